@@ -1,0 +1,28 @@
+#!/usr/bin/env python
+"""Django's commands for this site; in development they find the servers they need, or start them."""
+
+import os
+import sys
+
+SERVERLESS = {"", "help", "version", "--help", "-h", "--version", "provision_database"}
+
+
+def main(arguments: list[str]) -> None:
+    """Run one command. POTATO_MODE=production starts nothing and takes every address from the environment."""
+    mode = os.environ.setdefault("POTATO_MODE", "development")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
+    command = arguments[1] if len(arguments) > 1 else ""
+    if mode != "production" and command not in SERVERLESS:
+        from potato_site import devservices
+
+        try:
+            devservices.ensure("test" if mode == "test" else "development")
+        except devservices.ServiceError as error:
+            sys.exit(f"potato: {error}")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv)
