@@ -32,7 +32,7 @@ def complete(environ: MutableMapping[str, str], locations: Locations, report: Ca
         if not environ.get("DATABASE_OWNER_URL"):
             raise ServiceError(
                 "DATABASE_URL names an ordinary role and DATABASE_OWNER_URL is not set. Set it to the address "
-                "of the role that owns the database. Or give a superuser in DATABASE_URL: then the roles are "
+                "of the role that owns the database, or give a superuser in DATABASE_URL, and the roles are "
                 "made for you. Unset both to use an embedded server."
             )
         return
@@ -41,16 +41,19 @@ def complete(environ: MutableMapping[str, str], locations: Locations, report: Ca
         database = roles.DATABASE
     place = f"{parameters.get('host', '')}:{parameters.get('port', '')}/{database}"
     passwords = _passwords(locations, place)
-    roles.provision(
-        conninfo.make_conninfo(given, dbname="postgres"),
-        database=database,
-        app_role=roles.APP_ROLE,
-        owner_role=roles.OWNER_ROLE,
-        platform_role=roles.PLATFORM_ROLE,
-        app_password=passwords["app"],
-        owner_password=passwords["owner"],
-        development=True,
-    )
+    try:
+        roles.provision(
+            conninfo.make_conninfo(given, dbname="postgres"),
+            database=database,
+            app_role=roles.APP_ROLE,
+            owner_role=roles.OWNER_ROLE,
+            platform_role=roles.PLATFORM_ROLE,
+            app_password=passwords["app"],
+            owner_password=passwords["owner"],
+            development=True,
+        )
+    except (roles.ProvisionError, psycopg.Error) as error:
+        raise ServiceError(f"DATABASE_URL: {str(error).strip()}") from error
     for name in ("user", "password"):
         parameters.pop(name, None)
     environ["DATABASE_URL"] = database_url(roles.APP_ROLE, database, passwords["app"], parameters)
