@@ -19,9 +19,13 @@ def main(arguments: list[str]) -> None:
             devservices.ensure("test" if mode == "test" else "development")
         except devservices.ServiceError as error:
             sys.exit(f"potato: {error}")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(arguments)
+    try:
+        execute_from_command_line(arguments)
+    except ImproperlyConfigured as error:
+        sys.exit(f"potato: {error}")
 
 
 if __name__ == "__main__":

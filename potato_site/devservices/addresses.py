@@ -6,14 +6,17 @@ from urllib.parse import quote, urlencode
 
 
 def database_url(role: str, database: str, password: str | None, parameters: Mapping[str, str]) -> str:
-    """`postgresql://role:password@/database?host=...`: any parameter of libpq, the host too, is in the query.
+    """An address that libpq and the settings read alike; `parameters` are libpq's, the host among them.
 
-    The host stands in the query because a folder with capital letters does not survive in a URL's host.
+    A host that is a socket's folder stands in the query: with capital letters it would not survive elsewhere.
     """
+    query = dict(parameters)
     login = quote(role, safe="") + (f":{quote(password, safe='')}" if password else "")
-    return (
-        f"postgresql://{login}@/{quote(database, safe='')}?{urlencode(parameters, quote_via=quote, safe='/')}"
-    )
+    place = ""
+    if "/" not in query.get("host", "/"):
+        place = query.pop("host") + (f":{query.pop('port')}" if "port" in query else "")
+    address = f"postgresql://{login}@{place}/{quote(database, safe='')}"
+    return f"{address}?{urlencode(query, quote_via=quote, safe='/')}" if query else address
 
 
 def broker_url(socket: Path) -> str:

@@ -31,7 +31,7 @@ def complete(environ: MutableMapping[str, str], locations: Locations, report: Ca
     if not _is_superuser(given):
         if not environ.get("DATABASE_OWNER_URL"):
             raise ServiceError(
-                "DATABASE_URL names an ordinary role and DATABASE_OWNER_URL is not set. Set it to the address "
+                "DATABASE_URL names an ordinary role, DATABASE_OWNER_URL is not set. Set it to the address "
                 "of the role that owns the database, or give a superuser in DATABASE_URL, and the roles are "
                 "made for you. Unset both to use an embedded server."
             )

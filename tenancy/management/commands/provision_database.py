@@ -13,9 +13,9 @@ from tenancy.provision import PLATFORM_ROLE, ProvisionError, provision
 class Command(BaseCommand):
     help = (
         "Creates the database and the application's, the owner's and the platform's roles where they are "
-        "missing, and sets the passwords of the addresses. Repeatable. Reads DATABASE_ADMIN_URL (a superuser), "
-        "DATABASE_URL (the application), DATABASE_OWNER_URL (who migrates) and DATABASE_PLATFORM_ROLE "
-        "(potato_platform unless set)."
+        "missing, and sets the passwords of the addresses. Repeatable. Reads DATABASE_ADMIN_URL (a "
+        "superuser), DATABASE_URL (the application), DATABASE_OWNER_URL (who migrates) and "
+        "DATABASE_PLATFORM_ROLE (potato_platform unless set)."
     )
     # There may be no database yet that a check could ask.
     requires_system_checks = []
