@@ -1,0 +1,70 @@
+"""Icons, form fields and links outside the organisation for the site's templates; no data is read here."""
+
+from typing import Any
+
+from django import template
+from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textarea
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from tenancy.urls import global_reverse
+
+register = template.Library()
+
+_SPRITE = "icons/sprite.svg"
+
+
+@register.simple_tag
+def icon(name: str, classes: str = "i") -> SafeString:
+    """A decorative icon of the sprite: `{% icon "bug" %}`, `{% icon "bug" "i i--s" %}`, `{% icon "sev-nit" "sev" %}`.
+
+    It is hidden from assistive technology, so the text beside it or the control's `aria-label` carries the meaning.
+    """
+    return format_html(
+        '<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name
+    )
+
+
+@register.simple_tag
+def site_url(name: str, **kwargs: Any) -> str:
+    """The path of a page outside every organisation, also from a page inside one."""
+    return global_reverse(name, **kwargs)
+
+
+@register.inclusion_tag("partials/field.html")
+def field(
+    bound_field: BoundField, label: str = "", hint: str = "", classes: str = "", **attributes: str
+) -> dict[str, Any]:
+    """One form field with its label, hint and errors, which are tied to the control by `aria-describedby`.
+
+    `label` and `hint` replace the form's own; `classes` joins the control's; other names become attributes of the
+    control with `_` written as `-`, and an empty value removes nothing but is written as given.
+    """
+    control = bound_field.id_for_label or bound_field.html_name
+    hint_text = hint or bound_field.help_text
+    widget = bound_field.field.widget
+    is_tick = isinstance(widget, CheckboxInput)
+    if isinstance(widget, Textarea):
+        control_class = "textarea"
+    elif isinstance(widget, Select) and not isinstance(widget, RadioSelect):
+        control_class = "select"
+    elif is_tick or isinstance(widget, RadioSelect):
+        control_class = ""
+    else:
+        control_class = "input"
+    described_by = [f"{control}_hint"] * bool(hint_text) + [f"{control}_error"] * bool(bound_field.errors)
+    attrs = {key.replace("_", "-"): value for key, value in attributes.items()}
+    if all_classes := f"{control_class} {classes}".strip():
+        attrs["class"] = all_classes
+    if described_by:
+        attrs["aria-describedby"] = " ".join(described_by)
+    return {
+        "field": bound_field,
+        "widget": bound_field.as_widget(attrs=attrs),
+        "control": control,
+        "label": label or bound_field.label,
+        "hint": hint_text,
+        "is_tick": is_tick,
+        "is_group": isinstance(widget, RadioSelect),
+    }
