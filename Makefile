@@ -1,0 +1,65 @@
+# make run: the site with a demo, at http://127.0.0.1:8000   make test: everything that is tested   make lint: what CI asks
+# Needs Python 3.11 with venv; make lint needs npm as well. Everything it makes is in .venv, .local and node_modules.
+
+PYTHON ?= python3
+UV ?= uv
+VENV := .venv
+RUN := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+INCOMPLETE := $(VENV)/.incomplete
+TSC := node_modules/.package-lock.json
+
+.DEFAULT_GOAL := install
+.PHONY: install run test lint lock clean
+
+install: $(INSTALLED)
+
+# Written last: an installation that was interrupted has no such file, and one that was interrupted while pip
+# wrote has .incomplete and is made anew.
+$(INSTALLED): requirements/development.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Potato needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Say which to use: make PYTHON=python3.11")'
+	@if [ -e $(INCOMPLETE) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then \
+	  rm -rf $(VENV) && { $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "No virtual environment could be made. On Debian: apt-get install python3-venv" >&2; exit 1; }; }; fi
+	@echo "Installing into $(VENV); the first time this takes about a minute"
+	@touch $(INCOMPLETE)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/development.txt
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@rm $(INCOMPLETE) && touch $@
+
+run: $(INSTALLED)
+	@exec $(RUN) manage.py run
+
+# Tests in a browser use $CHROMIUM or the first Chromium on PATH; without one they are skipped by name, and fail
+# where CI=true. A bare Debian, as in CI, gets its own Chromium here when we may install it.
+test: $(INSTALLED)
+	@browser="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}"; \
+	if [ -z "$$browser" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the browser's tests"; \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >/dev/null \
+	    && browser="$$(command -v chromium)"; fi; \
+	$${browser:+env CHROMIUM="$$browser"} $(RUN) -m pytest $(PYTEST)
+
+lint: $(INSTALLED) $(TSC)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy .
+	$(VENV)/bin/lint-imports
+	find templates */templates -name '*.html' -exec $(VENV)/bin/djade --target-version 5.2 --check {} +
+	$(RUN) manage.py makemigrations --check --dry-run
+	$(RUN) manage.py check
+	node_modules/.bin/tsc --project tsconfig.json
+
+$(TSC): package.json package-lock.json
+	npm ci --no-audit --no-fund
+
+lock:
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
+	for name in runtime development; do \
+	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
+
+# The virtual environment and caches; the data of development stay in .local.
+clean:
+	rm -rf $(VENV) node_modules build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
