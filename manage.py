@@ -13,11 +13,14 @@ def main(arguments: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
     command = arguments[1] if len(arguments) > 1 else ""
     if mode != "production" and command not in SERVERLESS:
-        from potato_site import devservices
+        from potato_site import devservices, supervisor
 
         try:
+            if command == "run":
+                # Told before a server is started.
+                supervisor.port_from_environment()
             devservices.ensure("test" if mode == "test" else "development")
-        except devservices.ServiceError as error:
+        except (devservices.ServiceError, supervisor.SupervisorError) as error:
             sys.exit(f"potato: {error}")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line

@@ -111,24 +111,16 @@ def _make_role(connection: psycopg.Connection, role: Role) -> list[str]:
     ]
     done = []
     if found is None:
-        connection.execute(
-            sql.SQL("CREATE ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words))
-        )
+        connection.execute(sql.SQL("CREATE ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words)))
         done.append(f"created the role {role.name}")
     elif words:
-        connection.execute(
-            sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words))
-        )
+        connection.execute(sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words)))
         done.append(f"corrected the role {role.name}")
     if role.password is not None:
         # Hashed here, so that the server's log never sees it.
-        hashed = connection.pgconn.encrypt_password(
-            role.password.encode(), role.name.encode(), b"scram-sha-256"
-        )
+        hashed = connection.pgconn.encrypt_password(role.password.encode(), role.name.encode(), b"scram-sha-256")
         connection.execute(
-            sql.SQL("ALTER ROLE {} PASSWORD {}").format(
-                sql.Identifier(role.name), sql.Literal(hashed.decode())
-            )
+            sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role.name), sql.Literal(hashed.decode()))
         )
         done.append(f"set the password of {role.name}")
     return done
@@ -148,9 +140,7 @@ def _grant(connection: psycopg.Connection, role: str, member: str, *, inherited:
     if held and held[0]:
         return []
     suffix = f" WITH INHERIT {str(inherited).upper()}, SET TRUE" if modern else ""
-    connection.execute(
-        sql.SQL("GRANT {} TO {}" + suffix).format(sql.Identifier(role), sql.Identifier(member))
-    )
+    connection.execute(sql.SQL("GRANT {} TO {}" + suffix).format(sql.Identifier(role), sql.Identifier(member)))
     return [f"granted {role} to {member}"]
 
 
@@ -164,9 +154,7 @@ def _make_database(connection: psycopg.Connection, database: str, owner: str) ->
     if found is None:
         _join(connection, owner)
         connection.execute(
-            sql.SQL("CREATE DATABASE {database} OWNER {owner} ENCODING 'UTF8' TEMPLATE template0").format(
-                **names
-            )
+            sql.SQL("CREATE DATABASE {database} OWNER {owner} ENCODING 'UTF8' TEMPLATE template0").format(**names)
         )
         return [f"created the database {database}"]
     if found[2] != "UTF8":
@@ -187,9 +175,7 @@ def _join(connection: psycopg.Connection, role: str) -> None:
     """An administrator who is no superuser must be a member of a role to give it a database."""
     superuser = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     if not (superuser and superuser[0]):
-        connection.execute(
-            sql.SQL("GRANT {} TO {}").format(sql.Identifier(role), sql.Identifier(connection.info.user))
-        )
+        connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(role), sql.Identifier(connection.info.user)))
 
 
 def _quoted(connection: psycopg.Connection, name: str) -> str:

@@ -17,9 +17,7 @@ from potato_site.devservices.errors import ServiceError
 from potato_site.devservices.locations import ServerUser
 
 
-def run(
-    command: Sequence[str | Path], *, user: ServerUser | None, folder: Path
-) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str | Path], *, user: ServerUser | None, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, as `user`, with none of the caller's environment; no exit code raises."""
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     return subprocess.run(

@@ -56,6 +56,11 @@ class Services:
             if self.cluster:
                 _provision(self.cluster)
 
+    def start_crashed(self) -> None:
+        """Start again whichever server ended by itself; cheap enough to be asked every few seconds."""
+        if not all(server.is_running() for server in (self.cluster, self.broker) if server):
+            self.start()
+
     def leave(self) -> None:
         """Stop using the servers; the last user stops all that run here, also those of an earlier choice."""
         with self.lease.alone():
@@ -122,9 +127,7 @@ def _choice(environ: MutableMapping[str, str]) -> Choice:
 
 
 def _embedded_url(cluster: Cluster, role: str) -> str:
-    return database_url(
-        role, roles.DATABASE, None, {"host": str(cluster.sockets), "port": str(postgres.PORT)}
-    )
+    return database_url(role, roles.DATABASE, None, {"host": str(cluster.sockets), "port": str(postgres.PORT)})
 
 
 def _provision(cluster: Cluster) -> None:

@@ -32,9 +32,12 @@ class Broker:
     def log(self) -> Path:
         return self.data / "server.log"
 
+    def is_running(self) -> bool:
+        return listener(self.socket) is not None
+
     def start(self) -> bool:
         """Have the server running and accepting connections; answers whether it had to be started."""
-        if listener(self.socket) is not None:
+        if self.is_running():
             return False
         self.locations.make_private(self.data)
         self.locations.make_private(self.socket.parent)
@@ -56,10 +59,9 @@ class Broker:
             user=self.locations.user,
             folder=self.data,
         )  # fmt: skip
-        if done.returncode != 0 or not wait_until(lambda: listener(self.socket) is not None, START_SECONDS):
+        if done.returncode != 0 or not wait_until(self.is_running, START_SECONDS):
             raise ServiceError(
-                f"{self.binaries} does not start. {(done.stderr or done.stdout).strip()}\n"
-                f"Its log is {self.log}."
+                f"{self.binaries} does not start. {(done.stderr or done.stdout).strip()}\nIts log is {self.log}."
             )
         return True
 

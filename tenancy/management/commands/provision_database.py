@@ -68,7 +68,5 @@ def _address(name: str, meaning: str) -> dict[str, str]:
         ) from error
     for part, word in (("user", "role"), ("dbname", "database")):
         if part not in parts:
-            raise CommandError(
-                f"{name} names no {word}. It looks like postgresql://user:password@host:5432/potato"
-            )
+            raise CommandError(f"{name} names no {word}. It looks like postgresql://user:password@host:5432/potato")
     return parts

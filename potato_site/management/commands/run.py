@@ -1,0 +1,85 @@
+"""The whole site for a developer: servers, migrations, demo, web, worker and beat, until Ctrl-C."""
+
+import io
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from potato_site import devservices
+from potato_site.supervisor import HOST, Program, Supervisor, SupervisorError, port_from_environment
+
+QUEUES = "interactive,imports,exports,statistics"
+
+
+class Command(BaseCommand):
+    help = "Runs the site with its demo at http://127.0.0.1:$PORT (8000) until Ctrl-C. For development only."
+    # `migrate` checks, once there is something to check against.
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.MODE != "development":
+            raise CommandError(
+                f"`run` is for development and POTATO_MODE is {settings.MODE}. In production run gunicorn, celery "
+                "worker and celery beat under a supervisor of your choice."
+            )
+        # Before the supervisor listens to signals, SIGTERM has to put the servers away as Ctrl-C does.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        local = Path(settings.BASE_DIR) / ".local"
+        try:
+            port = port_from_environment()
+            supervisor = Supervisor(_programs(port, local), port=port, logs=local / "logs", say=self._say)
+            services = devservices.ensure("development")
+            self._say("migrating, loading the demo and collecting static files")
+            demo = _prepare()
+            self._say("logs are in " + ", ".join(str(program.log) for program in supervisor.programs))
+            supervisor.run(
+                announce=lambda: self._announce(supervisor.address, demo),
+                heal=services.start_crashed,
+            )
+        except (SupervisorError, devservices.ServiceError) as error:
+            raise CommandError(str(error)) from error
+        self._say("stopped")
+
+    def _announce(self, address: str, demo: str) -> None:
+        self.stdout.write(f"READY {address}\n{demo}".rstrip())
+        self.stdout.flush()
+
+    def _say(self, sentence: str) -> None:
+        self.stderr.write(f"potato: {sentence}", style_func=str)
+        self.stderr.flush()
+
+
+def _prepare() -> str:
+    """Bring the database and the static files up to date; answers what the demo has to say."""
+    said = io.StringIO()
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("load_demo", stdout=said)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    connections.close_all()
+    return said.getvalue()
+
+
+def _programs(port: int, local: Path) -> list[Program]:
+    celery = [sys.executable, "-m", "celery", "-A", "potato_site"]
+    web = [
+        sys.executable, "-m", "gunicorn", "potato_site.wsgi",
+        "--bind", f"{HOST}:{port}",
+        "--worker-class", "gthread", "--workers", "2", "--threads", "8",
+        "--graceful-timeout", "4",
+        "--no-control-socket",
+    ]  # fmt: skip
+    worker = [
+        *celery, "worker",
+        "--queues", QUEUES, "--concurrency", "2", "--loglevel", "INFO",
+        "--without-gossip", "--without-mingle",
+    ]  # fmt: skip
+    # One schedule file for each port: two sites of one checkout would lock each other out.
+    beat = [*celery, "beat", "--loglevel", "INFO", "--schedule", os.fspath(local / f"beat-{port}")]
+    return [Program("web", web), Program("worker", worker), Program("beat", beat)]
