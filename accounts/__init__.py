@@ -1,0 +1,1 @@
+"""Organisations, people, memberships, audit, and projects with their configuration."""

@@ -1,0 +1,38 @@
+"""Which trace formats a configuration may name, and which of them this installation can read."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic.config import JsonDict
+from pydantic_core import PydanticKnownError
+
+ENTRY_POINT_GROUP = "potato.trace_converters"
+AUTOMATIC = "auto"
+# Legal whether or not a converter is installed, so that a configuration can move between installations.
+NAMED_FORMATS = ("claude_code", "swebench", "patch", "native", "react", "webvoyager")
+
+
+def installed_converters() -> frozenset[str]:
+    """The formats that this installation can read."""
+    return frozenset(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))
+
+
+def allowed_converters() -> tuple[str, ...]:
+    """What `trace_converter` may say: `auto`, the named formats, and every other installed one."""
+    return (AUTOMATIC, *NAMED_FORMATS, *sorted(installed_converters() - {AUTOMATIC, *NAMED_FORMATS}))
+
+
+def _allowed(name: str) -> str:
+    if name not in allowed_converters():
+        raise PydanticKnownError("enum", {"expected": ", ".join(allowed_converters())})
+    return name
+
+
+def _list_allowed(schema: JsonDict) -> None:
+    schema["enum"] = list(allowed_converters())
+
+
+TraceConverter = Annotated[str, AfterValidator(_allowed), Field(json_schema_extra=_list_allowed)]

@@ -1,0 +1,147 @@
+"""Says in words what a schema expects at a place: which keys, which values. Reads JSON Schema alone, so that the
+types of third parties are worded like our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from accounts.configuration.problems import Path
+from accounts.configuration.wording import listed
+
+Schema: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """The schema of a whole configuration, looked at for one given configuration."""
+
+    schema: Schema
+    given: object
+
+    def phrase(self, path: Path) -> str:
+        """What must stand there, to follow `must be`."""
+        return self._phrase(self._at(path))
+
+    def keys(self, path: Path) -> tuple[str, ...]:
+        """The keys of the block that stands there; none for a free map and for what is no block."""
+        return tuple(key for variant in self._variants(self._at(path)) for key in variant.get("properties", {}))
+
+    def choices(self, path: Path) -> tuple[str, ...]:
+        """The texts that may stand there, where they are a closed list."""
+        return tuple(value for value in _choices(self._at(path)) if isinstance(value, str))
+
+    def expects_text(self, path: Path) -> bool:
+        return any(variant.get("type") == "string" for variant in self._variants(self._at(path)))
+
+    def expects_number(self, path: Path) -> bool:
+        return any(variant.get("type") in ("integer", "number") for variant in self._variants(self._at(path)))
+
+    def _at(self, path: Path) -> Schema:
+        schema, given = self.schema, self.given
+        for step in path:
+            given = _step_into(given, step)
+            schema = self._below(self._chosen(schema), step)
+            schema = self._chosen_for(schema, given)
+        return self._chosen(schema)
+
+    def _below(self, schema: Schema, step: str | int) -> Schema:
+        if isinstance(step, int):
+            items: Schema = schema.get("items", {})
+            return items
+        properties = schema.get("properties", {})
+        free = schema.get("additionalProperties")
+        below: Schema = properties.get(step) or (free if isinstance(free, Mapping) else {})
+        return below
+
+    def _chosen(self, schema: Schema) -> Schema:
+        """The one variant that is not null; the schema itself where there are several."""
+        variants = list(self._variants(schema))
+        return variants[0] if len(variants) == 1 else schema
+
+    def _chosen_for(self, schema: Schema, given: object) -> Schema:
+        """Of several kinds of block, the one whose constant key (such as annotation_type) the given block has."""
+        for variant in self._variants(schema):
+            constants = {
+                key: value["const"] for key, value in variant.get("properties", {}).items() if "const" in value
+            }
+            if isinstance(given, Mapping) and any(given.get(key) == value for key, value in constants.items()):
+                return variant
+        return schema
+
+    def _variants(self, schema: Schema) -> Iterator[Schema]:
+        if "$ref" in schema:
+            yield from self._variants(self.schema["$defs"][schema["$ref"].rpartition("/")[2]])
+        elif "anyOf" in schema or "oneOf" in schema:
+            for variant in schema.get("anyOf") or schema["oneOf"]:
+                yield from self._variants(variant)
+        elif schema.get("type") != "null":
+            yield schema
+
+    def _phrase(self, schema: Schema) -> str:
+        phrases = dict.fromkeys(_phrase_of(variant) for variant in self._variants(schema))
+        return listed(phrases, "or") if phrases else "something else"
+
+
+def _step_into(given: object, step: str | int) -> object:
+    if isinstance(given, Mapping):
+        return given.get(step)
+    if isinstance(given, Sequence) and isinstance(step, int) and step < len(given):
+        entry: object = given[step]
+        return entry
+    return None
+
+
+def _phrase_of(schema: Schema) -> str:
+    if "x-expected" in schema:
+        return str(schema["x-expected"])
+    choices = _choices(schema)
+    if choices and schema.get("type") != "boolean":
+        return listed([str(choice) for choice in choices], "or")
+    match schema.get("type"):
+        case "boolean":
+            return "true or false"
+        case "integer":
+            return f"a whole number{_bounds(schema)}"
+        case "number":
+            return f"a number{_bounds(schema)}"
+        case "string":
+            return f"text{_size(schema, 'minLength', 'maxLength', 'character')}"
+        case "array":
+            return f"a list{_size(schema, 'minItems', 'maxItems', 'entry')}"
+        case "object":
+            return "a block of keys"
+        case _:
+            return "something else"
+
+
+def _choices(schema: Schema) -> Sequence[Any]:
+    constant = (schema["const"],) if "const" in schema else ()
+    choices: Sequence[Any] = schema.get("enum", constant)
+    return choices
+
+
+def _bounds(schema: Schema) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    clauses = [
+        f"{word} {bound}"
+        for word, bound in (("at least", low), ("above", above), ("at most", high), ("below", below))
+        if bound is not None
+    ]
+    return f" of {listed(clauses, 'and')}" if clauses else ""
+
+
+def _size(schema: Schema, minimum_key: str, maximum_key: str, noun: str) -> str:
+    low, high = schema.get(minimum_key), schema.get(maximum_key)
+    plural = "entries" if noun == "entry" else f"{noun}s"
+    if low is not None and high is not None:
+        return f" of {low} to {high} {plural}"
+    if high is not None:
+        return f" of at most {high} {noun if high == 1 else plural}"
+    if low is not None:
+        return f" of at least {low} {noun if low == 1 else plural}"
+    return ""

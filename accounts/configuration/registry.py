@@ -1,0 +1,114 @@
+"""Finds the scheme types that installed packages bring, by the entry-point group `potato.scheme_types`.
+
+Knows none of them: a third party adds a package with a `SchemeType` and touches nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, ConfigDict
+from pydantic_core import PydanticCustomError
+
+from accounts.configuration.blocks import Block, Description, Name
+from accounts.configuration.stripping import Stripped
+from accounts.configuration.wording import did_you_mean, listed, shortened
+
+ENTRY_POINT_GROUP = "potato.scheme_types"
+Target = Literal["line", "file", "change_set", "agentic_steps"]
+
+# Types that people meet in the documentation before they are built; each entry goes when its type comes.
+ANNOUNCED_TYPES = {"process_reward": "Process reward annotation is not part of this version yet. Remove this scheme."}
+
+
+class SchemeConfiguration(Block):
+    """One entry of `annotation_schemes`. A scheme type adds its own keys in a subclass, which narrows
+    `annotation_type` to its one value."""
+
+    name: Name
+    """Key of this scheme's part in every result."""
+    annotation_type: str
+    """What is annotated, and how."""
+    description: Description | None = None
+    """Shown to annotators where they choose."""
+
+    @classmethod
+    def model_for(cls, given: object) -> type[Block]:
+        kind = given.get("annotation_type") if isinstance(given, Mapping) else None
+        scheme_type = scheme_types().get(kind) if isinstance(kind, str) else None
+        return scheme_type.configuration if scheme_type else _SchemeOfNoType
+
+
+class SchemeType:
+    """A way to judge a trace. Never instantiated: the class is the type."""
+
+    annotation_type: ClassVar[str]
+    """What `annotation_type` says in a configuration; also the name of the entry point."""
+    target: ClassVar[Target]
+    """What of a trace is judged."""
+    block: ClassVar[str]
+    """The key that holds this type's settings."""
+    configuration: ClassVar[type[SchemeConfiguration]]
+    default_entry: ClassVar[Mapping[str, Any] | None] = None
+    """The entry that a configuration without `annotation_schemes` gets; None for no entry."""
+
+    @classmethod
+    def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
+        """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
+        yield from ()
+
+
+class SchemeTypeError(Exception):
+    """An installed package brings a scheme type that cannot be used; the message names both."""
+
+
+@cache
+def scheme_types() -> Mapping[str, type[SchemeType]]:
+    """Every installed scheme type by its `annotation_type`, sorted. Found once a process."""
+    found: dict[str, type[SchemeType]] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        if entry.name in found:
+            raise SchemeTypeError(f"Two packages bring the scheme type {entry.name}. Uninstall one of them.")
+        found[entry.name] = _loaded(entry)
+    if not found:
+        raise SchemeTypeError("No scheme type is installed. Install Potato itself, for example with pip install -e .")
+    return found
+
+
+def default_entries() -> list[Mapping[str, Any]]:
+    """The entries of a configuration without `annotation_schemes`."""
+    return [kind.default_entry for kind in scheme_types().values() if kind.default_entry is not None]
+
+
+def _loaded(entry: EntryPoint) -> type[SchemeType]:
+    kind = entry.load()
+    where = f"The entry point {entry.name} = {entry.value} of {ENTRY_POINT_GROUP}"
+    if not (isinstance(kind, type) and issubclass(kind, SchemeType)):
+        raise SchemeTypeError(f"{where} must be a subclass of SchemeType.")
+    if kind.annotation_type != entry.name:
+        raise SchemeTypeError(f"{where} has another annotation_type: {kind.annotation_type}.")
+    if kind.target not in get_args(Target):
+        raise SchemeTypeError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
+    if kind.block not in kind.configuration.model_fields:
+        raise SchemeTypeError(f"{where} has no key {kind.block} in its configuration.")
+    return kind
+
+
+def _registered(annotation_type: str) -> str:
+    if annotation_type in ANNOUNCED_TYPES:
+        raise PydanticCustomError("not_available", "{message}", {"message": ANNOUNCED_TYPES[annotation_type]})
+    known = list(scheme_types())
+    hint = did_you_mean(annotation_type, known) or f" Use {listed(known, 'or')}."
+    message = f"{shortened(annotation_type) or 'An empty text'} is not an annotation_type.{hint}"
+    raise PydanticCustomError("unknown_type", "{message}", {"message": message})
+
+
+class _SchemeOfNoType(SchemeConfiguration):
+    """Reads an entry whose type is missing or unknown: always an error, beside those of the keys all types share."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    annotation_type: Annotated[str, AfterValidator(_registered)]

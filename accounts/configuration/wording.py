@@ -1,0 +1,42 @@
+"""Pieces of English that every message about a configuration shares."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+_LONGEST_QUOTATION = 60
+_LONGEST_COMPARED = 64
+
+
+def listed(names: Iterable[str], joiner: str) -> str:
+    """`a, b or c` for the joiner `or`."""
+    *first, last = names
+    return f"{', '.join(first)} {joiner} {last}" if first else last
+
+
+def shortened(text: str) -> str:
+    """The text on one line, cut where it would drown the message."""
+    line = " ".join(text.split()) if text.strip() else text
+    return line if len(line) <= _LONGEST_QUOTATION else f"{line[:_LONGEST_QUOTATION]}..."
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The name that was most likely meant, or None where nothing comes close."""
+    # Comparing takes time that grows with the square of the length, and nobody mistypes a word into a page.
+    if len(name) > _LONGEST_COMPARED:
+        return None
+    matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """` Did you mean x?` with its leading space, or nothing."""
+    match = nearest(name, names)
+    return f" Did you mean {match}?" if match else ""
+
+
+def title_case(value: str) -> str:
+    """`request_changes` as people read it: `Request Changes`. Capitals inside a word stay."""
+    words = value.replace("_", " ").replace("-", " ").split()
+    return " ".join(word[:1].upper() + word[1:] for word in words) or value

@@ -1,0 +1,310 @@
+"""Reads YAML into plain values and remembers where each stood. Refuses everything that lets a small text do
+great harm (aliases, tags, depth, size) and knows nothing of what a configuration means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from yaml.constructor import SafeConstructor
+from yaml.resolver import Resolver
+
+from accounts.configuration.problems import Path, Position, Problem
+from accounts.configuration.syntax import syntax_problem
+from accounts.configuration.wording import shortened
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 32
+MAX_VALUES = 20_000
+# YAML 1.1 reads 1:00:00 in base 60; a number as long as a page would take minutes.
+_LONGEST_NUMBER = 40
+
+_CORE = "tag:yaml.org,2002:"
+_TEXT_TAG = f"{_CORE}str"
+_SCALAR_TAGS = frozenset(f"{_CORE}{name}" for name in ("str", "null", "bool", "int", "float"))
+_CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
+# Line separators are legal in YAML, but editors do not count them as lines: every position after one would be wrong.
+_REFUSED_IN_SOURCE = re.compile(rf"[{_CONTROL}\u2028\u2029]")
+_REFUSED_IN_VALUE = re.compile(rf"[{_CONTROL}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where one value stands, where its key stands (list entries have none), and how a scalar was written."""
+
+    value_at: Position
+    key_at: Position | None = None
+    written: str | None = None
+
+
+@dataclass(frozen=True)
+class YamlSource:
+    """A text as plain values. Keys are always text, as written, so that `no:` is the key `no`.
+
+    `value` is None where the text could not be read to its end. `broken` are the paths whose value is not what was
+    meant because a problem was already reported there.
+    """
+
+    value: object
+    entries: dict[Path, Entry]
+    problems: tuple[Problem, ...]
+    broken: frozenset[Path]
+    is_readable: bool
+
+    def value_position(self, path: Path) -> Position:
+        """Where the value stands, or the nearest value around it that was written."""
+        entry = self._nearest_entry(path)
+        return entry.value_at if entry else Position(1, 1)
+
+    def key_position(self, path: Path) -> Position:
+        """Where the key stands; a list entry's own place where it has none."""
+        entry = self._nearest_entry(path)
+        if entry is None:
+            return Position(1, 1)
+        return entry.key_at or entry.value_at
+
+    def written(self, path: Path) -> str | None:
+        entry = self.entries.get(path)
+        return entry.written if entry else None
+
+    def is_broken(self, path: Path) -> bool:
+        return any(path[:length] in self.broken for length in range(len(path) + 1))
+
+    def _nearest_entry(self, path: Path) -> Entry | None:
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.entries:
+                return self.entries[path[:length]]
+        return None
+
+
+def read_yaml(text: str) -> YamlSource:
+    """Read one YAML document. Never raises for its content; takes well under a second for any content."""
+    text = text.removeprefix("\ufeff")
+    reader = _Reader()
+    readable = reader.read(text)
+    return YamlSource(
+        value=reader.value if readable else None,
+        entries=reader.entries,
+        problems=tuple(reader.problems),
+        broken=frozenset(reader.broken),
+        is_readable=readable,
+    )
+
+
+class _UnreadableError(Exception):
+    """Reading stops here; the problem is already noted."""
+
+
+class _Scalars(SafeConstructor, Resolver):
+    """YAML's own rules for what a bare word means."""
+
+    def __init__(self) -> None:
+        SafeConstructor.__init__(self)
+        Resolver.__init__(self)
+
+    def read(self, tag: str, value: str) -> object:
+        """The plain value; ValueError or KeyError where the text does not fit the tag."""
+        readers: dict[str, Callable[[Any], object]] = {
+            f"{_CORE}null": self.construct_yaml_null,
+            f"{_CORE}bool": self.construct_yaml_bool,
+            f"{_CORE}int": self.construct_yaml_int,
+            f"{_CORE}float": self.construct_yaml_float,
+            f"{_CORE}timestamp": self.construct_yaml_timestamp,
+        }
+        reader = readers.get(tag)
+        return reader(yaml.ScalarNode(tag, value)) if reader else value
+
+    def implied_tag(self, event: yaml.ScalarEvent) -> str:
+        tag: str = self.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
+        return tag
+
+
+@dataclass
+class _Reader:
+    value: object = None
+    entries: dict[Path, Entry] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    broken: set[Path] = field(default_factory=set)
+    events: Iterator[Any] = field(default_factory=lambda: iter(()))
+    values_seen: int = 0
+    scalars: _Scalars = field(default_factory=_Scalars)
+
+    def read(self, text: str) -> bool:
+        try:
+            self._refuse_unfit_text(text)
+            self.events = yaml.parse(text, Loader=yaml.CSafeLoader)
+            self._document()
+        except yaml.YAMLError as error:
+            self.problems.append(syntax_problem(error, text))
+            return False
+        except _UnreadableError:
+            return False
+        return True
+
+    def _refuse_unfit_text(self, text: str) -> None:
+        start = Position(1, 1)
+        if not text.strip():
+            self._stop(start, "empty", "The configuration is empty. It needs at least task_name.")
+        # Characters first: the cheap test spares encoding a text that is far too long.
+        if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+            self._stop(start, "too_large", f"The configuration must be at most {MAX_BYTES // 1024} KB.")
+        refused = _REFUSED_IN_SOURCE.search(text)
+        if refused:
+            before = text[: refused.start()]
+            lines = re.split(r"\r\n|\r|\n", before)
+            self._stop(
+                Position(len(lines), len(lines[-1]) + 1),
+                "character",
+                f"The character U+{ord(refused.group()):04X} is not allowed in a configuration. Remove it.",
+            )
+
+    def _document(self) -> None:
+        """One document: stream start, document start, a node, document end, stream end."""
+        next(self.events)
+        document = next(self.events)
+        if isinstance(document, yaml.StreamEndEvent):
+            self._stop(Position(1, 1), "empty", "The configuration is empty. It needs at least task_name.")
+        self.value = self._node(next(self.events), (), None)
+        next(self.events)
+        following = next(self.events)
+        if not isinstance(following, yaml.StreamEndEvent):
+            self._note(
+                _position(following),
+                (),
+                "second_document",
+                "A configuration is one YAML document. Remove this line and everything after it.",
+            )
+
+    def _node(self, event: Any, path: Path, key_at: Position | None) -> object:
+        at = _position(event)
+        self._count(at)
+        if isinstance(event, yaml.CollectionStartEvent) and len(path) >= MAX_DEPTH:
+            self._stop_too_deep(at)
+        written = event.value if isinstance(event, yaml.ScalarEvent) else None
+        self.entries[path] = Entry(value_at=at, key_at=key_at, written=written)
+        if isinstance(event, yaml.AliasEvent):
+            self._refuse(at, path, "alias", f"The alias *{event.anchor} is not allowed. Write its value out.")
+            return None
+        if event.anchor is not None:
+            self._note(at, path, "anchor", f"The anchor &{shortened(event.anchor)} is not allowed. Remove it.")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, path)
+        if not self._has_plain_tag(event):
+            self._refuse_tag(event, path)
+            self._skip_rest_of(event)
+            return None
+        return self._sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(path)
+
+    def _sequence(self, path: Path) -> list[object]:
+        entries: list[object] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            entries.append(self._node(event, (*path, len(entries)), None))
+        return entries
+
+    def _mapping(self, path: Path) -> dict[str, object]:
+        mapping: dict[str, object] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._key(event, path)
+            if key is None or key in mapping:
+                if key is not None:
+                    first = self.entries[(*path, key)].key_at or Position(1, 1)
+                    self._note(
+                        _position(event),
+                        (*path, key),
+                        "duplicate_key",
+                        f"{shortened(key)} was already given on line {first.line}. Remove one of the two.",
+                    )
+                self._skip(next(self.events))
+                continue
+            mapping[key] = self._node(next(self.events), (*path, key), _position(event))
+        return mapping
+
+    def _key(self, event: Any, path: Path) -> str | None:
+        """The key as written, or None where it cannot be one and was refused."""
+        at = _position(event)
+        self._count(at)
+        if not isinstance(event, yaml.ScalarEvent):
+            self._skip_rest_of(event)
+            self._note(at, path, "key", "A key must be plain text or a number.")
+            return None
+        if event.anchor is not None or event.tag is not None:
+            self._note(at, path, "key", "A key must be plain text, without an anchor or a tag.")
+            return None
+        if _REFUSED_IN_VALUE.search(event.value):
+            self._note(at, path, "character", "This key holds a control character. Remove it.")
+            return None
+        return str(event.value)
+
+    def _scalar(self, event: yaml.ScalarEvent, path: Path) -> object:
+        at = _position(event)
+        text: str = event.value
+        refused = _REFUSED_IN_VALUE.search(text)
+        if refused:
+            character = f"U+{ord(refused.group()):04X}"
+            self._refuse(at, path, "character", f"This text holds the character {character}. Remove it.")
+            return None
+        if event.tag is not None and event.tag != "!" and event.tag not in _SCALAR_TAGS:
+            self._refuse_tag(event, path)
+            return None
+        tag = self.scalars.implied_tag(event) if event.tag in (None, "!") else str(event.tag)
+        if tag != _TEXT_TAG and len(text) > _LONGEST_NUMBER:
+            self._refuse(at, path, "number", f"{shortened(text)} is too long. Put quotes around it if it is text.")
+            return None
+        try:
+            return self.scalars.read(tag, text)
+        except (ValueError, KeyError, OverflowError, IndexError):
+            kind = tag.removeprefix(_CORE).replace("timestamp", "date")
+            self._refuse(
+                at,
+                path,
+                "scalar",
+                f"{shortened(text)} is not a valid {kind}. Put quotes around it if it is text.",
+            )
+            return None
+
+    def _has_plain_tag(self, event: Any) -> bool:
+        kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
+        return event.tag in (None, "!", f"{_CORE}{kind}")
+
+    def _refuse_tag(self, event: Any, path: Path) -> None:
+        tag = str(event.tag).replace(_CORE, "!!")
+        self._refuse(_position(event), path, "tag", f"The tag {shortened(tag)} is not allowed. Remove it.")
+
+    def _skip(self, event: Any) -> None:
+        self._count(_position(event))
+        self._skip_rest_of(event)
+
+    def _skip_rest_of(self, event: Any) -> None:
+        depth = 1 if isinstance(event, yaml.CollectionStartEvent) else 0
+        while depth:
+            inner = next(self.events)
+            depth += isinstance(inner, yaml.CollectionStartEvent)
+            depth -= isinstance(inner, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                self._stop_too_deep(_position(inner))
+
+    def _count(self, at: Position) -> None:
+        self.values_seen += 1
+        if self.values_seen > MAX_VALUES:
+            self._stop(at, "too_many_values", f"A configuration holds at most {MAX_VALUES:,} keys and values.")
+
+    def _stop_too_deep(self, at: Position) -> None:
+        self._stop(at, "too_deep", f"A configuration is at most {MAX_DEPTH} levels deep.")
+
+    def _note(self, at: Position, path: Path, code: str, message: str) -> None:
+        self.problems.append(Problem(at.line, at.column, "error", path, code, message))
+
+    def _refuse(self, at: Position, path: Path, code: str, message: str) -> None:
+        self._note(at, path, code, message)
+        self.broken.add(path)
+
+    def _stop(self, at: Position, code: str, message: str) -> None:
+        self._note(at, (), code, message)
+        raise _UnreadableError
+
+
+def _position(event: Any) -> Position:
+    return Position(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -1,0 +1,1 @@
+"""Code review as annotation: inline comments, file ratings, a verdict."""
