@@ -1,0 +1,30 @@
+"""How an audit event is written. Other code calls tenancy.audit.record()."""
+
+from typing import Any
+
+import structlog
+from django.db import models
+
+from accounts.models import AuditEvent, PlatformEvent, User
+from tenancy.actor import current
+
+
+def write(verb: str, target: models.Model | None, detail: dict[str, Any]) -> None:
+    """Add one event to the active organisation's trail; raises where no organisation is active."""
+    user_id = current().user
+    person = User.objects.filter(pk=user_id).first() if user_id else None
+    AuditEvent.objects.create(
+        verb=verb,
+        person=person,
+        person_name=str(person or "")[:120],
+        target_type=str(target._meta.verbose_name) if target else "",
+        target_id=target.pk if target else None,
+        target_label=str(target)[:200] if target else "",
+        detail=detail,
+        request_id=structlog.contextvars.get_contextvars().get("request_id", ""),
+    )
+
+
+def write_unscoped(reason: str) -> None:
+    """Add one event to the platform's trail."""
+    PlatformEvent.objects.create(verb="unscoped", reason=reason)

@@ -1,0 +1,16 @@
+"""Who there is, what they belong to, and what their projects are set up to be."""
+
+from accounts.models.audit import AuditEvent, PlatformEvent
+from accounts.models.organisations import Membership, Organisation
+from accounts.models.people import User
+from accounts.models.projects import ConfigurationVersion, Project
+
+__all__ = [
+    "AuditEvent",
+    "ConfigurationVersion",
+    "Membership",
+    "Organisation",
+    "PlatformEvent",
+    "Project",
+    "User",
+]

@@ -1,0 +1,55 @@
+"""What people decided. Rows are added and read; no role of the running site can change one."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from tenancy.constraints import TenantPolicy
+from tenancy.models import TenantModel, new_id
+
+
+class AuditEvent(TenantModel):
+    """A decision in an organisation: who, when, what, on what. `person` is null for the system itself.
+
+    The target's label and the person's name are written down as they were: the row outlives both.
+    """
+
+    at = models.DateTimeField(default=timezone.now)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    person_name = models.CharField(max_length=120, blank=True)
+    verb = models.CharField(max_length=60)
+    target_type = models.CharField(max_length=60, blank=True)
+    target_id = models.UUIDField(null=True)
+    target_label = models.CharField(max_length=200, blank=True)
+    detail: "models.JSONField[Any]" = models.JSONField(default=dict)
+    request_id = models.CharField(max_length=64, blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="accounts_auditevent_org_id"),
+        ]
+        indexes = [
+            models.Index(fields=["organisation", "-at"], name="accounts_auditevent_at"),
+            models.Index(fields=["organisation", "target_id", "-at"], name="accounts_auditevent_target"),
+        ]
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return self.verb
+
+
+class PlatformEvent(models.Model):
+    """Every pass through the wall, with its reason. Written by unscoped() alone, read by the owner role alone."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    at = models.DateTimeField(default=timezone.now)
+    verb = models.CharField(max_length=60)
+    reason = models.TextField()
+
+    platform_only = True
+
+    def __str__(self) -> str:
+        return f"{self.verb}: {self.reason}"

@@ -1,0 +1,67 @@
+"""People. A person is global: the organisations see each other's people only as their own members."""
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.validators import ASCIIUsernameValidator
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from tenancy.models import new_id
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, username: str, *, email: str, name: str = "", password: str | None = None) -> "User":
+        """Store a person; without a password the account cannot be logged in to until one is set."""
+        user = self.model(username=username.lower(), email=self.normalize_email(email), name=name)
+        user.set_password(password)
+        user.save()
+        return user
+
+
+class User(AbstractBaseUser):
+    """A person who can log in. What the person may do stands in memberships alone: there are no superusers."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    username = models.CharField(
+        "user name",
+        max_length=64,
+        unique=True,
+        validators=[ASCIIUsernameValidator()],
+        help_text="For logging in, in small letters.",
+        error_messages={"unique": "This user name is taken."},
+    )
+    email = models.EmailField("email address", max_length=254)
+    name = models.CharField(max_length=120, blank=True)
+    is_active = models.BooleanField(default=True)
+    date_joined = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS = ["email"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(username=Lower("username")),
+                name="accounts_user_username_small",
+                violation_error_message="Use small letters in a user name.",
+            ),
+            models.UniqueConstraint(
+                Lower("email"),
+                name="accounts_user_email",
+                violation_error_message="There is an account with this address.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.username
+
+    def get_full_name(self) -> str:
+        return str(self)
+
+    def get_short_name(self) -> str:
+        return self.username

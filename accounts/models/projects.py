@@ -1,0 +1,97 @@
+"""A project and the versions of its configuration."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from accounts.models.organisations import SLUG
+from tenancy.actor import ActiveMembership
+from tenancy.constraints import SameOrganisation, TenantPolicy
+from tenancy.models import TenantModel
+from tenancy.roles import Right, role_has
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, membership: ActiveMembership) -> "ProjectQuerySet":
+        """Who sets projects up sees all of them; everybody else sees those that are published."""
+        if role_has(membership.role, Right.CONFIGURE_PROJECTS):
+            return self
+        return self.published()
+
+    def published(self) -> "ProjectQuerySet":
+        return self.filter(models.Exists(ConfigurationVersion.objects.filter(project=models.OuterRef("pk"))))
+
+    def with_newest_version(self) -> "ProjectQuerySet":
+        """Annotate `newest_number` and `newest_published_at`, null while nothing is published."""
+        newest = ConfigurationVersion.objects.filter(project=models.OuterRef("pk")).order_by("-number")
+        return self.annotate(
+            newest_number=models.Subquery(newest.values("number")[:1]),
+            newest_published_at=models.Subquery(newest.values("published_at")[:1]),
+        )
+
+
+class Project(TenantModel):
+    """One annotation task of an organisation: a configuration, and everything that is done under it.
+
+    `draft` is the YAML that somebody is editing. `draft_revision` counts its saves, so that of two people who
+    edit it at once the second is told, instead of overwriting the first.
+    """
+
+    slug = models.CharField(max_length=63, validators=[SLUG], help_text="Stands in the project's address.")
+    name = models.CharField(max_length=200)
+    draft = models.TextField(blank=True, editable=False)
+    draft_revision = models.PositiveIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["organisation", "slug"],
+                name="accounts_project_slug",
+                violation_error_message="Another project has this address.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(slug__regex=r"^[a-z0-9][a-z0-9-]{0,62}$"),
+                name="accounts_project_slug_form",
+            ),
+        ]
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def newest_version(self) -> "ConfigurationVersion | None":
+        """The configuration that new work is done under; None while nothing is published."""
+        return self.versions.order_by("-number").first()
+
+
+class ConfigurationVersion(TenantModel):
+    """A published configuration: the YAML as it was written, and what it means. Never changed."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="versions", db_index=False)
+    number = models.PositiveIntegerField()
+    source = models.TextField()
+    configuration: "models.JSONField[Any]" = models.JSONField()
+    note = models.CharField(max_length=200, blank=True)
+    published_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    published_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="accounts_configurationversion_org_id"),
+            SameOrganisation(name="accounts_configurationversion_project", field="project"),
+            models.UniqueConstraint(
+                fields=["organisation", "project", "number"], name="accounts_configurationversion_number"
+            ),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="accounts_configurationversion_from_one"),
+        ]
+        ordering = ["-number"]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"

@@ -1,0 +1,64 @@
+"""The kinds of background work. An app registers its kinds in its AppConfig.ready()."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from jobs.models import Job
+
+Queue = str
+QUEUES: tuple[Queue, ...] = ("interactive", "imports", "exports", "statistics")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part of a job leaves behind: where the next one begins, and how far the work is.
+
+    `cursor` and `result` are JSON; `total` is None while it is unknown; `finished` ends the job as done.
+    """
+
+    cursor: Any
+    progress: int
+    total: int | None = None
+    finished: bool = False
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+class JobKind(Protocol):
+    """One kind of work. `run_part` does the part at `job.cursor` (None at the beginning) and returns its Part.
+
+    It runs in one transaction, acting in the job's organisation, and must end well within CELERY_TASK_SOFT_TIME_LIMIT;
+    what it does outside the database must be safe to do twice. It raises JobFailed when trying again is useless.
+    """
+
+    name: str
+    label: str
+    queue: Queue
+
+    def run_part(self, job: Job) -> Part: ...
+
+
+class JobFailed(Exception):  # noqa: N818  (a result, told to a person)
+    """The job cannot be done; the sentence says why, and what to do."""
+
+
+_kinds: dict[str, JobKind] = {}
+
+
+def register(kind: JobKind) -> None:
+    if kind.queue not in QUEUES:
+        raise ValueError(f"{kind.name}: {kind.queue!r} is not a queue; use one of {', '.join(QUEUES)}")
+    _kinds[kind.name] = kind
+
+
+def unregister(name: str) -> None:
+    del _kinds[name]
+
+
+def kind_named(name: str) -> JobKind:
+    """Raises JobFailed for a name that this installation does not know (a worker of another version may)."""
+    try:
+        return _kinds[name]
+    except KeyError:
+        raise JobFailed(
+            f"This version of the worker knows no job of kind {name!r}. Update it, then try again."
+        ) from None

@@ -1,0 +1,131 @@
+"""The job, which is the truth about background work, and the outbox, which is the truth about events."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from tenancy.constraints import TenantPolicy
+from tenancy.models import TenantModel
+
+
+class JobState(models.TextChoices):
+    """queued -> running -> done, failed or cancelled.
+
+    A running job goes back to queued between two tasks of its chain, and when a part of it is to be tried again.
+    Done, failed and cancelled are final. jobs.actions and jobs.runner make every transition.
+    """
+
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def open(self) -> "JobQuerySet":
+        return self.filter(state__in=OPEN_STATES)
+
+    def unheard(self, now: datetime, rung_before: datetime) -> "JobQuerySet":
+        """Jobs that nobody works on although they are due: the bell was lost, or the worker."""
+        waiting = models.Q(state=JobState.QUEUED, run_at__lte=now, rung_at__lt=rung_before)
+        abandoned = models.Q(state=JobState.RUNNING, lease_until__lt=now)
+        return self.filter(waiting | abandoned)
+
+    def held(self, fence: int) -> "JobQuerySet":
+        """The job as long as the worker with this fence is still the one that runs it."""
+        return self.filter(state=JobState.RUNNING, fence=fence)
+
+
+class Job(TenantModel):
+    """One piece of background work, done in parts.
+
+    `cursor` is where the next part begins: it moves in the transaction in which the part's rows are written, so
+    that every part has its effect exactly once. `fence` grows with every worker that takes the job; a worker
+    with an older fence can write nothing any more. `lease_until` is how long the worker is believed to live
+    without another heartbeat. `stumbles` counts workers and errors that did not get past the part at the cursor.
+    """
+
+    kind = models.CharField(max_length=60)
+    parameters: "models.JSONField[Any]" = models.JSONField(default=dict)
+    state = models.CharField(max_length=12, choices=JobState.choices, default=JobState.QUEUED)
+    cursor: "models.JSONField[Any]" = models.JSONField(null=True)
+    progress = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    stumbles = models.PositiveIntegerField(default=0)
+    fence = models.PositiveBigIntegerField(default=0)
+    heartbeat_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    run_at = models.DateTimeField(default=timezone.now)
+    rung_at = models.DateTimeField(default=timezone.now)
+    cancel_requested_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True)
+    result: "models.JSONField[Any]" = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(condition=models.Q(state__in=JobState.values), name="jobs_job_state"),
+            models.CheckConstraint(
+                condition=models.Q(finished_at__isnull=True, state__in=OPEN_STATES)
+                | models.Q(finished_at__isnull=False) & ~models.Q(state__in=OPEN_STATES),
+                name="jobs_job_finished",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["organisation", "-created_at"], name="jobs_job_newest"),
+            models.Index(
+                fields=["organisation", "run_at"],
+                name="jobs_job_open",
+                condition=models.Q(state__in=OPEN_STATES),
+            ),
+        ]
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.state}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
+    def is_cancelling(self) -> bool:
+        return self.is_open and self.cancel_requested_at is not None
+
+
+class OutboxEvent(TenantModel):
+    """Something that happened, written in the transaction in which it happened, told to subscribers after it."""
+
+    topic = models.CharField(max_length=60)
+    payload: "models.JSONField[Any]" = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+    delivered_at = models.DateTimeField(null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [TenantPolicy(name="%(app_label)s_%(class)s_tenant"), *TenantModel.Meta.constraints[1:]]
+        indexes = [
+            models.Index(
+                fields=["organisation", "created_at"],
+                name="jobs_outboxevent_waiting",
+                condition=models.Q(delivered_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.topic

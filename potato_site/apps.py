@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class PotatoSiteConfig(AppConfig):
+    name = "potato_site"
+
+    def ready(self) -> None:
+        from potato_site import checks  # noqa: F401  (registers the system checks)

@@ -1,0 +1,16 @@
+"""Routes behind /o/<organisation>/; the organisation itself stands in the script prefix."""
+
+from django.urls import path
+
+from accounts import views as accounts_views
+from potato_site.admin_site import site
+
+handler400 = "potato_site.views.bad_request"
+handler403 = "potato_site.views.permission_denied"
+handler404 = "potato_site.views.not_found"
+handler500 = "potato_site.views.server_error"
+
+urlpatterns = [
+    path("", accounts_views.organisation, name="organisation"),
+    path("admin/", site.urls),
+]

@@ -1,0 +1,341 @@
+"""Settings, read top to bottom: the environment goes in, typed. Every variable NAME can be a file: NAME_FILE.
+
+POTATO_MODE is `production` unless it says `development` or `test`. Production has no defaults for secrets and
+servers, and system checks (potato_site.checks) refuse what cannot be right.
+"""
+
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import django_stubs_ext
+import psycopg
+import structlog
+from celery.schedules import schedule
+from django.core.exceptions import ImproperlyConfigured
+from environ import FileAwareEnv
+from psycopg.conninfo import conninfo_to_dict
+
+# Lets ModelAdmin[Project] and its like be written at run time as the type checker reads them.
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = FileAwareEnv()
+
+Mode = Literal["production", "development", "test"]
+
+
+def _mode() -> Mode:
+    mode = env.str("POTATO_MODE", "production")
+    if mode not in ("production", "development", "test"):
+        raise ImproperlyConfigured(f"POTATO_MODE is {mode!r}. Use production, development or test.")
+    return cast(Mode, mode)
+
+
+def _required(name: str, meaning: str, elsewhere: str = "") -> str:
+    """The variable; in production its absence ends the start, elsewhere `elsewhere` serves."""
+    value: str = env.str(name, "").strip()
+    if not value and PRODUCTION:
+        raise ImproperlyConfigured(f"{name} (or {name}_FILE) is not set. {meaning}")
+    return value or elsewhere
+
+
+MODE: Mode = _mode()
+PRODUCTION = MODE == "production"
+
+# --- The site -------------------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", False)
+SECRET_KEY = _required(
+    "SECRET_KEY",
+    "It signs sessions: at least 50 random characters, kept secret.",
+    elsewhere="development only, " * 4,
+)
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[] if PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+ROOT_URLCONF = "potato_site.urls"
+# The routes behind /o/<organisation>/, chosen by tenancy.middleware.OrganisationPathMiddleware.
+ORGANISATION_URLCONF = "potato_site.organisation_urls"
+WSGI_APPLICATION = "potato_site.wsgi.application"
+
+INSTALLED_APPS = [
+    # tenancy comes first: its migrate command replaces Django's.
+    "tenancy",
+    "jobs",
+    "accounts",
+    "review",
+    "potato_site.apps.PotatoSiteConfig",
+    "django.contrib.admin.apps.SimpleAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_structlog",
+]
+
+MIDDLEWARE = [
+    "potato_site.health.HealthMiddleware",
+    "tenancy.middleware.OrganisationPathMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "tenancy.middleware.TenancyMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "potato_site.navigation.navigation",
+            ],
+        },
+    },
+]
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# --- Database -------------------------------------------------------------------------------------
+# The site and the worker connect as a role that row-level security binds; `migrate` alone connects as the owner
+# of the tables; `tenancy.unscoped()` becomes the platform role for one block.
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Django's settings for a libpq address, whose parameters (host, sslmode, ...) are all kept."""
+    try:
+        found = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise ImproperlyConfigured(f"A database address cannot be read: {str(error).strip()}") from None
+    named = {key.upper(): str(found.pop(key, "")) for key in ("user", "password", "host", "port")}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": found.pop("dbname", ""),
+        **named,
+        "OPTIONS": found,
+        "DISABLE_SERVER_SIDE_CURSORS": True,  # PgBouncer's transaction mode could not find one again.
+    }
+
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": _database(
+        _required("DATABASE_URL", "The web role's PostgreSQL: postgresql://potato_app:...@host/potato")
+    )
+}
+# One pool a process; 0 behind PgBouncer, which is one.
+_pool_size = env.int("DATABASE_POOL_SIZE", 8 if PRODUCTION else 0)
+if _pool_size:
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": _pool_size, "timeout": 10}
+DATABASE_APP_ROLE: str = DATABASES["default"]["USER"]
+# Set only where `manage.py migrate` runs.
+_owner_url = env.str("DATABASE_OWNER_URL", "")
+DATABASE_OWNER: dict[str, Any] = _database(_owner_url) if _owner_url else {}
+DATABASE_PLATFORM_ROLE: str = env.str("DATABASE_PLATFORM_ROLE", "potato_platform")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Cache: login throttles live here, so it is shared by all processes ---------------------------
+
+BROKER_URL = _required("BROKER_URL", "Redis or Valkey: redis://host:6379/0", elsewhere="memory://")
+_cache_url = env.str("CACHE_URL", "") or BROKER_URL.replace("redis+socket://", "unix://").replace(
+    "virtual_host=", "db="
+)
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    if MODE == "test" or _cache_url.startswith("memory://")
+    else {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": _cache_url,
+        "KEY_PREFIX": "potato",
+    }
+}
+
+# --- Accounts -------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = (
+    ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    if MODE == "test"
+    else ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+)
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+# Absolute paths, because the organisation stands in the script prefix of its pages.
+LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/accounts/login/"
+ACCOUNT_ADAPTER = "accounts.login.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
+ACCOUNT_SESSION_REMEMBER = None  # "Stay signed in" on the form decides.
+ACCOUNT_PRESERVE_USERNAME_CASING = False
+ACCOUNT_RATE_LIMITS = {
+    "login": "60/m/ip",
+    "login_failed": "20/m/ip,5/900s/key",
+    "change_password": "5/m/user",
+}
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+
+# --- Security -------------------------------------------------------------------------------------
+
+SESSION_COOKIE_NAME = "__Host-session" if PRODUCTION else "session"
+CSRF_COOKIE_NAME = "__Host-csrf" if PRODUCTION else "csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "potato_site.views.csrf_failure"
+SECURE_SSL_REDIRECT = PRODUCTION and env.bool("SECURE_SSL_REDIRECT", True)
+# Set to the number of proxies in front only when they overwrite the header.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_TLS_PROXY", False) else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "report-uri": ["/csp-report/"],
+    }
+}
+
+# --- Static files ---------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.str("STATIC_ROOT", str(BASE_DIR / ".local" / "static")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if MODE == "test"
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = MODE == "test"
+
+# --- Background work ------------------------------------------------------------------------------
+# A job's row is the truth, Celery the doorbell. A task is short: its hard limit lies well under the visibility
+# timeout, after which Redis hands the message to a second worker. The timeout stands in all three places that
+# Celery reads, and an abandoned message is looked for each `unacked_restore_interval`, not each tenth.
+
+JOBS_LEASE_SECONDS = env.int("JOBS_LEASE_SECONDS", 90)
+JOBS_HEARTBEAT_SECONDS = env.float("JOBS_HEARTBEAT_SECONDS", 20.0)
+JOBS_SWEEP_SECONDS = env.float("JOBS_SWEEP_SECONDS", 60.0)
+JOBS_TASK_BUDGET_SECONDS = env.float("JOBS_TASK_BUDGET_SECONDS", 60.0)
+
+_transport = {
+    "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 900),
+    "unacked_restore_throttle": 1,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+    "health_check_interval": 25,
+    "max_retries": 1,
+}
+CELERY_BROKER_URL = BROKER_URL
+CELERY_BROKER_TRANSPORT_OPTIONS = _transport
+CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = _transport
+CELERY_VISIBILITY_TIMEOUT = _transport["visibility_timeout"]
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_TIME_LIMIT = 300
+CELERY_TASK_SOFT_TIME_LIMIT = 270
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+}
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 30.0
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_DEFAULT_QUEUE = "interactive"
+CELERY_BEAT_SCHEDULE = {
+    "sweep jobs and the outbox": {
+        "task": "jobs.tasks.sweep",
+        "schedule": schedule(run_every=JOBS_SWEEP_SECONDS),
+        "options": {"expires": JOBS_SWEEP_SECONDS},
+    },
+}
+
+# --- Logs: events with fields, JSON in production -------------------------------------------------
+
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+_shared_processors: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+]
+structlog.configure(
+    processors=[*_shared_processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "events": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _shared_processors,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                # JSON escapes control characters, so that hostile text cannot forge a line or drive a terminal.
+                structlog.processors.JSONRenderer(),
+            ],
+        },
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "events"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO" if MODE != "test" else "ERROR")},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django_structlog": {"level": "WARNING" if MODE == "test" else "INFO"},
+    },
+}

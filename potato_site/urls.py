@@ -1,0 +1,22 @@
+"""Routes outside every organisation: home, signing in and out, reports of the browser."""
+
+from allauth.account import views as allauth_views
+from django.urls import path
+
+from accounts import views as accounts_views
+from potato_site import views
+from tenancy.permissions import public, signed_in
+
+handler400 = "potato_site.views.bad_request"
+handler403 = "potato_site.views.permission_denied"
+handler404 = "potato_site.views.not_found"
+handler500 = "potato_site.views.server_error"
+
+urlpatterns = [
+    path("", accounts_views.home, name="home"),
+    path("accounts/login/", public(allauth_views.login), name="account_login"),
+    path("accounts/inactive/", public(allauth_views.account_inactive), name="account_inactive"),
+    path("accounts/logout/", signed_in(allauth_views.logout), name="account_logout"),
+    path("accounts/password/change/", signed_in(allauth_views.password_change), name="account_change_password"),
+    path("csp-report/", views.csp_report, name="csp_report"),
+]

@@ -1,0 +1,13 @@
+"""The site as gunicorn serves it. It refuses to start with a failed check or a role that passes the wall."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
+
+application = get_wsgi_application()
+
+from tenancy.checks import refuse_to_start_unchecked  # noqa: E402  (needs the loaded apps)
+
+refuse_to_start_unchecked()

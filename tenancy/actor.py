@@ -1,0 +1,177 @@
+"""Who acts, and in which organisation: one context variable in Python, three settings in PostgreSQL.
+
+The database never trusts the context variable. It serves the default of `organisation` fields, the headers of
+background tasks and callbacks that run after commit.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import connection, models, transaction
+
+from tenancy import audit
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """The organisation that may be written, the organisations that may be read, and the person."""
+
+    organisation: UUID | None = None
+    readable: tuple[UUID, ...] = ()
+    user: UUID | None = None
+
+
+@dataclass(frozen=True)
+class ActiveMembership:
+    """A person's place in the organisation that a request has entered, as the database answered it."""
+
+    id: UUID
+    organisation_id: UUID
+    organisation_slug: str
+    organisation_name: str
+    role: str
+    annotator_name: str
+
+
+NOBODY = Actor()
+_actor: ContextVar[Actor] = ContextVar("actor", default=NOBODY)
+
+
+def current() -> Actor:
+    """The actor of this thread or task; NOBODY outside every block."""
+    return _actor.get()
+
+
+def active_organisation() -> UUID | None:
+    """Default of every tenant row's `organisation`, so that no form or serializer has to fill it."""
+    return _actor.get().organisation
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[Actor]:
+    """Act as this actor, in one transaction, until the block ends. Blocks nest."""
+    before, nested = _actor.get(), connection.in_atomic_block
+    token = _actor.set(actor)
+    try:
+        with transaction.atomic():
+            _send(actor)
+            yield actor
+            if nested:
+                # A savepoint's release keeps what set_config(..., true) did; only commit and rollback undo it.
+                _send(before)
+    finally:
+        _actor.reset(token)
+
+
+def acting_in(
+    organisation: models.Model | UUID | str, user: models.Model | UUID | str | None = None
+) -> AbstractContextManager[Actor]:
+    """Read and write the rows of one organisation: `with acting_in(organisation): ...`."""
+    organisation_id = _id(organisation)
+    return acting(Actor(organisation_id, (organisation_id,), None if user is None else _id(user)))
+
+
+@contextmanager
+def acting_as(user: models.Model) -> Iterator[Actor]:
+    """Read the rows of every organisation that the person belongs to, and write none."""
+    with acting(Actor(user=user.pk)):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM my_organisations()")
+            organisations = tuple(organisation for (organisation,) in cursor.fetchall())
+        with acting(Actor(None, organisations, user.pk)) as actor:
+            yield actor
+
+
+@contextmanager
+def unscoped(reason: str) -> Iterator[None]:
+    """Pass through the wall as the platform role, leaving the reason in the platform's own audit trail.
+
+    The row is gone if the block fails, so the reason is logged as well. Raises ValueError without a reason.
+    """
+    if not reason.strip():
+        raise ValueError("unscoped() needs a reason that a later reader understands")
+    log.warning("tenancy.unscoped", reason=reason)
+    with transaction.atomic():
+        role = _current_role()
+        _set_role(settings.DATABASE_PLATFORM_ROLE)
+        audit.record_unscoped(reason)
+        yield
+        # A rollback undoes SET LOCAL by itself; a savepoint's release does not.
+        _set_role(role)
+
+
+def on_commit(callback: Callable[[], Any]) -> None:
+    """Run the callback after commit, as the actor of this call (plain on_commit callbacks act as nobody)."""
+    actor = current()
+
+    def run() -> None:
+        with acting(actor):
+            callback()
+
+    transaction.on_commit(run)
+
+
+def enter(actor: Actor) -> None:
+    """Become the actor for the rest of the open transaction. For doors alone; other code says acting_in()."""
+    if not connection.in_atomic_block:
+        raise RuntimeError("enter() outside a transaction is lost at once: open one, or use acting_in()")
+    _actor.set(actor)
+    _send(actor)
+
+
+def enter_organisation(user_id: UUID, slug: str) -> ActiveMembership | None:
+    """Enter the organisation of that slug if the person is an active member; one round trip.
+
+    Returns None, and leaves no organisation active, for strangers and for slugs that do not exist alike.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM enter_organisation(%s, %s)", [user_id, slug])
+        membership_id, organisation_id, name, role, annotator_name = cursor.fetchone()
+    if membership_id is None:
+        _actor.set(Actor(user=user_id))
+        return None
+    _actor.set(Actor(organisation_id, (organisation_id,), user_id))
+    return ActiveMembership(membership_id, organisation_id, slug, name, role, annotator_name)
+
+
+def restore(actor: Actor, *, send: bool) -> None:
+    """Put an earlier actor back; `send` also tells the database, for a transaction that goes on (tests)."""
+    _actor.set(actor)
+    if send:
+        _send(actor)
+
+
+def _send(actor: Actor) -> None:
+    readable = f"{{{','.join(map(str, actor.readable))}}}" if actor.readable else ""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('app.organisation', %s, true), set_config('app.organisations', %s, true),"
+            " set_config('app.user', %s, true)",
+            [str(actor.organisation or ""), readable, str(actor.user or "")],
+        )
+
+
+def _current_role() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        (role,) = cursor.fetchone()
+    return str(role)
+
+
+def _set_role(role: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL ROLE {connection.ops.quote_name(role)}")
+
+
+def _id(row: models.Model | UUID | str) -> UUID:
+    if isinstance(row, models.Model):
+        return row.pk  # type: ignore[no-any-return]  # every primary key of ours is a UUID
+    return row if isinstance(row, UUID) else UUID(row)

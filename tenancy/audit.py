@@ -1,0 +1,33 @@
+"""Where decisions are written down. Rooms below `accounts` record through here; `accounts` brings the writers."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from django.db import models
+
+
+class Writer(Protocol):
+    """Writes one event of the active organisation."""
+
+    def __call__(self, verb: str, target: models.Model | None, detail: dict[str, Any]) -> None: ...
+
+
+_writers: dict[str, Any] = {}
+
+
+def register(*, write: Writer, write_unscoped: Callable[[str], None]) -> None:
+    """Called once at start by the app that owns the audit tables."""
+    _writers.update(write=write, write_unscoped=write_unscoped)
+
+
+def record(verb: str, target: models.Model | None = None, **detail: Any) -> None:
+    """Write an audit event in the active organisation, in the caller's transaction.
+
+    `verb` reads "noun.past-participle", as in "job.cancelled"; `detail` must be JSON.
+    """
+    _writers["write"](verb, target, detail)
+
+
+def record_unscoped(reason: str) -> None:
+    """Write down that the wall was passed, and why, in the platform's own trail."""
+    _writers["write_unscoped"](reason)

@@ -1,0 +1,29 @@
+"""Links between an organisation's pages, whose script prefix names it, and the pages outside every organisation."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import get_script_prefix, reverse, set_script_prefix
+
+
+def global_reverse(name: str, **kwargs: Any) -> str:
+    """The path of a page outside every organisation (login, home), from wherever this is called."""
+    return _reverse_under(_root(), settings.ROOT_URLCONF, name, kwargs)
+
+
+def organisation_reverse(slug: str, name: str, **kwargs: Any) -> str:
+    """The path of a page of that organisation, from wherever this is called."""
+    return _reverse_under(f"{_root()}o/{slug}/", settings.ORGANISATION_URLCONF, name, kwargs)
+
+
+def _root() -> str:
+    return get_script_prefix().partition("/o/")[0].rstrip("/") + "/"
+
+
+def _reverse_under(prefix: str, urlconf: str, name: str, kwargs: dict[str, Any]) -> str:
+    before = get_script_prefix()
+    set_script_prefix(prefix)
+    try:
+        return reverse(name, urlconf=urlconf, kwargs=kwargs)
+    finally:
+        set_script_prefix(before)

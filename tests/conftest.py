@@ -1,0 +1,60 @@
+"""The ground of all tests: a real PostgreSQL with its walls up. Tests build the database as its owner, and run as the
+web role, so that every query passes row-level security.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import TransactionTestCase
+from pytest_django.plugin import DjangoDbBlocker
+
+from tests.worlds import World, build_world
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Create the test database as the role that may."""
+    connection.settings_dict.update({**settings.DATABASE_OWNER, "NAME": connection.settings_dict["NAME"]})
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The test database belongs to the owner; from here on every connection assumes the web role."""
+    _assume(settings.DATABASE_APP_ROLE, django_db_blocker)
+    flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
+
+    def flush_as_owner(case: TransactionTestCase) -> None:
+        # Flushing truncates, which the web role must not.
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET ROLE {connection.ops.quote_name(settings.DATABASE_OWNER['USER'])}")
+        try:
+            flush(case)
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET ROLE {connection.ops.quote_name(settings.DATABASE_APP_ROLE)}")
+
+    TransactionTestCase._fixture_teardown = flush_as_owner  # type: ignore[attr-defined]
+    yield
+    TransactionTestCase._fixture_teardown = flush  # type: ignore[attr-defined]
+    _assume(None, django_db_blocker)
+
+
+def _assume(role: str | None, blocker: DjangoDbBlocker) -> None:
+    with blocker.unblock():
+        connection.close()
+    options = {key: value for key, value in connection.settings_dict["OPTIONS"].items() if key != "assume_role"}
+    connection.settings_dict["OPTIONS"] = {**options, **({"assume_role": role} if role else {})}
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """Two organisations and their people, in a transaction that is rolled back."""
+    return build_world()
+
+
+@pytest.fixture
+def committed_world(transactional_db: None) -> World:
+    """The same, committed: for stories with threads, workers or browsers."""
+    return build_world()
