@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from accounts.configuration.problems import Path, Severity
-from accounts.configuration.wording import shortened
+from accounts.configuration.wording import quoted
 
 # The error type of a broken rule. Whoever reads remarks already has it and skips this one.
 BROKEN_RULE = "broken_rule"
@@ -109,7 +109,7 @@ def repeated(given: Given, list_key: str, value_key: str) -> Iterator[Remark]:
             yield Remark(
                 (list_key, index, value_key),
                 "repeated",
-                f"{shortened(value)} is already the {value_key} of entry {first + 1} of {list_key}. "
+                f"{quoted(value)} is already the {value_key} of entry {first + 1} of {list_key}. "
                 f"Each {value_key} must be used once.",
             )
 
@@ -121,7 +121,7 @@ def without_effect(key: str, reason: str, *path: str | int) -> Remark:
 
 def text(maximum: int) -> FieldInfo:
     """Text for people to read, with something to see in it."""
-    return _patterned(r"\S", f"text of 1 to {maximum} characters, not only spaces", 1, maximum)
+    return _patterned(r"\S", f"text of 1 to {maximum} characters", 1, maximum)
 
 
 @dataclass(frozen=True)

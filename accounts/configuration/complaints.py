@@ -14,7 +14,7 @@ from pydantic_core.core_schema import ErrorType
 from accounts.configuration.blocks import BROKEN_RULE, Remark
 from accounts.configuration.expectations import Expectations
 from accounts.configuration.problems import Path
-from accounts.configuration.wording import did_you_mean, listed, shortened
+from accounts.configuration.wording import did_you_mean, listed, quoted, shortened
 from accounts.configuration.yaml_source import YamlSource
 
 # Said by remarks, or a consequence of an error that is reported itself.
@@ -70,8 +70,9 @@ class Complaints:
     def _unknown_key(self, path: Path) -> Remark:
         *above, key = path
         keys = self.expectations.keys(tuple(above))
-        hint = did_you_mean(str(key), keys) or (f" Its keys are {listed(keys, 'and')}." if keys else "")
-        message = f"{shortened(str(key)) or 'An empty text'} is not a key of {_owner(tuple(above))}.{hint}"
+        unused = [name for name in keys if name not in self._given(tuple(above))]
+        hint = did_you_mean(str(key), unused) or (f" Its keys are {listed(keys, 'and')}." if keys else "")
+        message = f"{quoted(str(key))} is not a key of {_owner(tuple(above))}.{hint}"
         return Remark(path, "unknown_key", message, is_about_key=True)
 
     def _wrong_value(self, path: Path) -> Remark:
@@ -89,6 +90,8 @@ class Complaints:
                 return name if written == name else f"{written}, which YAML reads as {name}"
             case int() | float():
                 return f"the number {given}" if written == str(given) else f"{written}, which YAML reads as {given}"
+            case str() if not given.strip():
+                return "only spaces" if given else "an empty text"
             case str():
                 long = len(given) > len(shortened(given))
                 return f"a text of {len(given)} characters" if long else f'the text "{given}"'
@@ -102,13 +105,15 @@ class Complaints:
                 return shortened(written)
 
     def _advice(self, path: Path) -> str | None:
-        given, choices = self._given(path), self.expectations.choices(path)
+        given, choices, types = self._given(path), self.expectations.choices(path), self.expectations.types(path)
         if isinstance(given, str):
-            if self.expectations.expects_number(path) and given.strip().lstrip("+-").isdecimal():
+            quoted_number = types & {"integer", "number"} and given.lstrip("+-").isdecimal()
+            quoted_switch = "boolean" in types and given.lower() in ("true", "false")
+            if quoted_number or quoted_switch:
                 return "Write it without quotes."
-            return did_you_mean(given, choices).strip() or None
+            return did_you_mean(given, choices).strip() if len(choices) > 1 else None
         is_scalar = isinstance(given, bool | int | float | datetime.date)
-        if is_scalar and self.expectations.expects_text(path) and not choices:
+        if is_scalar and "string" in types and not choices:
             return "Put quotes around it if it is text."
         return None
 

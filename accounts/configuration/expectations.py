@@ -32,28 +32,17 @@ class Expectations:
         """The texts that may stand there, where they are a closed list."""
         return tuple(value for value in _choices(self._at(path)) if isinstance(value, str))
 
-    def expects_text(self, path: Path) -> bool:
-        return any(variant.get("type") == "string" for variant in self._variants(self._at(path)))
-
-    def expects_number(self, path: Path) -> bool:
-        return any(variant.get("type") in ("integer", "number") for variant in self._variants(self._at(path)))
+    def types(self, path: Path) -> frozenset[str]:
+        """What may stand there, in the words of JSON Schema: string, integer, boolean..."""
+        return frozenset(variant["type"] for variant in self._variants(self._at(path)) if "type" in variant)
 
     def _at(self, path: Path) -> Schema:
         schema, given = self.schema, self.given
         for step in path:
             given = _step_into(given, step)
-            schema = self._below(self._chosen(schema), step)
-            schema = self._chosen_for(schema, given)
+            below = (_below(variant, step) for variant in self._variants(schema))
+            schema = self._chosen_for(next(filter(None, below), {}), given)
         return self._chosen(schema)
-
-    def _below(self, schema: Schema, step: str | int) -> Schema:
-        if isinstance(step, int):
-            items: Schema = schema.get("items", {})
-            return items
-        properties = schema.get("properties", {})
-        free = schema.get("additionalProperties")
-        below: Schema = properties.get(step) or (free if isinstance(free, Mapping) else {})
-        return below
 
     def _chosen(self, schema: Schema) -> Schema:
         """The one variant that is not null; the schema itself where there are several."""
@@ -84,6 +73,14 @@ class Expectations:
         return listed(phrases, "or") if phrases else "something else"
 
 
+def _below(schema: Schema, step: str | int) -> Schema | None:
+    if isinstance(step, int):
+        return schema.get("items")
+    free = schema.get("additionalProperties")
+    below: Schema | None = schema.get("properties", {}).get(step)
+    return below or (free if isinstance(free, Mapping) else None)
+
+
 def _step_into(given: object, step: str | int) -> object:
     if isinstance(given, Mapping):
         return given.get(step)
@@ -106,6 +103,10 @@ def _phrase_of(schema: Schema) -> str:
             return f"a whole number{_bounds(schema)}"
         case "number":
             return f"a number{_bounds(schema)}"
+        case "string" if "pattern" in schema:
+            return f"text of the form {schema['pattern']}"
+        case "string" if "format" in schema:
+            return f"text that is a {schema['format']}"
         case "string":
             return f"text{_size(schema, 'minLength', 'maxLength', 'character')}"
         case "array":
@@ -124,7 +125,7 @@ def _choices(schema: Schema) -> Sequence[Any]:
 
 def _bounds(schema: Schema) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and high is not None:
+    if low is not None and high is not None and "multipleOf" not in schema:
         return f" from {low} to {high}"
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     clauses = [
@@ -132,7 +133,9 @@ def _bounds(schema: Schema) -> str:
         for word, bound in (("at least", low), ("above", above), ("at most", high), ("below", below))
         if bound is not None
     ]
-    return f" of {listed(clauses, 'and')}" if clauses else ""
+    if "multipleOf" in schema:
+        clauses.append(f"a multiple of {schema['multipleOf']}")
+    return f" that is {listed(clauses, 'and')}" if clauses else ""
 
 
 def _size(schema: Schema, minimum_key: str, maximum_key: str, noun: str) -> str:

@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from accounts.configuration.wording import did_you_mean, shortened
+from accounts.configuration.wording import did_you_mean, quoted
 
 
 @cache
@@ -37,7 +37,7 @@ def _known_icon(name: str) -> str:
     raise PydanticCustomError(
         "unknown_icon",
         "{name} is not the name of a Lucide icon.{hint}",
-        {"name": shortened(name) or "An empty text", "hint": hint},
+        {"name": quoted(name), "hint": hint},
     )
 
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from accounts.configuration.blocks import Block, Description, Name
 from accounts.configuration.stripping import Stripped
-from accounts.configuration.wording import did_you_mean, listed, shortened
+from accounts.configuration.wording import did_you_mean, listed, quoted
 
 ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]
@@ -102,7 +102,7 @@ def _registered(annotation_type: str) -> str:
         raise PydanticCustomError("not_available", "{message}", {"message": ANNOUNCED_TYPES[annotation_type]})
     known = list(scheme_types())
     hint = did_you_mean(annotation_type, known) or f" Use {listed(known, 'or')}."
-    message = f"{shortened(annotation_type) or 'An empty text'} is not an annotation_type.{hint}"
+    message = f"{quoted(annotation_type)} is not an annotation_type.{hint}"
     raise PydanticCustomError("unknown_type", "{message}", {"message": message})
 
 

@@ -14,7 +14,6 @@ _SENTENCES = {
         "A key cannot stand here. Check the indentation, or put the text in quotes if it holds a colon."
     ),
     "did not find expected key": "This line does not fit the lines above it. Check the indentation.",
-    "could not find expected ':'": "A colon is missing after this key.",
     "did not find expected node content": "A value is missing here.",
     "did not find expected '-' indicator": "This line does not fit the list above it. Check the indentation.",
     "block sequence entries are not allowed in this context": (
@@ -35,13 +34,15 @@ _SENTENCES = {
         "Anchors and aliases are not allowed. Put the text in quotes if it starts with & or *."
     ),
 }
-# These are found at the end of the text; the place to look at is where the open thing began.
-_UNCLOSED = {
+# These are found far behind their cause; the place to look at is where the unfinished thing began.
+_UNFINISHED = {
+    "while scanning a simple key": "A colon is missing after this key.",
     "while scanning a quoted scalar": "The quotation mark that opens here is never closed.",
     "while parsing a flow sequence": "The list that opens here with [ needs a comma or a closing ].",
     "while parsing a flow mapping": "The block that opens here with { needs a comma or a closing }.",
 }
-_UNCLOSED_PROBLEMS = (
+_UNFINISHED_PROBLEMS = (
+    "could not find expected ':'",
     "found unexpected end of stream",
     "found unexpected document indicator",
     "did not find expected ',' or ']'",
@@ -55,8 +56,8 @@ def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
         return _at(Position(1, 1), "This is not valid YAML.")
     problem = error.problem or ""
     mark = error.problem_mark or error.context_mark
-    if problem in _UNCLOSED_PROBLEMS and error.context in _UNCLOSED:
-        return _at(_position(error.context_mark or mark, text), _UNCLOSED[error.context])
+    if problem in _UNFINISHED_PROBLEMS and error.context in _UNFINISHED:
+        return _at(_position(error.context_mark or mark, text), _UNFINISHED[error.context])
     at = _position(mark, text)
     if problem == "found character that cannot start any token":
         return _at(at, _unquotable(_character(at, text)))

@@ -21,12 +21,17 @@ def shortened(text: str) -> str:
     return line if len(line) <= _LONGEST_QUOTATION else f"{line[:_LONGEST_QUOTATION]}..."
 
 
+def quoted(text: str) -> str:
+    """A value as the first word of a sentence."""
+    return shortened(text) or "An empty text"
+
+
 def nearest(name: str, names: Sequence[str]) -> str | None:
     """The name that was most likely meant, or None where nothing comes close."""
     # Comparing takes time that grows with the square of the length, and nobody mistypes a word into a page.
     if len(name) > _LONGEST_COMPARED:
         return None
-    matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.7)
     return matches[0] if matches else None
 
 

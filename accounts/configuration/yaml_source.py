@@ -14,7 +14,7 @@ from yaml.resolver import Resolver
 
 from accounts.configuration.problems import Path, Position, Problem
 from accounts.configuration.syntax import syntax_problem
-from accounts.configuration.wording import shortened
+from accounts.configuration.wording import quoted, shortened
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
@@ -23,6 +23,12 @@ MAX_VALUES = 20_000
 _LONGEST_NUMBER = 40
 
 _CORE = "tag:yaml.org,2002:"
+_KINDS = {
+    f"{_CORE}bool": "true or false",
+    f"{_CORE}int": "a whole number",
+    f"{_CORE}float": "a number",
+    f"{_CORE}timestamp": "a date that exists",
+}
 _TEXT_TAG = f"{_CORE}str"
 _SCALAR_TAGS = frozenset(f"{_CORE}{name}" for name in ("str", "null", "bool", "int", "float"))
 _CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
@@ -215,7 +221,7 @@ class _Reader:
                         _position(event),
                         (*path, key),
                         "duplicate_key",
-                        f"{shortened(key)} was already given on line {first.line}. Remove one of the two.",
+                        f"{quoted(key)} was already given on line {first.line}. Remove one of the two.",
                     )
                 self._skip(next(self.events))
                 continue
@@ -251,18 +257,13 @@ class _Reader:
             return None
         tag = self.scalars.implied_tag(event) if event.tag in (None, "!") else str(event.tag)
         if tag != _TEXT_TAG and len(text) > _LONGEST_NUMBER:
-            self._refuse(at, path, "number", f"{shortened(text)} is too long. Put quotes around it if it is text.")
+            self._refuse(at, path, "number", f"{quoted(text)} is too long. Put quotes around it if it is text.")
             return None
         try:
             return self.scalars.read(tag, text)
         except (ValueError, KeyError, OverflowError, IndexError):
-            kind = tag.removeprefix(_CORE).replace("timestamp", "date")
-            self._refuse(
-                at,
-                path,
-                "scalar",
-                f"{shortened(text)} is not a valid {kind}. Put quotes around it if it is text.",
-            )
+            message = f"{quoted(text)} is not {_KINDS[tag]}. Put quotes around it if it is text."
+            self._refuse(at, path, "scalar", message)
             return None
 
     def _has_plain_tag(self, event: Any) -> bool:

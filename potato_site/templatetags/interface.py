@@ -21,9 +21,7 @@ def icon(name: str, classes: str = "i") -> SafeString:
 
     It is hidden from assistive technology, so the text beside it or the control's `aria-label` carries the meaning.
     """
-    return format_html(
-        '<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name
-    )
+    return format_html('<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name)
 
 
 @register.simple_tag

@@ -1,0 +1,122 @@
+"""Projects: the draft that somebody edits, and the versions that are published from it."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from accounts.configuration import (
+    CheckedConfiguration,
+    ProjectConfiguration,
+    Stripped,
+    check_configuration,
+    differences,
+)
+from accounts.models import ConfigurationVersion, Project
+from jobs import outbox
+from tenancy import audit
+from tenancy.actor import current
+from tenancy.errors import Refused
+
+
+class DraftChanged(Refused):
+    code = "draft_changed"
+
+
+class NotPublishable(Refused):
+    """The configuration has errors; `problems` are all of them."""
+
+    code = "not_publishable"
+    status = 422
+
+    def __init__(self, checked: CheckedConfiguration) -> None:
+        super().__init__(f"The configuration has {len(checked.errors)} error(s). The first: {checked.errors[0]}")
+        self.checked = checked
+
+
+class StripsMeaning(Refused):
+    """Publishing would take something that annotations refer to; somebody has to confirm it."""
+
+    code = "confirmation_needed"
+
+    def __init__(self, stripped: tuple[Stripped, ...]) -> None:
+        super().__init__("Publishing would take something that existing annotations refer to. Confirm it first.")
+        self.stripped = stripped
+
+
+def create_project(*, slug: str, name: str) -> Project:
+    """Store a project without a configuration. Raises ValidationError for a slug that is taken or malformed."""
+    project = Project(slug=slug, name=name)
+    project.full_clean()
+    with transaction.atomic():
+        project.save()
+        audit.record("project.created", project)
+    return project
+
+
+def save_draft(*, project: Project, source: str, revision: int) -> Project:
+    """Keep what somebody is editing, errors and all. Raises DraftChanged if it was saved since that revision."""
+    saved = Project.objects.filter(pk=project.pk, draft_revision=revision).update(
+        draft=_storable(source), draft_revision=F("draft_revision") + 1
+    )
+    project.refresh_from_db()
+    if not saved:
+        raise DraftChanged(
+            "Somebody else saved this draft meanwhile. Your text is still in the editor: copy it, reload, and join the two."
+        )
+    return project
+
+
+def discard_draft(*, project: Project, revision: int) -> Project:
+    """Put the published configuration back into the editor; empty while nothing is published."""
+    newest = project.newest_version()
+    with transaction.atomic():
+        save_draft(project=project, source=newest.source if newest else "", revision=revision)
+        audit.record("draft.discarded", project)
+    return project
+
+
+def publish_configuration(
+    *, project: Project, source: str, note: str = "", confirmed: bool = False, where: Any = "browser"
+) -> ConfigurationVersion:
+    """Make the source the project's newest version, and its draft.
+
+    Raises NotPublishable with every error, and StripsMeaning, unless confirmed, where existing annotations would
+    lose something. Publishing what is published already answers with the newest version, and makes none.
+    """
+    checked = check_configuration(source, where=where)
+    if checked.configuration is None:
+        raise NotPublishable(checked)
+    with transaction.atomic():
+        # One publication at a time: the next number is read and then written.
+        Project.objects.select_for_update().get(pk=project.pk)
+        newest = project.newest_version()
+        if newest is not None:
+            if newest.source == source:
+                return newest
+            stripped = would_strip(newest, checked.configuration)
+            if stripped and not confirmed:
+                raise StripsMeaning(stripped)
+        version = ConfigurationVersion.objects.create(
+            project=project,
+            number=newest.number + 1 if newest else 1,
+            source=source,
+            configuration=checked.configuration.model_dump(mode="json"),
+            note=note,
+            published_by_id=current().user,
+        )
+        Project.objects.filter(pk=project.pk).update(draft=source, draft_revision=F("draft_revision") + 1)
+        project.refresh_from_db()
+        audit.record("configuration.published", project, number=version.number, note=note)
+        outbox.publish("configuration.published", project=str(project.pk), number=version.number)
+    return version
+
+
+def would_strip(newest: ConfigurationVersion, configuration: ProjectConfiguration) -> tuple[Stripped, ...]:
+    """What annotations made under the newest version would lose under the configuration."""
+    return differences(ProjectConfiguration.model_validate(newest.configuration), configuration)
+
+
+def _storable(source: str) -> str:
+    """PostgreSQL keeps no NUL in text; the editor shows the sign that stands for one, and the check names it."""
+    return source.replace("\x00", "\N{SYMBOL FOR NULL}")

@@ -1,0 +1,110 @@
+"""Loads a project from its YAML: the organisation, the project, and the configuration as its newest version."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.text import slugify
+
+from accounts.actions.organisations import create_organisation
+from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
+from accounts.configuration import ProjectConfiguration, check_configuration
+from accounts.models import Organisation, Project
+from tenancy.actor import acting_in
+
+
+class Command(BaseCommand):
+    help = "Load CONFIG.yaml as a project of an organisation. Loading it again changes nothing, or adds a version."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("config", type=Path, metavar="CONFIG.yaml")
+        parser.add_argument("--org", required=True, help="the organisation's slug; a missing organisation is made")
+        parser.add_argument("--project", help="the project's slug (default: from task_name)")
+        parser.add_argument(
+            "--confirm", action="store_true", help="publish also where existing annotations would lose meaning"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["config"]
+        source = _read(path)
+        configuration = self._checked(path, source)
+        files = _data_files(path, configuration)
+        slug = options["project"] or slugify(configuration.task_name)[:63].strip("-")
+        if not slug:
+            raise CommandError("task_name gives no slug (a-z, 0-9 and -). Name one with --project SLUG.")
+        with acting_in(self._organisation(options["org"])):
+            project = self._project(slug, configuration)
+            before = project.newest_version()
+            try:
+                version = publish_configuration(
+                    project=project, source=source, confirmed=options["confirm"], where="command"
+                )
+            except StripsMeaning as refusal:
+                losses = "\n".join(f"  {stripped.message}" for stripped in refusal.stripped)
+                raise CommandError(f"{refusal.sentence} Use --confirm.\n{losses}") from None
+        if before and before.number == version.number:
+            self.stdout.write(f"{options['org']}/{slug}: version {version.number} says the same already.")
+        else:
+            self.stdout.write(f"{options['org']}/{slug}: version {version.number} is published.")
+        for file in files:
+            self.stdout.write(
+                f"{file.name} ({file.stat().st_size} bytes) is there and waits: this version imports no traces yet."
+            )
+
+    def _checked(self, path: Path, source: str) -> ProjectConfiguration:
+        checked = check_configuration(source, where="command")
+        for problem in checked.problems:
+            self.stderr.write(f"{path.name}, {problem}")
+        if checked.configuration is None:
+            raise CommandError(f"{path.name} has {len(checked.errors)} error(s); nothing was changed.")
+        return checked.configuration
+
+    def _organisation(self, slug: str) -> Organisation:
+        organisation = Organisation.objects.filter(slug=slug).first()
+        if organisation is None:
+            try:
+                organisation = create_organisation(slug=slug, name=slug.replace("-", " ").title())
+            except ValidationError as error:
+                raise CommandError(f"--org {slug}: {' '.join(error.messages)}") from None
+            self.stdout.write(
+                f"There was no organisation {slug}: it is made, without members. See `manage.py add_member`."
+            )
+        return organisation
+
+    @staticmethod
+    def _project(slug: str, configuration: ProjectConfiguration) -> Project:
+        project = Project.objects.filter(slug=slug).first()
+        if project is not None:
+            return project
+        try:
+            return create_project(slug=slug, name=configuration.task_name)
+        except ValidationError as error:
+            raise CommandError(f"--project {slug}: {' '.join(error.messages)}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not UTF-8 text: byte {error.start} cannot be decoded.") from None
+
+
+def _data_files(config: Path, configuration: ProjectConfiguration) -> list[Path]:
+    """The data files, each inside the configuration's folder with links resolved. All that is wrong is said at once."""
+    root = config.resolve().parent
+    folder = root / configuration.task_dir
+    found, wrong = [], []
+    for name in configuration.data_files or ():
+        file = (folder / name).resolve()
+        if not file.is_relative_to(root):
+            wrong.append(f"{name} lies outside the folder of {config.name}.")
+        elif not file.is_file():
+            wrong.append(f"{name} is no file in {folder}.")
+        else:
+            found.append(file)
+    if wrong:
+        raise CommandError("data_files: " + " ".join(wrong))
+    return found
