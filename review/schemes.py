@@ -28,7 +28,7 @@ from accounts.configuration.blocks import (
 from accounts.configuration.icons import Icon
 from accounts.configuration.registry import SchemeConfiguration, SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
-from accounts.configuration.wording import shortened, title_case
+from accounts.configuration.wording import quoted, title_case
 
 
 class Look(NamedTuple):
@@ -223,7 +223,7 @@ def _scale_point(key: object) -> object:
             raise PydanticCustomError(
                 "label_key",
                 "{key} cannot have a label. The keys of labels are the whole numbers of the scale.",
-                {"key": shortened(key) or "An empty text"},
+                {"key": quoted(key)},
             )
         return int(key)
     return key
