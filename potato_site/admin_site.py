@@ -33,7 +33,7 @@ class OrganisationAdminSite(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return allowed(request, Right.USE_ADMIN)
 
-    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Strangers never come this far (404); members without the right get 403, not a second login."""
 
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -42,7 +42,9 @@ class OrganisationAdminSite(AdminSite):
             return response
 
         guarded = inner if cacheable else never_cache(inner)
-        return update_wrapper(csrf_protect(guarded), view)
+        declared = update_wrapper(csrf_protect(guarded), view)
+        declared.permission = Right.USE_ADMIN
+        return declared
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         return [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) not in _LEFT_OUT]

@@ -54,6 +54,17 @@ def create_project(*, slug: str, name: str) -> Project:
     return project
 
 
+def rename_project(*, project: Project, slug: str, name: str) -> Project:
+    """Change how a project is called and addressed. Raises ValidationError for a slug that is taken or malformed."""
+    before = {"slug": project.slug, "name": project.name}
+    project.slug, project.name = slug, name
+    project.full_clean()
+    with transaction.atomic():
+        project.save(update_fields=["slug", "name"])
+        audit.record("project.renamed", project, before=before)
+    return project
+
+
 def save_draft(*, project: Project, source: str, revision: int) -> Project:
     """Keep what somebody is editing, errors and all. Raises DraftChanged if it was saved since that revision."""
     saved = Project.objects.filter(pk=project.pk, draft_revision=revision).update(
@@ -62,7 +73,8 @@ def save_draft(*, project: Project, source: str, revision: int) -> Project:
     project.refresh_from_db()
     if not saved:
         raise DraftChanged(
-            "Somebody else saved this draft meanwhile. Your text is still in the editor: copy it, reload, and join the two."
+            "Somebody else saved this draft meanwhile. Your text is still in the editor: copy it, reload the page, "
+            "and join the two."
         )
     return project
 

@@ -81,7 +81,8 @@ class Agentic(Block):
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         converter = given.get("trace_converter")
-        if converter in {*allowed_converters()} - {AUTOMATIC} - installed_converters():
+        unread = {*allowed_converters()} - {AUTOMATIC} - installed_converters()
+        if isinstance(converter, str) and converter in unread:
             yield Remark(
                 ("trace_converter",),
                 "no_converter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -71,7 +72,7 @@ class Complaints:
         *above, key = path
         keys = self.expectations.keys(tuple(above))
         unused = [name for name in keys if name not in self._given(tuple(above))]
-        hint = did_you_mean(str(key), unused) or (f" Its keys are {listed(keys, 'and')}." if keys else "")
+        hint = did_you_mean(str(key), unused) or (f" Its keys: {listed(keys, 'and')}." if keys else "")
         message = f"{quoted(str(key))} is not a key of {_owner(tuple(above))}.{hint}"
         return Remark(path, "unknown_key", message, is_about_key=True)
 
@@ -88,6 +89,8 @@ class Complaints:
             case bool():
                 name = str(given).lower()
                 return name if written == name else f"{written}, which YAML reads as {name}"
+            case float() if not math.isfinite(given):
+                return f"{written}, which YAML reads as a number without end"
             case int() | float():
                 return f"the number {given}" if written == str(given) else f"{written}, which YAML reads as {given}"
             case str() if not given.strip():

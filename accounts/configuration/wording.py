@@ -23,7 +23,7 @@ def shortened(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A value as the first word of a sentence."""
-    return shortened(text) or "An empty text"
+    return shortened(text) if text.strip() else "An empty text"
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:

@@ -1,16 +1,27 @@
 """A project and the versions of its configuration."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KT
 from django.utils import timezone
+from django_stubs_ext import WithAnnotations
 
 from accounts.models.organisations import SLUG
 from tenancy.actor import ActiveMembership
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
 from tenancy.roles import Right, role_has
+
+
+class NewestVersion(TypedDict):
+    """What `with_newest_version` adds to a project."""
+
+    newest_number: int | None
+    newest_published_at: datetime | None
+    newest_task_name: str | None
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -23,12 +34,13 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def published(self) -> "ProjectQuerySet":
         return self.filter(models.Exists(ConfigurationVersion.objects.filter(project=models.OuterRef("pk"))))
 
-    def with_newest_version(self) -> "ProjectQuerySet":
-        """Annotate `newest_number` and `newest_published_at`, null while nothing is published."""
+    def with_newest_version(self) -> "models.QuerySet[WithAnnotations[Project, NewestVersion]]":
+        """Annotate what the newest version says, as `newest_...`; null while nothing is published."""
         newest = ConfigurationVersion.objects.filter(project=models.OuterRef("pk")).order_by("-number")
         return self.annotate(
             newest_number=models.Subquery(newest.values("number")[:1]),
             newest_published_at=models.Subquery(newest.values("published_at")[:1]),
+            newest_task_name=models.Subquery(newest.values(task_name=KT("configuration__task_name"))[:1]),
         )
 
 

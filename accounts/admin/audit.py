@@ -1,0 +1,29 @@
+"""The audit trail, to read and search."""
+
+import json
+
+from django.contrib.admin import display
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.models import AuditEvent
+from tenancy.admin import OrganisationModelAdmin
+from tenancy.roles import Right
+
+
+class AuditEventAdmin(OrganisationModelAdmin[AuditEvent]):
+    view_right = Right.SEE_AUDIT
+    list_display = ["at", "who", "verb", "target_type", "target_label"]
+    list_filter = ["verb", "target_type"]
+    search_fields = ["person_name", "verb", "target_label"]
+    date_hierarchy = "at"
+    fields = ["at", "who", "verb", "target_type", "target_label", "target_id", "details", "request_id"]
+    readonly_fields = ["who", "details"]
+
+    @display(description="person", ordering="person_name")
+    def who(self, event: AuditEvent) -> str:
+        return event.person_name or "the system"
+
+    @display(description="details")
+    def details(self, event: AuditEvent) -> SafeString:
+        return format_html("<pre>{}</pre>", json.dumps(event.detail, indent=2, ensure_ascii=False))

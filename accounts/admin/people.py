@@ -1,0 +1,62 @@
+"""The organisation's people. Changes go through accounts.actions.organisations."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.admin import display
+from django.contrib.messages import error
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from accounts.actions.organisations import change_member
+from accounts.models import Membership
+from tenancy.admin import OrganisationModelAdmin
+from tenancy.errors import Refused
+from tenancy.permissions import allowed
+from tenancy.roles import Right, Role
+
+
+class MembershipAdmin(OrganisationModelAdmin[Membership]):
+    view_right = change_right = Right.MANAGE_PEOPLE
+    list_display = ["annotator_name", "person", "email", "role", "is_active", "created_at"]
+    list_filter = ["role", "is_active"]
+    search_fields = ["annotator_name", "user__username", "user__email", "user__name"]
+    list_select_related = ["user"]
+    fields = ["person", "email", "role", "annotator_name", "is_active", "created_at"]
+    readonly_fields = ["person", "email", "created_at"]
+
+    @display(description="person", ordering="user__username")
+    def person(self, membership: Membership) -> str:
+        return str(membership.user)
+
+    @display(description="email", ordering="user__email")
+    def email(self, membership: Membership) -> str:
+        return membership.user.email
+
+    def save_model(
+        self, request: HttpRequest, obj: Membership, form: forms.ModelForm[Membership], change: bool
+    ) -> None:
+        change_member(
+            membership=obj,
+            role=Role(obj.role),
+            annotator_name=obj.annotator_name,
+            is_active=obj.is_active,
+            by_owner=allowed(request, Right.MANAGE_OWNERS),
+        )
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refused as refusal:
+            error(request, refusal.sentence)
+            return HttpResponseRedirect(request.path)
+
+    def formfield_for_choice_field(
+        self, db_field: "models.Field[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> forms.TypedChoiceField | None:
+        """Only owners are offered the role of an owner; the action refuses it to others in any case."""
+        if db_field.name == "role" and not allowed(request, Right.MANAGE_OWNERS):
+            kwargs["choices"] = [choice for choice in Role.choices if choice[0] != Role.OWNER]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
