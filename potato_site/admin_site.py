@@ -43,7 +43,7 @@ class OrganisationAdminSite(AdminSite):
 
         guarded = inner if cacheable else never_cache(inner)
         declared = update_wrapper(csrf_protect(guarded), view)
-        declared.permission = Right.USE_ADMIN
+        declared.permission = Right.USE_ADMIN  # type: ignore[attr-defined]
         return declared
 
     def get_urls(self) -> list[URLPattern | URLResolver]:

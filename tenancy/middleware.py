@@ -46,7 +46,7 @@ class OrganisationPathMiddleware:
         set_script_prefix(f"{prefix}o/{match['slug']}/")
         request.organisation_slug = match["slug"]  # type: ignore[attr-defined]
         request.path_info = match["rest"]
-        request.urlconf = settings.ORGANISATION_URLCONF  # type: ignore[attr-defined]
+        request.urlconf = settings.ORGANISATION_URLCONF
         try:
             return self.get_response(request)
         finally:

@@ -62,8 +62,8 @@ def demand(request: HttpRequest, right: Right) -> None:
 
 
 def permission_of(view: Callable[..., Any]) -> str | None:
-    """What the view declares; the views that a ModelAdmin wraps itself ask its AdminSite, which demands the right."""
-    if hasattr(view, "model_admin"):
+    """What the view declares; Django's own admin views are wrapped by our AdminSite, which demands the right."""
+    if hasattr(view, "admin_site") or hasattr(view, "model_admin"):
         return Right.USE_ADMIN
     return getattr(view, "permission", None)
 

@@ -37,7 +37,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def with_newest_version(self) -> "models.QuerySet[WithAnnotations[Project, NewestVersion]]":
         """Annotate what the newest version says, as `newest_...`; null while nothing is published."""
         newest = ConfigurationVersion.objects.filter(project=models.OuterRef("pk")).order_by("-number")
-        return self.annotate(
+        return self.annotate(  # type: ignore[return-value]  # the stubs know the names, not their types
             newest_number=models.Subquery(newest.values("number")[:1]),
             newest_published_at=models.Subquery(newest.values("published_at")[:1]),
             newest_task_name=models.Subquery(newest.values(task_name=KT("configuration__task_name"))[:1]),

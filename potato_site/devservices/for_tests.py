@@ -1,4 +1,4 @@
-"""A pytest plugin (`-p potato_site.devservices.for_tests`): the servers of the tests, before Django's settings are read."""
+"""A pytest plugin, `-p potato_site.devservices.for_tests`: starts the tests' servers before settings are read."""
 
 import os
 

@@ -97,19 +97,22 @@ class Cluster:
         raise ServiceError(f"{self.binaries} can't make a cluster in {self.data}.\n{answer}")
 
     def _await_other_start(self) -> bool:
-        """Wait for a server that its starter left while it was still recovering; remove a stale pid file."""
+        """Wait for a server that is still recovering from its starter's death; remove stale lock files.
+
+        Answers whether that server runs now.
+        """
         pid_file = self.data / "postmaster.pid"
         try:
             pid = int(pid_file.read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
-            return False
-        if wait_until(lambda: self.is_running() or not works_in(pid, self.data), START_SECONDS):
-            if self.is_running():
-                return True
-        else:
+            pid = None
+        if pid and not wait_until(lambda: self.is_running() or not works_in(pid, self.data), START_SECONDS):
             raise ServiceError(f"{self.binaries}, process {pid}, does not come up. Its log is {self.log}.")
-        # The number may meanwhile be another process's: PostgreSQL would then refuse to start.
-        pid_file.unlink(missing_ok=True)
+        if self.is_running():
+            return True
+        # Their number may meanwhile be another process's: PostgreSQL would then refuse to start.
+        for stale in (pid_file, _socket(self.sockets).with_name(f"{_socket(self.sockets).name}.lock")):
+            stale.unlink(missing_ok=True)
         return False
 
     def _launch(self) -> str | None:

@@ -63,6 +63,10 @@ class Services:
 
     def leave(self) -> None:
         """Stop using the servers; the last user stops all that run here, also those of an earlier choice."""
+        atexit.unregister(self.leave)
+        if not self.locations.home.exists():
+            # Somebody removed the data; there is nothing left to find the servers by.
+            return
         with self.lease.alone():
             if self.lease.give_back():
                 for folder in sorted(self.locations.sockets.iterdir()):
