@@ -69,8 +69,8 @@ class TenantPolicy(_DatabaseConstraint):
 
     The policy is loud: with no organisation active the database raises instead of answering with no rows.
 
-    `personal` names a foreign key to the person: rows of the acting person can be read in every organisation,
-    and reading without an organisation finds just those, quietly.
+    `personal` names a foreign key to the person: reading without an organisation finds, quietly, the rows of the
+    acting person in every organisation. Inside one they stay its own, or its lists and counts would show others'.
     `append_only` leaves out every policy for UPDATE and DELETE; `manage.py migrate` revokes the rights as well.
     """
 
@@ -95,7 +95,10 @@ class TenantPolicy(_DatabaseConstraint):
         if not self.personal:
             return [*force, policy]
         column = quote(_foreign_key(model, self.personal).column)
-        own = f"{column} = nullif(current_setting('app.user', true), '')::uuid"
+        own = (
+            f"{column} = nullif(current_setting('app.user', true), '')::uuid"
+            " AND coalesce(current_setting('app.organisation', true), '') = ''"
+        )
         return [
             *force,
             policy,
