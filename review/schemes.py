@@ -213,6 +213,9 @@ class InlineComments(SchemeType):
 # --- Ratings of files ---
 
 
+FARTHEST_BOUND = 100
+MOST_POINTS = 11
+
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,3}", re.ASCII)
 
 
@@ -232,29 +235,27 @@ def _scale_point(key: object) -> object:
 class Scale(Block):
     """The whole numbers from min to max."""
 
-    min: Annotated[int, Field(ge=-100, le=100)] = KNOWN_SCALE[0]
+    min: Annotated[int, Field(ge=-FARTHEST_BOUND, le=FARTHEST_BOUND)] = KNOWN_SCALE[0]
     """The lowest rating."""
-    max: Annotated[int, Field(ge=-100, le=100)] = KNOWN_SCALE[1]
+    max: Annotated[int, Field(ge=-FARTHEST_BOUND, le=FARTHEST_BOUND)] = KNOWN_SCALE[1]
     """The highest rating."""
     labels: Mapping[Annotated[int, BeforeValidator(_scale_point)], Label] = Field(default_factory=dict)
     """What single ratings mean; keys are numbers of the scale."""
 
-    MOST_POINTS: ClassVar[int] = 11
-
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         low, high = given.get("min", KNOWN_SCALE[0]), given.get("max", KNOWN_SCALE[1])
-        if type(low) is not int or type(high) is not int:
+        if not (_is_bound(low) and _is_bound(high)):
             return
         key = "max" if "max" in given else "min"
         if low >= high:
             yield Remark((key,), "empty_scale", f"min must be below max. Found a scale from {low} to {high}.")
             return
-        if high - low >= cls.MOST_POINTS:
+        if high - low >= MOST_POINTS:
             yield Remark(
                 (key,),
                 "long_scale",
-                f"A scale has at most {cls.MOST_POINTS} points. Found {high - low + 1}, from {low} to {high}.",
+                f"A scale has at most {MOST_POINTS} points. Found {high - low + 1}, from {low} to {high}.",
             )
         labels = given.get("labels")
         for point in labels if isinstance(labels, Mapping) else ():
@@ -266,6 +267,10 @@ class Scale(Block):
                     f"{number} is not on the scale from {low} to {high}. Remove its label or widen the scale.",
                     is_about_key=True,
                 )
+
+
+def _is_bound(given: object) -> bool:
+    return type(given) is int and abs(given) <= FARTHEST_BOUND
 
 
 def _with_known_labels(dimension: str, scale: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -50,15 +50,26 @@ _UNFINISHED_PROBLEMS = (
 )
 
 
+def end_of(text: str) -> Position:
+    """The place behind the last character."""
+    lines = _lines(text)
+    return Position(len(lines), len(lines[-1]) + 1)
+
+
+def position_of(mark: yaml.Mark | None, end: Position) -> Position:
+    """The mark's place, never behind the end of the text: the parser thinks of one more line there."""
+    return min(Position(mark.line + 1, mark.column + 1), end) if mark else Position(1, 1)
+
+
 def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
     """The parser's error as a Problem, at the place where a person has to look."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return _at(Position(1, 1), "This is not valid YAML.")
-    problem = error.problem or ""
-    mark = error.problem_mark or error.context_mark
+    problem, end = error.problem or "", end_of(text)
+    at = position_of(error.problem_mark or error.context_mark, end)
     if problem in _UNFINISHED_PROBLEMS and error.context in _UNFINISHED:
-        return _at(_position(error.context_mark or mark, text), _UNFINISHED[error.context])
-    at = _position(mark, text)
+        begin = position_of(error.context_mark, end) if error.context_mark else at
+        return _at(begin, _UNFINISHED[error.context])
     if problem == "found character that cannot start any token":
         return _at(at, _unquotable(_character(at, text)))
     return _at(at, _SENTENCES.get(problem) or f"This is not valid YAML: {problem}.")
@@ -68,16 +79,6 @@ def _unquotable(character: str) -> str:
     if character == "\t":
         return "Tabs cannot indent YAML. Use spaces."
     return f"A text cannot start with {character} here. Put it in quotes."
-
-
-def _position(mark: yaml.Mark | None, text: str) -> Position:
-    """The mark's place; the end of the last line where the parser stood behind it."""
-    if mark is None:
-        return Position(1, 1)
-    lines = _lines(text)
-    if mark.line >= len(lines):
-        return Position(len(lines), len(lines[-1]) + 1)
-    return Position(mark.line + 1, mark.column + 1)
 
 
 def _character(at: Position, text: str) -> str:

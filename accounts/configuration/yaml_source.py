@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -13,7 +13,7 @@ from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
 from accounts.configuration.problems import Path, Position, Problem
-from accounts.configuration.syntax import syntax_problem
+from accounts.configuration.syntax import end_of, position_of, syntax_problem
 from accounts.configuration.wording import quoted, shortened
 
 MAX_BYTES = 256 * 1024
@@ -128,19 +128,23 @@ class _Scalars(SafeConstructor, Resolver):
         return tag
 
 
-@dataclass
 class _Reader:
-    value: object = None
-    entries: dict[Path, Entry] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    broken: set[Path] = field(default_factory=set)
-    events: Iterator[Any] = field(default_factory=lambda: iter(()))
-    values_seen: int = 0
-    scalars: _Scalars = field(default_factory=_Scalars)
+    """Walks the parser's events once, without ever building what it refuses."""
+
+    def __init__(self) -> None:
+        self.value: object = None
+        self.entries: dict[Path, Entry] = {}
+        self.problems: list[Problem] = []
+        self.broken: set[Path] = set()
+        self.end = Position(1, 1)
+        self.events: Iterator[Any] = iter(())
+        self.values_seen = 0
+        self.scalars = _Scalars()
 
     def read(self, text: str) -> bool:
         try:
             self._refuse_unfit_text(text)
+            self.end = end_of(text)
             self.events = yaml.parse(text, Loader=yaml.CSafeLoader)
             self._document()
         except yaml.YAMLError as error:
@@ -160,9 +164,8 @@ class _Reader:
         refused = _REFUSED_IN_SOURCE.search(text)
         if refused:
             before = text[: refused.start()]
-            lines = re.split(r"\r\n|\r|\n", before)
             self._stop(
-                Position(len(lines), len(lines[-1]) + 1),
+                end_of(before),
                 "character",
                 f"The character U+{ord(refused.group()):04X} is not allowed in a configuration. Remove it.",
             )
@@ -178,14 +181,14 @@ class _Reader:
         following = next(self.events)
         if not isinstance(following, yaml.StreamEndEvent):
             self._note(
-                _position(following),
+                self._position(following),
                 (),
                 "second_document",
                 "A configuration is one YAML document. Remove this line and everything after it.",
             )
 
     def _node(self, event: Any, path: Path, key_at: Position | None) -> object:
-        at = _position(event)
+        at = self._position(event)
         self._count(at)
         if isinstance(event, yaml.CollectionStartEvent) and len(path) >= MAX_DEPTH:
             self._stop_too_deep(at)
@@ -218,19 +221,19 @@ class _Reader:
                 if key is not None:
                     first = self.entries[(*path, key)].key_at or Position(1, 1)
                     self._note(
-                        _position(event),
+                        self._position(event),
                         (*path, key),
                         "duplicate_key",
                         f"{quoted(key)} was already given on line {first.line}. Remove one of the two.",
                     )
                 self._skip(next(self.events))
                 continue
-            mapping[key] = self._node(next(self.events), (*path, key), _position(event))
+            mapping[key] = self._node(next(self.events), (*path, key), self._position(event))
         return mapping
 
     def _key(self, event: Any, path: Path) -> str | None:
         """The key as written, or None where it cannot be one and was refused."""
-        at = _position(event)
+        at = self._position(event)
         self._count(at)
         if not isinstance(event, yaml.ScalarEvent):
             self._skip_rest_of(event)
@@ -245,7 +248,7 @@ class _Reader:
         return str(event.value)
 
     def _scalar(self, event: yaml.ScalarEvent, path: Path) -> object:
-        at = _position(event)
+        at = self._position(event)
         text: str = event.value
         refused = _REFUSED_IN_VALUE.search(text)
         if refused:
@@ -272,10 +275,10 @@ class _Reader:
 
     def _refuse_tag(self, event: Any, path: Path) -> None:
         tag = str(event.tag).replace(_CORE, "!!")
-        self._refuse(_position(event), path, "tag", f"The tag {shortened(tag)} is not allowed. Remove it.")
+        self._refuse(self._position(event), path, "tag", f"The tag {shortened(tag)} is not allowed. Remove it.")
 
     def _skip(self, event: Any) -> None:
-        self._count(_position(event))
+        self._count(self._position(event))
         self._skip_rest_of(event)
 
     def _skip_rest_of(self, event: Any) -> None:
@@ -285,7 +288,7 @@ class _Reader:
             depth += isinstance(inner, yaml.CollectionStartEvent)
             depth -= isinstance(inner, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
-                self._stop_too_deep(_position(inner))
+                self._stop_too_deep(self._position(inner))
 
     def _count(self, at: Position) -> None:
         self.values_seen += 1
@@ -306,6 +309,5 @@ class _Reader:
         self._note(at, (), code, message)
         raise _UnreadableError
 
-
-def _position(event: Any) -> Position:
-    return Position(event.start_mark.line + 1, event.start_mark.column + 1)
+    def _position(self, event: Any) -> Position:
+        return position_of(event.start_mark, self.end)

@@ -1,6 +1,6 @@
 """The configurations of the code review documentation, as they are printed there."""
 
-# ruff: noqa: W291, W293 - the documentation has a space on its empty lines
+# ruff: noqa: W293 - the documentation has a space on its empty lines
 
 INLINE_COMMENTS = """\
 annotation_schemes:

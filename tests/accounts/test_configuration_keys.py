@@ -1,0 +1,198 @@
+"""Every key of a configuration: set to a value of its own, and left out."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from accounts.configuration import ProjectConfiguration, check_configuration
+from accounts.configuration.blocks import Block
+from accounts.configuration.registry import scheme_types
+from tests.accounts.test_configuration import loaded
+
+REQUIRED = object()
+
+
+class Key(NamedTuple):
+    """A key by its path; the entries of a list by number. `base` is written around it and says nothing of it."""
+
+    path: tuple[str | int, ...]
+    set_to: Any
+    default: Any
+    base: dict[str, Any] = {}
+
+
+def comments(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, "inline_comments", *path)
+
+
+def ratings(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, "file_ratings", *path)
+
+
+def verdict(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, "verdict", *path)
+
+
+COMMENTS = {"annotation_schemes": [{"name": "c", "annotation_type": "code_review_comments"}]}
+RATINGS = {"annotation_schemes": [{"name": "r", "annotation_type": "code_review_file_ratings"}]}
+VERDICT = {"annotation_schemes": [{"name": "v", "annotation_type": "code_review_verdict"}]}
+
+
+def within(scheme: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+    """A scheme with this block."""
+    entry = scheme["annotation_schemes"][0]
+    key = {"c": "inline_comments", "r": "file_ratings", "v": "verdict"}[entry["name"]]
+    return {"annotation_schemes": [{**entry, key: block}]}
+
+
+CATEGORY = within(COMMENTS, {"categories": [{"value": "logic"}]})
+LEVEL = within(COMMENTS, {"severity": {"enabled": True, "levels": [{"value": "very_grave"}]}})
+DIMENSION = within(RATINGS, {"dimensions": [{"name": "speed"}]})
+OPTION = within(VERDICT, {"options": [{"value": "request_changes"}]})
+LEVELS = [{"value": value, "display": value.title()} for value in ("critical", "major", "minor", "nit")]
+DISPLAY = ("agentic", "coding_trace_display")
+
+KEYS = [
+    Key(("task_name",), "Other", REQUIRED),
+    Key(("task_dir",), "reviews", "."),
+    Key(("data_files",), ["a.jsonl", "b.jsonl"], None),
+    Key(("item_properties", "id_key"), "trace_id", "id"),
+    Key(("item_properties", "text_key"), "prompt", "task_description"),
+    Key(("agentic", "enabled"), False, True),
+    Key(("agentic", "trace_converter"), "swebench", "auto"),
+    Key(("agentic", "display_type"), "web_agent", "coding_trace"),
+    Key((*DISPLAY, "diff_style"), "split", "unified"),
+    Key((*DISPLAY, "diff_context_lines"), 12, 5),
+    Key((*DISPLAY, "syntax_highlight"), False, True),
+    Key((*DISPLAY, "show_line_numbers"), False, True),
+    Key((*DISPLAY, "terminal_theme"), "light", "dark"),
+    Key((*DISPLAY, "file_tree", "enabled"), False, True),
+    Key((*DISPLAY, "file_tree", "position"), "right", "left"),
+    Key((*DISPLAY, "file_tree", "show_operation_icons"), False, True),
+    Key((*DISPLAY, "file_tree", "click_to_navigate"), False, True),
+    Key(("agentic", "steps", "split_tool_calls"), True, False),
+    Key(("output_annotation_dir",), "results/", "output/"),
+    Key(("output_annotation_format",), "jsonl", "jsonl"),
+    Key(("guidelines",), "# Be kind\n\nAnd exact.", None),
+    Key(("assignment", "annotations_per_trace"), 3, 1),
+    Key(("assignment", "lease_minutes"), 90, 30),
+    Key(("assignment", "max_open"), 2, 1),
+    Key(("annotation_schemes", 0, "name"), "line_remarks", REQUIRED, COMMENTS),
+    Key(("annotation_schemes", 0, "annotation_type"), "code_review_comments", REQUIRED, COMMENTS),
+    Key(("annotation_schemes", 0, "description"), "Click any line", None, COMMENTS),
+    Key(comments("categories", 0, "value"), "typo", REQUIRED, CATEGORY),
+    Key(comments("categories", 0, "display"), "Flawed", "Logic", CATEGORY),
+    Key(comments("categories", 0, "color"), "#Abc", "#f97316", CATEGORY),
+    Key(comments("categories", 0, "icon"), "triangle-alert", "alert-triangle", CATEGORY),
+    Key(comments("severity", "enabled"), False, True, within(COMMENTS, {"severity": {}})),
+    Key(comments("severity", "levels"), LEVELS[:2], LEVELS, within(COMMENTS, {"severity": {"enabled": True}})),
+    Key(comments("severity", "levels", 0, "value"), "mild", REQUIRED, LEVEL),
+    Key(comments("severity", "levels", 0, "display"), "Grave!", "Very Grave", LEVEL),
+    Key(comments("require_category"), False, True, COMMENTS),
+    Key(comments("require_severity"), True, False, LEVEL),
+    Key(comments("allow_multi_line"), False, True, COMMENTS),
+    Key(comments("allow_suggestions"), False, True, COMMENTS),
+    Key(comments("min_comments"), 4, 0, COMMENTS),
+    Key(comments("allow_unsure"), False, False, COMMENTS),
+    Key(ratings("dimensions", 0, "name"), "safety", REQUIRED, DIMENSION),
+    Key(ratings("dimensions", 0, "display"), "How fast", "Speed", DIMENSION),
+    Key(ratings("dimensions", 0, "description"), "Does it scale?", None, DIMENSION),
+    Key(ratings("dimensions", 0, "scale", "min"), 0, 1, DIMENSION),
+    Key(ratings("dimensions", 0, "scale", "max"), 7, 5, DIMENSION),
+    Key(ratings("dimensions", 0, "scale", "labels"), {"1": "Slow", "5": "Fast"}, {}, DIMENSION),
+    Key(ratings("include_unchanged"), True, False, RATINGS),
+    Key(ratings("include_new_files"), False, True, RATINGS),
+    Key(ratings("include_deleted_files"), False, True, RATINGS),
+    Key(ratings("require_all_files"), False, True, RATINGS),
+    Key(verdict("options", 0, "value"), "unclear", REQUIRED, OPTION),
+    Key(verdict("options", 0, "display"), "Not yet", "Request Changes", OPTION),
+    Key(verdict("options", 0, "description"), "Needs work", None, OPTION),
+    Key(verdict("options", 0, "color"), "#112233", "#ef4444", OPTION),
+    Key(verdict("options", 0, "icon"), "circle-x", "x-circle", OPTION),
+    Key(verdict("require_summary"), False, True, VERDICT),
+    Key(verdict("summary_placeholder"), "", "Summarize your review...", VERDICT),
+    Key(verdict("summary_min_length"), 0, 20, VERDICT),
+]
+# Lists of blocks and blocks themselves: their keys are in the table, their defaults in test_schemes.py.
+CONTAINERS = {
+    "agentic", "agentic.coding_trace_display", "agentic.coding_trace_display.file_tree", "agentic.steps",
+    "annotation_schemes", "assignment", "item_properties",
+    "annotation_schemes.inline_comments", "annotation_schemes.inline_comments.categories",
+    "annotation_schemes.inline_comments.severity",
+    "annotation_schemes.file_ratings", "annotation_schemes.file_ratings.dimensions",
+    "annotation_schemes.file_ratings.dimensions.scale",
+    "annotation_schemes.verdict", "annotation_schemes.verdict.options",
+}  # fmt: skip
+
+
+def key_id(key: Key) -> str:
+    return ".".join(str(step) for step in key.path if not isinstance(step, int))
+
+
+def configuration_with(key: Key, *, value: Any) -> str:
+    """The base with the key set, as YAML (JSON is YAML too)."""
+    configuration = json.loads(json.dumps({"task_name": "X", **key.base}))
+    *above, last = key.path
+    block = configuration
+    for step in above:
+        block = block[step] if isinstance(step, int) else block.setdefault(step, {})
+    if value is REQUIRED:
+        block.pop(last)
+    else:
+        block[last] = value
+    return json.dumps(configuration)
+
+
+def value_of(configuration: ProjectConfiguration, key: Key) -> Any:
+    value: Any = configuration.model_dump(mode="json")
+    for step in key.path:
+        value = value[step]
+    return value
+
+
+@pytest.mark.parametrize("key", KEYS, ids=key_id)
+def test_a_key_keeps_the_value_that_it_is_given(key: Key) -> None:
+    assert value_of(loaded(configuration_with(key, value=key.set_to)), key) == key.set_to
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.default is not REQUIRED], ids=key_id)
+def test_a_key_that_is_left_out_has_its_default(key: Key) -> None:
+    assert value_of(loaded(json.dumps({"task_name": "X", **key.base})), key) == key.default
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.default is REQUIRED], ids=key_id)
+def test_a_required_key_that_is_left_out_is_named(key: Key) -> None:
+    errors = check_configuration(configuration_with(key, value=REQUIRED)).errors
+    assert [error.message.split(" needs it")[0].split(" is missing")[0] for error in errors] == [key.path[-1]]
+    assert [error.code for error in errors] == ["missing_key"]
+    assert [error.path for error in errors] == [key.path[:-1]]
+
+
+def test_every_value_in_the_table_differs_from_its_default() -> None:
+    """But for keys that today allow a single value."""
+    same = [key_id(key) for key in KEYS if key.set_to == key.default]
+    assert same == ["output_annotation_format", "annotation_schemes.inline_comments.allow_unsure"]
+
+
+def test_every_key_of_the_models_is_in_the_table() -> None:
+    keys = set(_keys_of(ProjectConfiguration))
+    for scheme_type in scheme_types().values():
+        keys |= {f"annotation_schemes.{key}" for key in _keys_of(scheme_type.configuration)}
+    assert keys == {key_id(key) for key in KEYS} | CONTAINERS
+
+
+def _keys_of(model: type[Block]) -> list[str]:
+    keys = []
+    for name, field in model.model_fields.items():
+        keys.append(name)
+        inner = _block_in(field.annotation)
+        if inner is not None and name != "annotation_schemes":
+            keys += [f"{name}.{key}" for key in _keys_of(inner)]
+    return keys
+
+
+def _block_in(annotation: Any) -> type[Block] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Block):
+        return annotation
+    return next(filter(None, map(_block_in, getattr(annotation, "__args__", ()))), None)
