@@ -43,7 +43,7 @@ test: $(INSTALLED)
 lint: $(INSTALLED) $(TSC)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy .
+	POTATO_MODE=development $(RUN) -m mypy .
 	$(VENV)/bin/lint-imports
 	find templates */templates -name '*.html' -exec $(VENV)/bin/djade --target-version 5.2 --check {} +
 	$(RUN) manage.py makemigrations --check --dry-run

@@ -23,7 +23,7 @@ def database_socket(place: Path) -> Path:
     return folder / ".s.PGSQL.5432"
 
 
-def broker_of(developer: Developer) -> "redis.Redis[str]":
+def broker_of(developer: Developer) -> redis.Redis:
     path = unquote(developer.addresses()[2].removeprefix("redis+socket://"))
     return redis.Redis(unix_socket_path=path, decode_responses=True)
 
@@ -122,7 +122,7 @@ def test_two_checkouts_and_two_purposes_do_not_disturb_each_other(place: Path, d
 
 
 def test_only_tests_run_without_fsync(place: Path, develop: Develop) -> None:
-    settings = {}
+    settings: dict[str, object] = {}
     for purpose in ("development", "test"):
         developer = develop(purpose=purpose)
         with psycopg.connect(developer.addresses()[0]) as connection:
