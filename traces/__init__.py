@@ -1,0 +1,1 @@
+"""Imported agent runs: converters, steps, files, diffs, and their safe rendering."""

@@ -1,0 +1,190 @@
+"""An agent's run as every converter hands it on. Pure data: nothing here reads, checks or shows anything.
+
+Texts are kept as they came, NUL and lone surrogates included; who stores or shows them decides how.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+JSON: TypeAlias = Any  # What json.loads returns; a recursive type would be in every reader's way.
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool, with what came back.
+
+    `result` is None for a call that was never answered. A part of a result that is not text stands in it as a
+    line that names it: "[image/png, 48213 bytes]".
+    """
+
+    id: str
+    name: str
+    arguments: JSON
+    result: str | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One ratable act of the agent: a message with its tool calls and their results. Never the user's prompt.
+
+    `message` is the agent's visible text (Markdown), `thought` its hidden reasoning; either may be empty.
+    `at` is an ISO 8601 timestamp, or "" where the trace has none.
+    """
+
+    message: str = ""
+    thought: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """The agent read a file. `text` is the whole file, or None where only a part or nothing of it is known."""
+
+    path: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """The agent replaced `old` by `new` in a file, once or wherever it stands.
+
+    `original` is the whole file before this edit where the trace has it. `line` is for an insertion, whose `old` is
+    empty: the new text follows that line, 0 being the file's beginning.
+    """
+
+    path: str
+    old: str
+    new: str
+    replace_all: bool = False
+    original: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """The agent wrote a whole file. `original` is the file before, None where unknown; `created` says there was none."""
+
+    path: str
+    text: str
+    original: str | None = None
+    created: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The agent applied edit blocks or a patch fragment to a file, whose base text the trace does not have.
+
+    `hunks` are pairs of (old lines, new lines) without line numbers.
+    """
+
+    path: str
+    hunks: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    operation: Literal["added", "modified", "deleted"] = "modified"
+    moved_to: str = ""
+
+
+FileEvent: TypeAlias = FileRead | FileEdit | FileWrite | FilePatch
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """One run, in the order in which it happened.
+
+    `external_id` and `task` may be empty: the import says so, it invents nothing. `patch` is the change set that the
+    trace itself states as its outcome, as bytes because patches have no encoding; where it is there, it is the truth
+    about the files. `folder` is the absolute working folder by which paths of `events` are made relative.
+    `event_steps[i]` is the index of the step that caused `events[i]`, or None for an act outside every step.
+    """
+
+    external_id: str
+    task: str
+    steps: tuple[Step, ...] = ()
+    events: tuple[FileEvent, ...] = ()
+    event_steps: tuple[int | None, ...] = ()
+    patch: bytes | None = None
+    folder: str = ""
+    task_id: str = ""
+    agent_model: str = ""
+    instance_id: str = ""
+    repo: str = ""
+    tags: tuple[str, ...] = ()
+    started_at: str = ""
+
+
+@dataclass(slots=True)
+class ConversionReport:
+    """What a converter left out, did not know, and mended, counted by a short name each.
+
+    `dropped`: noise that no reader of the trace misses. `unknown`: events of a kind that the converter does not
+    know; they are kept and counted. `repairs`: what was not as the format says and was read all the same.
+    """
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """One run out of a file, and where in the file it began (line or record number, from 1)."""
+
+    run: AgentRun
+    report: ConversionReport
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """One line or record that gave no run: where, and a sentence that says why and what to do."""
+
+    place: int
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """What the project says about reading: the names of the id and task fields, and how messages become steps."""
+
+    id_key: str = "id"
+    text_key: str = "task_description"
+    split_tool_calls: bool = False
+
+
+class Converter(Protocol):
+    """Reads the files of one format. Found by its name in the entry-point group `potato.trace_converters`.
+
+    `recognises` looks at the beginning of a file (at most 64 KiB) and answers how sure it is, from 0 to 1, and why,
+    as a sentence. `read` yields runs and unreadable records one by one, in the order of the file, reading no further
+    ahead than one run; it raises nothing for the file's content.
+    """
+
+    name: str
+    label: str
+
+    def recognises(self, head: bytes, filename: str) -> tuple[float, str]: ...
+
+    def read(self, lines: "Source", options: ReadingOptions) -> Iterator[Converted | Unreadable]: ...
+
+
+class Source(Protocol):
+    """An uploaded file: bytes, read from the beginning as often as a converter likes, bounded by the import."""
+
+    name: str
+    size: int
+
+    def lines(self) -> Iterator[bytes]:
+        """Lines without their end (LF or CR LF), split at LF alone. Raises TooLarge at a line over the bound."""
+        ...
+
+    def whole(self) -> bytes:
+        """All bytes, for formats that are one document. Raises TooLarge over the bound for documents."""
+        ...
+
+
+class TooLarge(Exception):  # noqa: N818  (an answer to the person who uploaded the file)
+    """The file, or a line of it, is over a bound; the sentence names both and says what to do."""
