@@ -22,10 +22,13 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Actor:
-    """The organisation that may be written, the organisations that may be read, and the person."""
+    """The organisation that may be written, the organisations that may be read, and the person.
+
+    Where `readable` is None, reading is loud; a person of no organisation reads an empty tuple of them, quietly.
+    """
 
     organisation: UUID | None = None
-    readable: tuple[UUID, ...] = ()
+    readable: tuple[UUID, ...] | None = None
     user: UUID | None = None
 
 
@@ -64,7 +67,7 @@ def acting(actor: Actor) -> Iterator[Actor]:
         with transaction.atomic():
             _send(actor)
             yield actor
-            if nested:
+            if nested and not connection.needs_rollback:
                 # A savepoint's release keeps what set_config(..., true) did; only commit and rollback undo it.
                 _send(before)
     finally:
@@ -104,8 +107,9 @@ def unscoped(reason: str) -> Iterator[None]:
         _set_role(settings.DATABASE_PLATFORM_ROLE)
         audit.record_unscoped(reason)
         yield
-        # A rollback undoes SET LOCAL by itself; a savepoint's release does not.
-        _set_role(role)
+        if not connection.needs_rollback:
+            # A rollback undoes SET LOCAL by itself; a savepoint's release does not.
+            _set_role(role)
 
 
 def on_commit(callback: Callable[[], Any]) -> None:
@@ -150,7 +154,7 @@ def restore(actor: Actor, *, send: bool) -> None:
 
 
 def _send(actor: Actor) -> None:
-    readable = f"{{{','.join(map(str, actor.readable))}}}" if actor.readable else ""
+    readable = "" if actor.readable is None else f"{{{','.join(map(str, actor.readable))}}}"
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('app.organisation', %s, true), set_config('app.organisations', %s, true),"
