@@ -66,7 +66,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class FileWrite:
-    """The agent wrote a whole file. `original` is the file before, None where unknown; `created` says there was none."""
+    """The agent wrote a whole file. `original` is the file before, None where unknown; `created`: there was none."""
 
     path: str
     text: str
