@@ -1,0 +1,30 @@
+#!/bin/sh
+# What a container is: web, worker, beat, migrate, or any manage.py command. Everything else comes from the environment.
+set -eu
+
+role="${1:-web}"
+[ "$#" -gt 0 ] && shift
+
+case "$role" in
+  web)
+    exec gunicorn potato_site.wsgi \
+      --bind "${BIND:-0.0.0.0:8000}" \
+      --worker-class gthread --workers "${WEB_WORKERS:-2}" --threads "${WEB_THREADS:-8}" \
+      --access-logfile "${ACCESS_LOG:-/dev/null}" --no-control-socket "$@"
+    ;;
+  worker)
+    exec celery -A potato_site worker \
+      --queues "${WORKER_QUEUES:-interactive,imports,exports,statistics}" \
+      --concurrency "${WORKER_CONCURRENCY:-2}" --loglevel INFO --without-gossip --without-mingle "$@"
+    ;;
+  beat)
+    # The schedule itself is in the settings; the file only remembers when it last fired.
+    exec celery -A potato_site beat --schedule "${BEAT_SCHEDULE:-/tmp/beat}" --loglevel INFO "$@"
+    ;;
+  migrate)
+    exec python manage.py migrate --noinput "$@"
+    ;;
+  *)
+    exec python manage.py "$role" "$@"
+    ;;
+esac
