@@ -195,7 +195,8 @@ class _Reader:
         written = event.value if isinstance(event, yaml.ScalarEvent) else None
         self.entries[path] = Entry(value_at=at, key_at=key_at, written=written)
         if isinstance(event, yaml.AliasEvent):
-            self._refuse(at, path, "alias", f"The alias *{event.anchor} is not allowed. Write its value out.")
+            name = shortened(event.anchor or "")
+            self._refuse(at, path, "alias", f"The alias *{name} is not allowed. Write its value out.")
             return None
         if event.anchor is not None:
             self._note(at, path, "anchor", f"The anchor &{shortened(event.anchor)} is not allowed. Remove it.")
@@ -217,19 +218,20 @@ class _Reader:
         mapping: dict[str, object] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._key(event, path)
-            if key is None or key in mapping:
-                if key is not None:
-                    first = self.entries[(*path, key)].key_at or Position(1, 1)
-                    self._note(
-                        self._position(event),
-                        (*path, key),
-                        "duplicate_key",
-                        f"{quoted(key)} was already given on line {first.line}. Remove one of the two.",
-                    )
+            if key is not None and not self._is_second(event, (*path, key)):
+                mapping[key] = self._node(next(self.events), (*path, key), self._position(event))
+            else:
                 self._skip(next(self.events))
-                continue
-            mapping[key] = self._node(next(self.events), (*path, key), self._position(event))
         return mapping
+
+    def _is_second(self, event: Any, path: Path) -> bool:
+        """Whether the key was already given; the first one counts and the second is refused."""
+        first = self.entries.get(path)
+        if first is None or first.key_at is None:
+            return False
+        message = f"{quoted(str(path[-1]))} was already given on line {first.key_at.line}. Remove one of the two."
+        self._note(self._position(event), path, "duplicate_key", message)
+        return True
 
     def _key(self, event: Any, path: Path) -> str | None:
         """The key as written, or None where it cannot be one and was refused."""

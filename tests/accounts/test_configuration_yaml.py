@@ -126,7 +126,7 @@ def test_any_text_of_yaml_signs_gets_an_answer(text: str) -> None:
     assert_answered(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_documented_configuration_with_a_random_edit_gets_an_answer(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(list(documented.ALL.values())))
