@@ -49,7 +49,7 @@ def place(prepared: Path) -> Iterator[Path]:
 def develop(prepared: Path, source: str, place: Path) -> Iterator[Develop]:
     begun: list[Developer] = []
 
-    def begin(place: Path | None = None, *, purpose: str = "development") -> Developer:
+    def begin(place: Path | None = None, *, purpose: str = "test") -> Developer:
         begun.append(Developer(place or prepared, source, purpose))
         return begun[-1]
 

@@ -31,7 +31,7 @@ class Developer:
 
     place: Path
     source: str
-    purpose: str = "development"
+    purpose: str = "test"
     user: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[str] = field(init=False)
@@ -77,4 +77,4 @@ class Developer:
 class Develop(Protocol):
     """Begins a process in a place, by default the test's own; all are ended with the test."""
 
-    def __call__(self, place: Path | None = None, *, purpose: str = "development") -> Developer: ...
+    def __call__(self, place: Path | None = None, *, purpose: str = "test") -> Developer: ...

@@ -13,13 +13,13 @@ import psycopg
 import pytest
 import redis
 
-from potato_site.devservices.locations import find_locations
+from potato_site.devservices.locations import Purpose, find_locations
 from potato_site.devservices.processes import listener
 from tests.potato_site.developers import CHECKOUT, Develop, Developer
 
 
-def database_socket(place: Path) -> Path:
-    [folder] = find_locations("development", checkout=place, shared=place).sockets.glob("postgresql-*")
+def database_socket(place: Path, purpose: Purpose = "test") -> Path:
+    [folder] = find_locations(purpose, checkout=place, shared=place).sockets.glob("postgresql-*")
     return folder / ".s.PGSQL.5432"
 
 
@@ -59,26 +59,26 @@ def test_a_killed_user_leaves_servers_that_the_next_one_finds_and_stops(place: P
 
 
 def test_rows_and_messages_survive_a_restart(place: Path, develop: Develop) -> None:
-    before = develop()
+    before = develop(purpose="development")
     with psycopg.connect(before.addresses()[1]) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS answer")
     broker_of(before).rpush("kept", "message")
     before.leave()
-    after = develop()
+    after = develop(purpose="development")
     with psycopg.connect(after.addresses()[1]) as connection:
         assert connection.execute("SELECT answer FROM kept").fetchall() == [(42,)]
     assert broker_of(after).lpop("kept") == "message"
 
 
 def test_servers_that_were_killed_are_recovered_with_their_data(place: Path, develop: Develop) -> None:
-    alice = develop()
+    alice = develop(purpose="development")
     server = alice.server()
     with psycopg.connect(alice.addresses()[1]) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS survived AS SELECT 7 AS answer")
-    crashed = listener(database_socket(place))
+    crashed = listener(database_socket(place, "development"))
     assert crashed
     os.kill(crashed, signal.SIGKILL)
-    bob = develop()
+    bob = develop(purpose="development")
     assert bob.server() != server
     with psycopg.connect(alice.addresses()[1]) as connection:
         assert connection.execute("SELECT answer FROM survived").fetchall() == [(7,)]
@@ -87,7 +87,7 @@ def test_servers_that_were_killed_are_recovered_with_their_data(place: Path, dev
 def test_a_stale_pid_file_that_names_a_living_process_stops_nobody(place: Path, develop: Develop) -> None:
     alice = develop()
     alice.addresses()
-    locations = find_locations("development", checkout=place, shared=place)
+    locations = find_locations("test", checkout=place, shared=place)
     [data] = locations.home.glob("postgresql-*")
     pid_file = data / "postmaster.pid"
     content = pid_file.read_text().splitlines()
@@ -111,9 +111,9 @@ def test_a_stale_pid_file_that_names_a_living_process_stops_nobody(place: Path, 
 def test_two_checkouts_and_two_purposes_do_not_disturb_each_other(place: Path, develop: Develop) -> None:
     other = place / "other"
     other.mkdir(exist_ok=True)
-    alice = develop()
-    bob = develop(other, purpose="test")
-    testing = develop(purpose="test")
+    alice = develop(purpose="development")
+    bob = develop(other)
+    testing = develop()
     assert len({alice.server(), bob.server(), testing.server()}) == 3
     alice.leave()
     testing.leave()
@@ -146,7 +146,7 @@ def test_nobody_else_may_enter_the_sockets_folders_and_no_server_listens_on_the_
     with psycopg.connect(developer.addresses()[0]) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
     assert broker_of(developer).config_get("port")["port"] == "0"
-    locations = find_locations("development", checkout=place, shared=place)
+    locations = find_locations("test", checkout=place, shared=place)
     for folder in [*locations.sockets.iterdir(), *locations.home.glob("*-*[0-9]")]:
         assert folder.stat().st_mode & 0o077 == 0, folder
 

@@ -1,6 +1,7 @@
 """The whole site for a developer: servers, migrations, demo, web, worker and beat, until Ctrl-C."""
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -59,6 +60,8 @@ class Command(BaseCommand):
 def _prepare() -> str:
     """Bring the database and the static files up to date; answers what the demo has to say."""
     said = io.StringIO()
+    # The console is for what a person has to know; the programs log to their files.
+    logging.disable(logging.INFO)
     call_command("migrate", interactive=False, verbosity=0)
     call_command("load_demo", stdout=said)
     call_command("collectstatic", interactive=False, verbosity=0)
