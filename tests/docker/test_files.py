@@ -98,7 +98,7 @@ def test_every_variable_of_a_container_is_one_that_the_settings_read(name: str) 
 
 def test_the_broker_keeps_its_messages_and_the_cache_is_another_server() -> None:
     broker, cache = SERVICES["broker"], SERVICES["cache"]
-    assert ["--appendonly", "yes"] == broker["command"][1:3]
+    assert broker["command"][1:3] == ["--appendonly", "yes"]
     assert "noeviction" in broker["command"]
     assert broker["volumes"]
     assert "allkeys-lru" in cache["command"]
