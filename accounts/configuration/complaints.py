@@ -102,10 +102,12 @@ class Complaints:
                 return f"{written}, which YAML reads as a date"
             case Mapping():
                 return "a block of keys"
-            case Sequence():
-                return f"a list of {len(given)} entries" if len(given) > 1 else ["an empty list", "a list"][len(given)]
+            case []:
+                return "an empty list"
+            case [_]:
+                return "a list"
             case _:
-                return shortened(written)
+                return f"a list of {len(given)} entries"
 
     def _advice(self, path: Path) -> str | None:
         given, choices, types = self._given(path), self.expectations.choices(path), self.expectations.types(path)

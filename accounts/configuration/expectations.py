@@ -106,7 +106,7 @@ def _phrase_of(schema: Schema) -> str:
         case "string" if "pattern" in schema:
             return f"text of the form {schema['pattern']}"
         case "string" if "format" in schema:
-            return f"text that is a {schema['format']}"
+            return f"a {schema['format']}"
         case "string":
             return f"text{_size(schema, 'minLength', 'maxLength', 'character')}"
         case "array":

@@ -61,10 +61,8 @@ def position_of(mark: yaml.Mark | None, end: Position) -> Position:
     return min(Position(mark.line + 1, mark.column + 1), end) if mark else Position(1, 1)
 
 
-def syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
+def syntax_problem(error: yaml.MarkedYAMLError, text: str) -> Problem:
     """The parser's error as a Problem, at the place where a person has to look."""
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return _at(Position(1, 1), "This is not valid YAML.")
     problem, end = error.problem or "", end_of(text)
     at = position_of(error.problem_mark or error.context_mark, end)
     if problem in _UNFINISHED_PROBLEMS and error.context in _UNFINISHED:

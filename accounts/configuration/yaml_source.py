@@ -50,8 +50,8 @@ class Entry:
 class YamlSource:
     """A text as plain values. Keys are always text, as written, so that `no:` is the key `no`.
 
-    `value` is None where the text could not be read to its end. `broken` are the paths whose value is not what was
-    meant because a problem was already reported there.
+    `value` and `entries` count only where the text `is_readable` to its end. `broken` are the paths whose value is not
+    what was meant, because a problem was already reported there.
     """
 
     value: object
@@ -62,14 +62,11 @@ class YamlSource:
 
     def value_position(self, path: Path) -> Position:
         """Where the value stands, or the nearest value around it that was written."""
-        entry = self._nearest_entry(path)
-        return entry.value_at if entry else Position(1, 1)
+        return self._nearest_entry(path).value_at
 
     def key_position(self, path: Path) -> Position:
         """Where the key stands; a list entry's own place where it has none."""
         entry = self._nearest_entry(path)
-        if entry is None:
-            return Position(1, 1)
         return entry.key_at or entry.value_at
 
     def written(self, path: Path) -> str | None:
@@ -79,11 +76,10 @@ class YamlSource:
     def is_broken(self, path: Path) -> bool:
         return any(path[:length] in self.broken for length in range(len(path) + 1))
 
-    def _nearest_entry(self, path: Path) -> Entry | None:
-        for length in range(len(path), -1, -1):
-            if path[:length] in self.entries:
-                return self.entries[path[:length]]
-        return None
+    def _nearest_entry(self, path: Path) -> Entry:
+        while path not in self.entries:
+            path = path[:-1]
+        return self.entries[path]
 
 
 def read_yaml(text: str) -> YamlSource:
@@ -92,7 +88,7 @@ def read_yaml(text: str) -> YamlSource:
     reader = _Reader()
     readable = reader.read(text)
     return YamlSource(
-        value=reader.value if readable else None,
+        value=reader.value,
         entries=reader.entries,
         problems=tuple(reader.problems),
         broken=frozenset(reader.broken),
@@ -147,7 +143,7 @@ class _Reader:
             self.end = end_of(text)
             self.events = yaml.parse(text, Loader=yaml.CSafeLoader)
             self._document()
-        except yaml.YAMLError as error:
+        except yaml.MarkedYAMLError as error:
             self.problems.append(syntax_problem(error, text))
             return False
         except _UnreadableError:

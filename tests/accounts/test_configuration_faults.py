@@ -37,6 +37,10 @@ def test_the_table_of_faults_is_wide() -> None:
         ("a: b\r\nc: \ud800", (2, 4, "The character U+D800 is not allowed in a configuration. Remove it.")),
         ('task_name: "X\\0"', (1, 12, "This text holds the character U+0000. Remove it.")),
         ("task_name: X\n'a\\b': 1\n\"\\e\": 1", (3, 1, "This key holds a control character. Remove it.")),
+        ("&a task_name: X", (1, 1, "A key must be plain text, without an anchor or a tag.")),
+        ("a: 1\na: " + "[" * 33, (2, 36, "A configuration is at most 32 levels deep.")),
+        (f"task_name: {'9' * 41}", (1, 12, f"{'9' * 41} is too long. Put quotes around it if it is text.")),
+        (f"{'k' * 65}: 1", (1, 1, f"{'k' * 60}... is not a key of the configuration. Its keys: task_name")),
         (
             f"task_name: {'x' * 201}",
             (1, 12, "task_name must be text of 1 to 200 characters. Found a text of 201 characters."),
@@ -45,7 +49,7 @@ def test_the_table_of_faults_is_wide() -> None:
 )
 def test_texts_that_no_file_shows_well_are_refused_at_their_place(text: str, told: tuple[int, int, str]) -> None:
     errors = check_configuration(text).errors
-    assert told in [(error.line, error.column, error.message) for error in errors]
+    assert any((error.line, error.column) == told[:2] and error.message.startswith(told[2]) for error in errors)
 
 
 def test_problems_carry_a_path_and_a_code_for_programs() -> None:

@@ -1,5 +1,6 @@
 """A package of somebody else brings a scheme type, and it is checked, worded and pinned like our own."""
 
+import datetime
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Annotated, ClassVar, Literal
@@ -32,6 +33,14 @@ class Palette(Block):
     """Distance of two marks."""
     size: int | Literal["auto"] = "auto"
     """Size of the mark."""
+    code: Annotated[str, Field(pattern="^[A-Z]+$")] = "C"
+    """Short name."""
+    since: datetime.date | None = None
+    """First day."""
+    note: Annotated[str, Field(max_length=5)] = ""
+    """A short note."""
+    months: Annotated[list[int], Field(min_length=1)] = [1]
+    """When it is shown."""
     favourite: str = "calm"
     """The mood chosen first."""
 
@@ -152,6 +161,15 @@ def test_an_installed_type_is_no_part_of_a_configuration_that_does_not_name_it(m
                 (6, 15, "Entry 1 of moods must be text. Found the number 1. Put quotes around it if it is text."),
                 (7, 13, "step must be a whole number that is a multiple of 5. Found the number 7."),
                 (8, 13, "size must be a whole number or auto. Found an empty list."),
+            ],
+        ),
+        (
+            "      code: c\n      since: soon\n      note: too long\n      months: []\n",
+            [
+                (6, 13, 'code must be text of the form ^[A-Z]+$. Found the text "c".'),
+                (7, 14, 'since must be a date. Found the text "soon".'),
+                (8, 13, 'note must be text of at most 5 characters. Found the text "too long".'),
+                (9, 15, "months must be a list of at least 1 entry. Found an empty list."),
             ],
         ),
         ("      favourite: Calm\n", [(6, 18, "favourite is written in small letters.")]),
