@@ -4,6 +4,7 @@ Only files of the wheels are used, never their Python launchers: those make syst
 """
 
 import importlib.util
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from potato_site.devservices.errors import ServiceError
-from potato_site.devservices.locations import Locations
+from potato_site.devservices.locations import Locations, own_folder
 from potato_site.devservices.processes import run
 
 Choice = Literal["auto", "machine", "wheels"]
@@ -142,12 +143,21 @@ def _package(name: str) -> Path | None:
 
 def _copy_for_server_user(package: Path, locations: Locations) -> Path:
     """A copy of a wheel's files that the servers' user can reach, as in a root-only checkout."""
-    folder = locations.base / "wheels"
-    copy = folder / f"{package.name}-{int(package.stat().st_mtime)}"
+    copies = locations.base / "wheels"
+    copy = copies / f"{package.name}-{int(package.stat().st_mtime)}"
     if locations.user and not copy.exists():
-        folder.mkdir(exist_ok=True)
-        part = copy.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(package, part, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
-        part.rename(copy)
-    return copy
+        own_folder(locations.base, 0o755)
+        own_folder(copies, 0o755)
+        part = copy.with_name(f"{copy.name}.{os.getpid()}")
+        own_folder(part, 0o755)
+        # The programs look for the wheel's shared libraries in its neighbour of this name.
+        for source in (package, package.with_name(f"{package.name}.libs")):
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", "*.py")
+                shutil.copytree(source, part / source.name, symlinks=True, ignore=ignored)
+        try:
+            part.rename(copy)
+        except OSError:
+            # Another process was faster.
+            shutil.rmtree(part)
+    return copy / package.name
