@@ -1,0 +1,1 @@
+"""The files that a run changed: patches read, recorded edits replayed, differences of whole texts. Shows nothing."""
