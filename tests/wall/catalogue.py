@@ -27,7 +27,7 @@ DEFINERS = {
 def rows(question: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(question, parameters)
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def tenant_tables() -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import models
 
@@ -25,7 +26,8 @@ class House:
     organisation: Organisation
     mark: str
     person: User
-    rows: dict[str, models.Model] = field(default_factory=dict)
+    # Any, so that a factory can say house.rows["accounts.Project"] where a Project is wanted.
+    rows: dict[str, Any] = field(default_factory=dict)
 
 
 def _membership(house: House) -> Membership:

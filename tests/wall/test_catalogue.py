@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 
 from tenancy.checks import tenant_models
 from tenancy.constraints import TenantPolicy
@@ -21,12 +21,14 @@ def policies_of_models() -> dict[str, frozenset[Policy]]:
             policy
             for constraint in model._meta.constraints
             if isinstance(constraint, TenantPolicy)
-            for policy in _expected(
-                constraint, model._meta.get_field(constraint.personal).column if constraint.personal else ""
-            )
+            for policy in _expected(constraint, _column(model, constraint.personal))
         )
         for model in tenant_models()
     }
+
+
+def _column(model: type[models.Model], field: str) -> str:
+    return str(getattr(model._meta.get_field(field), "column", "")) if field else ""
 
 
 def _expected(constraint: TenantPolicy, personal_column: str) -> Iterator[Policy]:

@@ -51,9 +51,13 @@ def table_of(model: type[models.Model]) -> str:
     return connection.ops.quote_name(model._meta.db_table)
 
 
+def columns_of(model: type[models.Model]) -> list[str]:
+    return [str(field.column) for field in model._meta.local_fields]
+
+
 def copy_statement(model: type[models.Model], **replaced: str) -> str:
     """Insert a copy of one row of one's own, `%s`, with some columns replaced by expressions."""
-    columns = [field.column for field in model._meta.local_fields]
+    columns = columns_of(model)
     values = [replaced.get(column, connection.ops.quote_name(column)) for column in columns]
     names = ", ".join(map(connection.ops.quote_name, columns))
     return f"INSERT INTO {table_of(model)} ({names}) SELECT {', '.join(values)} FROM {table_of(model)} WHERE id = %s"
@@ -140,7 +144,7 @@ def test_without_an_organisation_every_statement_is_loud(
         said = "no organisation is active" + "|permission denied" * policy_of(model).append_only
         with pytest.raises(ProgrammingError, match=said), transaction.atomic():
             execute(statement)
-    columns = [field.column for field in model._meta.local_fields]
+    columns = columns_of(model)
     # Not a copy, which would first have to read: the same row, brought along.
     with unscoped("bring a row along"):
         ((values,),) = execute(f"SELECT to_jsonb(t) FROM {table_of(model)} t WHERE id = %s", [row])[1]

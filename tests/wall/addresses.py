@@ -1,0 +1,67 @@
+"""Every route of the site as an address, filled with the ids of one house's rows."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.apps import apps
+from django.conf import settings
+
+from tenancy.permissions import routes
+from tests.wall.furniture import House
+
+ORGANISATION = "/o/<organisation>/"
+
+_NAMED_GROUP = re.compile(r"\^?\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)")
+_CONVERTED = re.compile(r"<\w+:(\w+)>")
+_PLACE = re.compile(r"<(\w+)>")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A route, as in `/o/<organisation>/admin/jobs/job/<object_id>/change/`."""
+
+    text: str
+
+    @property
+    def is_global(self) -> bool:
+        return not self.text.startswith(ORGANISATION)
+
+    @property
+    def names_a_row(self) -> bool:
+        return any(name not in ("organisation", "app_label", "url") for name in _PLACE.findall(self.text))
+
+    def filled(self, *, slug: str, house: House) -> str:
+        """The path under that organisation, with the ids of that house's rows."""
+        return _PLACE.sub(lambda place: slug if place[1] == "organisation" else self._value(place[1], house), self.text)
+
+    def _value(self, name: str, house: House) -> str:
+        if name not in _VALUES:
+            raise LookupError(f"{self.text}: say in tests/wall/addresses.py what <{name}> is filled with")
+        return _VALUES[name](house, self.text)
+
+
+def _row_of_the_admin(house: House, text: str) -> str:
+    app, model = text.removeprefix(f"{ORGANISATION}admin/").split("/")[:2]
+    return str(house.rows[apps.get_model(app, model)._meta.label].pk)
+
+
+_VALUES: dict[str, Callable[[House, str], str]] = {
+    "object_id": _row_of_the_admin,
+    "project_id": lambda house, text: str(house.rows["accounts.Project"].pk),
+    "app_label": lambda house, text: "accounts",
+    "url": lambda house, text: "nowhere/",
+}
+
+
+def addresses(*, global_urlconf: str = "", organisation_urlconf: str = "") -> list[Address]:
+    """Those of the site unless told otherwise."""
+    found = [
+        Address(prefix + _CONVERTED.sub(r"<\1>", _NAMED_GROUP.sub(r"<\1>", path)).rstrip("$"))
+        for prefix, urlconf in (
+            ("/", global_urlconf or settings.ROOT_URLCONF),
+            (ORGANISATION, organisation_urlconf or settings.ORGANISATION_URLCONF),
+        )
+        for path, _ in routes(urlconf)
+    ]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,105 @@
+"""Who gets which answer from every route: one line a route, or one a method where GET and POST differ.
+
+The people: nobody signed in; charlie, a stranger in Acme; bob, mallory, dora and alice, who annotate, manage,
+administer and own there. All ask under Acme's slug for Acme's rows; `foreign` is alice asking under it for Birch's
+rows, and has a dash where the address names no row. Outside organisations the same people ask.
+
+A new route gets a line here. tests/wall/test_permission_table.py prints the lines that are missing, with the answers
+of today: read them before you copy them.
+"""
+
+from dataclasses import dataclass
+
+from tests.wall.addresses import Address
+
+PEOPLE = ("anonymous", "stranger", "annotator", "manager", "admin", "owner")
+
+TABLE = """
+method address                                                                      anonymous  stranger annotator   manager     admin     owner   foreign
+any    /                                                                                  302       200       200       200       200       200         -
+any    /accounts/login/                                                                   200       302       302       302       302       302         -
+GET    /accounts/inactive/                                                                200       200       200       200       200       200         -
+POST   /accounts/inactive/                                                                405       405       405       405       405       405         -
+GET    /accounts/logout/                                                                  302       200       200       200       200       200         -
+POST   /accounts/logout/                                                                  302       302       302       302       302       302         -
+any    /accounts/password/change/                                                         302       200       200       200       200       200         -
+GET    /csp-report/                                                                       405       405       405       405       405       405         -
+POST   /csp-report/                                                                       400       400       400       400       400       400         -
+
+any    /o/<organisation>/                                                                 302       404       200       200       200       200         -
+any    /o/<organisation>/admin/                                                           302       404       403       403       200       200         -
+GET    /o/<organisation>/admin/autocomplete/                                              302       404       403       403       403       403         -
+POST   /o/<organisation>/admin/autocomplete/                                              302       404       403       403       405       405         -
+GET    /o/<organisation>/admin/jsi18n/                                                    302       404       403       403       200       200         -
+POST   /o/<organisation>/admin/jsi18n/                                                    302       404       403       403       405       405         -
+any    /o/<organisation>/admin/<app_label>/                                               302       404       403       403       200       200         -
+any    /o/<organisation>/admin/<url>                                                      302       404       403       403       404       404         -
+
+any    /o/<organisation>/admin/accounts/project/                                          302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/project/add/                                      302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/project/<object_id>/                              302       404       403       403       302       302       302
+any    /o/<organisation>/admin/accounts/project/<object_id>/change/                       302       404       403       403       200       200       302
+any    /o/<organisation>/admin/accounts/project/<object_id>/delete/                       302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/project/<object_id>/history/                      302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/accounts/project/<project_id>/configuration/               302       404       403       403       200       200       404
+POST   /o/<organisation>/admin/accounts/project/<project_id>/configuration/               302       404       403       403       400       400       404
+GET    /o/<organisation>/admin/accounts/project/<project_id>/configuration/check/         302       404       403       403       405       405       405
+POST   /o/<organisation>/admin/accounts/project/<project_id>/configuration/check/         302       404       403       403       200       200       404
+any    /o/<organisation>/admin/accounts/project/<project_id>/versions/                    302       404       403       403       200       200       404
+
+any    /o/<organisation>/admin/accounts/membership/                                       302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/membership/add/                                   302       404       403       403       403       403         -
+any    /o/<organisation>/admin/accounts/membership/<object_id>/                           302       404       403       403       302       302       302
+any    /o/<organisation>/admin/accounts/membership/<object_id>/change/                    302       404       403       403       200       200       302
+any    /o/<organisation>/admin/accounts/membership/<object_id>/delete/                    302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/membership/<object_id>/history/                   302       404       403       403       302       302       302
+
+any    /o/<organisation>/admin/accounts/auditevent/                                       302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/auditevent/add/                                   302       404       403       403       403       403         -
+any    /o/<organisation>/admin/accounts/auditevent/<object_id>/                           302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/accounts/auditevent/<object_id>/change/                    302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/accounts/auditevent/<object_id>/change/                    302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/auditevent/<object_id>/delete/                    302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/auditevent/<object_id>/history/                   302       404       403       403       302       302       302
+
+any    /o/<organisation>/admin/jobs/job/                                                  302       404       403       403       200       200         -
+any    /o/<organisation>/admin/jobs/job/add/                                              302       404       403       403       403       403         -
+any    /o/<organisation>/admin/jobs/job/<object_id>/                                      302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/jobs/job/<object_id>/change/                               302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/jobs/job/<object_id>/change/                               302       404       403       403       403       403       403
+any    /o/<organisation>/admin/jobs/job/<object_id>/delete/                               302       404       403       403       403       403       403
+any    /o/<organisation>/admin/jobs/job/<object_id>/history/                              302       404       403       403       302       302       302
+"""  # noqa: E501 - a table is read across
+
+
+@dataclass(frozen=True)
+class Row:
+    """The expected answers to one method, or to GET and POST alike where it is `any`."""
+
+    method: str
+    address: Address
+    statuses: tuple[int, ...]
+    """One a person, in the order of PEOPLE."""
+    foreign: int | None
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return ("GET", "POST") if self.method == "any" else (self.method,)
+
+    def __str__(self) -> str:
+        answers = [*self.statuses, "-" if self.foreign is None else self.foreign]
+        return f"{self.method:<7}{self.address.text:<76}" + " ".join(f"{answer:>9}" for answer in answers)
+
+
+def read_table(text: str) -> list[Row]:
+    rows = []
+    for line in text.splitlines()[2:]:
+        if line.strip():
+            method, address, *statuses, foreign = line.split()
+            rows.append(
+                Row(method, Address(address), tuple(map(int, statuses)), None if foreign == "-" else int(foreign))
+            )
+    return rows
+
+
+ROWS = read_table(TABLE)

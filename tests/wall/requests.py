@@ -1,0 +1,27 @@
+"""Requests as one person of the world, whose effects are taken back."""
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.models import User
+
+
+def client_of(person: User | None) -> Client:
+    """A browser in which the person is signed in. An exception in the site becomes an answer of 500, as outside."""
+    client = Client(raise_request_exception=False)
+    if person is not None:
+        client.force_login(person)
+    return client
+
+
+def answer(client: Client, method: str, path: str) -> HttpResponse:
+    """The answer; what the request changed in the database and in the browser is taken back."""
+    cookies = client.cookies.copy()
+    with transaction.atomic():
+        response = client.generic(method, path)
+        if response.streaming:
+            response.content = response.getvalue()
+        transaction.set_rollback(True)
+    client.cookies = cookies
+    return response  # type: ignore[return-value]  # the test client's answer is one, with more attributes
