@@ -6,14 +6,16 @@ from typing import Any, Protocol
 from jobs.models import Job
 
 Queue = str
-QUEUES: tuple[Queue, ...] = ("interactive", "imports", "exports", "statistics")
+DEFAULT_QUEUE: Queue = "interactive"
+QUEUES: tuple[Queue, ...] = (DEFAULT_QUEUE, "imports", "exports", "statistics")
 
 
 @dataclass(frozen=True)
 class Part:
     """What one part of a job leaves behind: where the next one begins, and how far the work is.
 
-    `cursor` and `result` are JSON; `total` is None while it is unknown; `finished` ends the job as done.
+    `cursor` and `result` are JSON; `total` is None while it is unknown; `finished` ends the job as done, and
+    `result` is kept only then.
     """
 
     cursor: Any
@@ -28,6 +30,7 @@ class JobKind(Protocol):
 
     It runs in one transaction, acting in the job's organisation, and must end well within CELERY_TASK_SOFT_TIME_LIMIT;
     what it does outside the database must be safe to do twice. It raises JobFailed when trying again is useless.
+    It changes nothing on `job` itself.
     """
 
     name: str
@@ -39,6 +42,10 @@ class JobKind(Protocol):
 
 class JobFailed(Exception):  # noqa: N818  (a result, told to a person)
     """The job cannot be done; the sentence says why, and what to do."""
+
+
+class UnknownKindError(LookupError):
+    """This installation knows no job kind of that name."""
 
 
 _kinds: dict[str, JobKind] = {}
@@ -54,11 +61,15 @@ def unregister(name: str) -> None:
     del _kinds[name]
 
 
+def is_known(name: str) -> bool:
+    """Whether this process can run jobs of that name; while versions change, another one may."""
+    return name in _kinds
+
+
 def kind_named(name: str) -> JobKind:
-    """Raises JobFailed for a name that this installation does not know (a worker of another version may)."""
+    """Raises UnknownKindError."""
     try:
         return _kinds[name]
     except KeyError:
-        raise JobFailed(
-            f"This version of the worker knows no job of kind {name!r}. Update it, then try again."
-        ) from None
+        known = ", ".join(sorted(_kinds)) or "none"
+        raise UnknownKindError(f"There is no job kind {name!r}. Known: {known}.") from None

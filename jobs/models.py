@@ -107,15 +107,27 @@ class Job(TenantModel):
         return self.is_open and self.cancel_requested_at is not None
 
 
+class OutboxEventQuerySet(models.QuerySet["OutboxEvent"]):
+    def waiting(self, now: datetime) -> "OutboxEventQuerySet":
+        """Events to be told now: new ones, and those whose last telling failed long enough ago."""
+        return self.filter(delivered_at__isnull=True, retry_at__lte=now, attempts__lt=OutboxEvent.ATTEMPTS_ALLOWED)
+
+
 class OutboxEvent(TenantModel):
     """Something that happened, written in the transaction in which it happened, told to subscribers after it."""
+
+    # With the pauses between them, ten attempts last almost three hours.
+    ATTEMPTS_ALLOWED = 10
 
     topic = models.CharField(max_length=60)
     payload: "models.JSONField[Any]" = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)
     attempts = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(default=timezone.now)
     error = models.TextField(blank=True)
+
+    objects = OutboxEventQuerySet.as_manager()
 
     class Meta(TenantModel.Meta):
         constraints = [TenantPolicy(name="%(app_label)s_%(class)s_tenant"), *TenantModel.Meta.constraints[1:]]
@@ -124,6 +136,11 @@ class OutboxEvent(TenantModel):
                 fields=["organisation", "created_at"],
                 name="jobs_outboxevent_waiting",
                 condition=models.Q(delivered_at__isnull=True),
+            ),
+            models.Index(
+                fields=["organisation", "delivered_at"],
+                name="jobs_outboxevent_delivered",
+                condition=models.Q(delivered_at__isnull=False),
             ),
         ]
 

@@ -1,27 +1,33 @@
 """Events go up through here: written in the transaction in which something happened, told to subscribers after it.
 
-A subscriber may be told twice and must be safe to run twice; it is told in the order of the events' creation.
+A subscriber may be told twice and must be safe to run twice. One delivery tells the events in the order of their
+creation; two at once, or an error that is tried again later, can change it. So an event carries ids, and the
+subscriber reads the rows as they are. It writes rows, often a job, and leaves all that is slow to that.
 """
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import structlog
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from jobs.models import OutboxEvent
-from tenancy.actor import on_commit
+from jobs import bell
+from jobs.models import Job, OutboxEvent
+from jobs.wording import told
+from tenancy.actor import Actor, acting, on_commit
 
 log = structlog.get_logger(__name__)
 
 Subscriber = Callable[[OutboxEvent], None]
 
-ATTEMPTS_ALLOWED = 10
+JOB_FINISHED = "job.finished"
+
 _KEPT = timedelta(days=7)
-_BATCH = 100
 
 _subscribers: dict[str, list[Subscriber]] = {}
 
@@ -42,40 +48,72 @@ def publish(topic: str, **payload: Any) -> OutboxEvent:
     return event
 
 
-def deliver() -> int:
-    """Tell subscribers of the active organisation's waiting events; returns how many were delivered.
+def publish_finished(job: Job) -> None:
+    """Say that the job is done, failed or cancelled: payload `job` (id), `kind` and `state`."""
+    publish(JOB_FINISHED, job=str(job.pk), kind=job.kind, state=job.state)
 
-    One subscriber's error keeps its event waiting for the next sweep, and no other event from being told.
+
+def deliver(actor: Actor) -> int:
+    """Tell subscribers of the waiting events of the actor's organisation; returns how many were delivered.
+
+    Call it outside every transaction: each event is taken in one and told in another, so that an event whose
+    subscriber takes the worker down is counted all the same. What the task's time does not suffice for is rung
+    for again.
     """
-    waiting = OutboxEvent.objects.filter(delivered_at__isnull=True, attempts__lt=ATTEMPTS_ALLOWED)
+    ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
     delivered = 0
-    for event in waiting.select_for_update(skip_locked=True).order_by("created_at", "pk")[:_BATCH]:
-        delivered += _deliver_one(event)
-    OutboxEvent.objects.filter(delivered_at__lt=timezone.now() - _KEPT).delete()
+    while event := _take(actor):
+        with acting(actor):
+            delivered += _tell(event)
+        if time.monotonic() >= ends:
+            with acting(actor):
+                on_commit(_ring)
+            break
     return delivered
 
 
-def _deliver_one(event: OutboxEvent) -> bool:
-    event.attempts += 1
-    try:
-        with transaction.atomic():
-            for subscriber in _subscribers.get(event.topic, ()):
+def purge(actor: Actor) -> int:
+    """Delete what was delivered a week ago; returns how many. What could not be delivered stays."""
+    with acting(actor):
+        deleted, _ = OutboxEvent.objects.filter(delivered_at__lt=timezone.now() - _KEPT).delete()
+    return deleted
+
+
+def _take(actor: Actor) -> OutboxEvent | None:
+    """The oldest waiting event, counted and hidden for a while from other deliveries."""
+    now = timezone.now()
+    with acting(actor):
+        waiting = OutboxEvent.objects.waiting(now).select_for_update(skip_locked=True, of=("self",))
+        event = waiting.order_by("created_at", "pk").first()
+        if event is not None:
+            event.attempts += 1
+            event.retry_at = now + timedelta(seconds=5 * 2**event.attempts)
+            event.save(update_fields=["attempts", "retry_at"])
+    return event
+
+
+def _tell(event: OutboxEvent) -> bool:
+    """One subscriber's error keeps the event waiting, and no other subscriber from being told."""
+    errors = []
+    for subscriber in _subscribers.get(event.topic, ()):
+        try:
+            with transaction.atomic():
                 subscriber(event)
-    except Exception as error:
-        # Any error is the subscriber's: the event stays, with what was said.
-        log.exception("outbox.subscriber_failed", topic=event.topic, event=str(event.pk))
-        event.error = f"{type(error).__name__}: {error}"
-    else:
-        event.delivered_at = timezone.now()
-        event.error = ""
-    event.save(update_fields=["attempts", "delivered_at", "error"])
-    return event.delivered_at is not None
+        except SoftTimeLimitExceeded:
+            raise
+        except Exception as error:
+            # Any error is the subscriber's: the event stays, with what was said.
+            log.exception("outbox.subscriber_failed", topic=event.topic, event_id=str(event.pk))
+            errors.append(told(error))
+    event.error = "\n".join(errors)
+    event.delivered_at = None if errors else timezone.now()
+    event.save(update_fields=["delivered_at", "error"])
+    if errors and event.attempts >= OutboxEvent.ATTEMPTS_ALLOWED:
+        log.error("outbox.given_up", topic=event.topic, event_id=str(event.pk))
+    return not errors
 
 
 def _ring() -> None:
     from jobs.tasks import deliver_events  # The task delivers, and delivering may publish.
 
-    try:
-        deliver_events.delay()
-    except OperationalError as error:
-        log.warning("outbox.bell_unreachable", error=str(error))
+    bell.ring(deliver_events, ())

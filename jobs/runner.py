@@ -13,17 +13,16 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import DatabaseError, connection, models
-from django.db.models import F
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from jobs import outbox
 from jobs.actions import ring
-from jobs.kinds import JobFailed, Part, kind_named
+from jobs.kinds import JobFailed, Part, is_known, kind_named
 from jobs.models import Job, JobState
-from tenancy.actor import Actor, acting
+from jobs.wording import storable, told
+from tenancy.actor import Actor, acting, on_commit
 
 log = structlog.get_logger(__name__)
 
@@ -37,127 +36,167 @@ class Fenced(Exception):  # noqa: N818  (another worker goes on; nothing is wron
 def run(*, job_id: UUID, actor: Actor, redelivered: bool) -> None:
     """Work on the job until it ends, the task's time budget is used up, or another worker has taken it.
 
-    `redelivered` says that the broker took the message back from a worker that is gone, so that the rest of its
-    lease need not be waited for.
+    `redelivered` says that the broker took the message back, as it does from a worker that is gone; then the rest
+    of its lease is not waited for, unless the worker is seen to live.
     """
     job = _take(job_id, actor, redelivered=redelivered)
     if job is None:
         return
     with structlog.contextvars.bound_contextvars(job=str(job.pk), kind=job.kind, fence=job.fence):
         try:
-            with _heartbeat(job, actor):
-                _run_parts(job, actor)
+            _work(job, actor)
         except Fenced:
             log.info("jobs.fenced")
-        except JobFailed as failure:
-            _end(job, actor, JobState.FAILED, error=str(failure))
-        except (Exception, SoftTimeLimitExceeded) as error:
-            # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
-            log.exception("jobs.stumbled")
-            _stumble(job, actor, error)
 
 
 def _take(job_id: UUID, actor: Actor, *, redelivered: bool) -> Job | None:
     """Take the job if it waits, or if its worker is gone; None where there is nothing to take."""
-    now = timezone.now()
-    free = models.Q(state=JobState.QUEUED, run_at__lte=now)
-    lost = models.Q(state=JobState.RUNNING) if redelivered else models.Q(state=JobState.RUNNING, lease_until__lt=now)
     with acting(actor):
-        taken = Job.objects.filter(free | lost, pk=job_id).update(
-            stumbles=models.Case(models.When(state=JobState.RUNNING, then=F("stumbles") + 1), default=F("stumbles")),
-            state=JobState.RUNNING,
-            attempts=F("attempts") + 1,
-            fence=F("fence") + 1,
-            heartbeat_at=now,
-            lease_until=_lease_end(),
-            started_at=models.functions.Coalesce("started_at", models.Value(now)),
-        )
-        if not taken:
+        # Somebody who holds the row's lock is about to change it, and the sweep rings again.
+        job = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=job_id).first()
+        if job is None or not _is_free(job, redelivered=redelivered):
             return None
-        job = Job.objects.get(pk=job_id)
-    if job.stumbles >= STUMBLES_ALLOWED:
-        _end(job, actor, JobState.FAILED, error=f"Given up: {job.stumbles} workers were lost in the same part.")
-        return None
+        if not is_known(job.kind):
+            _leave_to_others(job)
+            return None
+        now = timezone.now()
+        job.stumbles += job.state == JobState.RUNNING
+        job.state = JobState.RUNNING
+        job.attempts += 1
+        job.fence += 1
+        job.started_at = job.started_at or now
+        job.heartbeat_at = now
+        job.lease_until = _lease_end()
+        job.save(update_fields=["stumbles", "state", "attempts", "fence", "started_at", "heartbeat_at", "lease_until"])
+        if job.stumbles >= STUMBLES_ALLOWED:
+            _give_up(job, job.stumbles, job.error)
+            return None
     return job
 
 
+def _is_free(job: Job, *, redelivered: bool) -> bool:
+    now = timezone.now()
+    if job.state == JobState.QUEUED:
+        return job.run_at <= now
+    if job.state != JobState.RUNNING:
+        return False
+    return job.lease_until is None or job.lease_until < now or (redelivered and _show_life(job))
+
+
+def _show_life(job: Job) -> bool:
+    """Hold the job's advisory lock until the transaction ends; False where another transaction holds it.
+
+    A part holds it, so that a message which comes back early (a lost connection to the broker, a visibility
+    timeout) is not taken for the news of a worker's death. A transaction that waits for its worker longer than a
+    task may last is ended by PostgreSQL, which frees the rows that a frozen worker has locked.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('idle_in_transaction_session_timeout', %s, true),"
+            " pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
+            [str(settings.CELERY_TASK_TIME_LIMIT * 1000), str(job.pk)],
+        )
+        _, held = cursor.fetchone()
+    return bool(held)
+
+
+def _leave_to_others(job: Job) -> None:
+    """While versions change, only a newer worker may know the kind; the sweep rings until one hears it."""
+    log.warning("jobs.unknown_kind", job=str(job.pk), kind=job.kind)
+    job.error = f"A worker knew no job of kind {job.kind!r}. The job waits for one that does: update the workers."
+    job.save(update_fields=["error"])
+
+
+def _work(job: Job, actor: Actor) -> None:
+    try:
+        with _heartbeat(job, actor):
+            _run_parts(job, actor)
+    except Fenced:
+        raise
+    except JobFailed as failure:
+        with acting(actor):
+            _finish(job, JobState.FAILED, error=storable(str(failure)))
+    except Exception as error:
+        # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
+        log.exception("jobs.stumbled")
+        _stumble(job, actor, told(error))
+
+
 def _run_parts(job: Job, actor: Actor) -> None:
-    kind, fence = kind_named(job.kind), job.fence
+    kind = kind_named(job.kind)
     budget_ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
     while True:
         with acting(actor):
-            job.refresh_from_db()
-            if job.fence != fence or job.state != JobState.RUNNING:
-                raise Fenced
-            if job.cancel_requested_at is not None:
-                _save(job, fence, state=JobState.CANCELLED, finished_at=timezone.now(), lease_until=None)
+            _show_life(job)
+            current = _held(job)
+            if current.is_cancelling:
+                _finish(current, JobState.CANCELLED)
                 return
-            part = kind.run_part(job)
-            _save(job, fence, **_after(part))
+            part = kind.run_part(current)
             if part.finished:
-                outbox.publish("job.finished", job=str(job.pk), kind=job.kind, state=JobState.DONE)
+                _finish(current, JobState.DONE, **_after(part), result=part.result)
                 return
+            _save(current, **_after(part), lease_until=_lease_end())
         if time.monotonic() >= budget_ends:
             with acting(actor):
-                _save(job, fence, state=JobState.QUEUED, lease_until=None, rung_at=timezone.now())
-            with acting(actor):
-                ring(job)
+                _save(job, state=JobState.QUEUED, lease_until=None, rung_at=timezone.now())
+                on_commit(lambda: ring([job]))
             return
 
 
 def _after(part: Part) -> dict[str, Any]:
-    now = timezone.now()
-    fields: dict[str, Any] = {
+    return {
         "cursor": part.cursor,
         "progress": part.progress,
         "total": part.total,
         "stumbles": 0,
         "error": "",
-        "heartbeat_at": now,
-        "lease_until": _lease_end(),
+        "heartbeat_at": timezone.now(),
     }
-    if part.finished:
-        fields |= {"state": JobState.DONE, "finished_at": now, "lease_until": None, "result": part.result}
-    return fields
 
 
-def _save(job: Job, fence: int, **fields: Any) -> None:
+def _held(job: Job) -> Job:
+    """The row as it is now; raises Fenced where it is no longer this worker's."""
+    current = Job.objects.held(job.fence).filter(pk=job.pk).first()
+    if current is None:
+        raise Fenced
+    return current
+
+
+def _save(job: Job, **fields: Any) -> None:
     """Change the row as the worker with this fence; raises Fenced, and so rolls back, for any other."""
-    if not Job.objects.held(fence).filter(pk=job.pk).update(**fields):
+    if not Job.objects.held(job.fence).filter(pk=job.pk).update(**fields):
         raise Fenced
 
 
-def _end(job: Job, actor: Actor, state: JobState, *, error: str) -> None:
-    with acting(actor):
-        ended = (
-            Job.objects.held(job.fence)
-            .filter(pk=job.pk)
-            .update(state=state, error=error, finished_at=timezone.now(), lease_until=None)
-        )
-        if ended:
-            outbox.publish("job.finished", job=str(job.pk), kind=job.kind, state=state)
+def _finish(job: Job, state: JobState, **fields: Any) -> None:
+    _save(job, state=state, finished_at=timezone.now(), lease_until=None, **fields)
+    job.state = state
+    outbox.publish_finished(job)
 
 
-def _stumble(job: Job, actor: Actor, error: BaseException) -> None:
+def _stumble(job: Job, actor: Actor, said: str) -> None:
     """An unexpected error: try the part again after a pause, and give the job up at the third time."""
-    said = f"{type(error).__name__}: {error}"
-    stumbles = job.stumbles + 1
-    if stumbles >= STUMBLES_ALLOWED:
-        _end(
-            job,
-            actor,
-            JobState.FAILED,
-            error=f"Given up after {stumbles} errors in the same part. Last: {said}",
-        )
-        return
     with acting(actor):
-        Job.objects.held(job.fence).filter(pk=job.pk).update(
+        stumbles = _held(job).stumbles + 1
+        if stumbles >= STUMBLES_ALLOWED:
+            _give_up(job, stumbles, said)
+            return
+        pause = timedelta(seconds=5 * 2**stumbles)
+        _save(
+            job,
             state=JobState.QUEUED,
             stumbles=stumbles,
             error=said,
             lease_until=None,
-            run_at=timezone.now() + timedelta(seconds=5 * 2**stumbles),
+            run_at=timezone.now() + pause,
         )
+
+
+def _give_up(job: Job, stumbles: int, said: str) -> None:
+    """`said` is the last error; empty where only workers were lost."""
+    sentence = f"Given up: {stumbles} times a worker was lost, or stopped with an error, in the same part."
+    _finish(job, JobState.FAILED, stumbles=stumbles, error=f"{sentence} Last error: {said}" if said else sentence)
 
 
 @contextmanager
@@ -166,15 +205,17 @@ def _heartbeat(job: Job, actor: Actor) -> Iterator[None]:
     over = threading.Event()
 
     def beat() -> None:
-        while not over.wait(settings.JOBS_HEARTBEAT_SECONDS):
-            try:
-                with acting(actor):
-                    Job.objects.held(job.fence).filter(pk=job.pk).update(
-                        heartbeat_at=timezone.now(), lease_until=_lease_end()
-                    )
-            except DatabaseError as error:
-                log.warning("jobs.heartbeat_missed", error=str(error))
-        connection.close()
+        try:
+            while not over.wait(settings.JOBS_HEARTBEAT_SECONDS):
+                try:
+                    with acting(actor):
+                        _save(job, heartbeat_at=timezone.now(), lease_until=_lease_end())
+                except DatabaseError as error:
+                    log.warning("jobs.heartbeat_missed", error=str(error))
+        except Fenced:
+            log.info("jobs.heartbeat_fenced")
+        finally:
+            connection.close()
 
     thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
     thread.start()
