@@ -2,6 +2,7 @@
 web role, so that every query passes row-level security.
 """
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,8 +16,9 @@ from tests.worlds import World, build_world
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
-    """Create the test database as the role that may."""
+    """Create the test database as the role that may; POTATO_TEST_RUN keeps two runs at once apart."""
     connection.settings_dict.update({**settings.DATABASE_OWNER, "NAME": connection.settings_dict["NAME"]})
+    connection.settings_dict["TEST"]["NAME"] = f"test_potato{os.environ.get('POTATO_TEST_RUN', '')}"
 
 
 @pytest.fixture(scope="session")
