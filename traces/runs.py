@@ -31,13 +31,15 @@ class Step:
     """One ratable act of the agent: a message with its tool calls and their results. Never the user's prompt.
 
     `message` is the agent's visible text (Markdown), `thought` its hidden reasoning; either may be empty.
-    `at` is an ISO 8601 timestamp, or "" where the trace has none.
+    `at` is an ISO 8601 timestamp, or "" where the trace has none. `prompt` is what the user said since the step
+    before: evidence to read the step by, never a part of what is rated; the first prompt is the run's task.
     """
 
     message: str = ""
     thought: str = ""
     calls: tuple[ToolCall, ...] = ()
     at: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class AgentRun:
     trace itself states as its outcome, as bytes because patches have no encoding; where it is there, it is the truth
     about the files. `folder` is the absolute working folder by which paths of `events` are made relative.
     `event_steps[i]` is the index of the step that caused `events[i]`, or None for an act outside every step.
+    `unknown_events` are the trace's events of kinds that the converter does not know, as they came.
     """
 
     external_id: str
@@ -113,6 +116,7 @@ class AgentRun:
     repo: str = ""
     tags: tuple[str, ...] = ()
     started_at: str = ""
+    unknown_events: tuple[JSON, ...] = ()
 
 
 @dataclass(slots=True)
@@ -147,12 +151,26 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of a file is read at once, and how much one run may hold. What is over a bound is an error by name."""
+
+    line_bytes: int = 16 * 2**20
+    document_bytes: int = 64 * 2**20
+    run_bytes: int = 128 * 2**20
+    events: int = 200_000
+    steps: int = 10_000
+    depth: int = 100
+    """How deep JSON may be nested."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadingOptions:
     """What the project says about reading: the names of the id and task fields, and how messages become steps."""
 
     id_key: str = "id"
     text_key: str = "task_description"
     split_tool_calls: bool = False
+    bounds: Bounds = Bounds()
 
 
 class Converter(Protocol):
@@ -177,8 +195,15 @@ class Source(Protocol):
     name: str
     size: int
 
+    def head(self) -> bytes:
+        """The file's first 64 KiB, or all of a shorter file."""
+        ...
+
     def lines(self) -> Iterator[bytes]:
-        """Lines without their end (LF or CR LF), split at LF alone. Raises TooLarge at a line over the bound."""
+        """Lines without their end (LF or CR LF), split at LF alone.
+
+        Raises TooLarge at a line over the bound; the next line can be asked for all the same.
+        """
         ...
 
     def whole(self) -> bytes:
