@@ -10,7 +10,7 @@ INCOMPLETE := $(VENV)/.incomplete
 TSC := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := install
-.PHONY: install run test lint lock clean
+.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript lock clean
 
 install: $(INSTALLED)
 
@@ -18,11 +18,11 @@ install: $(INSTALLED)
 # wrote has .incomplete and is made anew.
 $(INSTALLED): requirements/development.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Potato needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Say which to use: make PYTHON=python3.11")'
-	@if [ -e $(INCOMPLETE) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then \
-	  rm -rf $(VENV) && { $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
-	  echo "No virtual environment could be made. On Debian: apt-get install python3-venv" >&2; exit 1; }; }; fi
+	@if [ -e $(INCOMPLETE) ] || ! $(RUN) -m pip --version >/dev/null 2>&1; then rm -rf $(VENV); fi
+	@mkdir -p $(VENV) && touch $(INCOMPLETE)
+	@$(RUN) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) \
+	  || { echo "No virtual environment could be made. On Debian: apt-get install python3-venv" >&2; exit 1; }
 	@echo "Installing into $(VENV); the first time this takes about a minute"
-	@touch $(INCOMPLETE)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/development.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm $(INCOMPLETE) && touch $@
@@ -40,14 +40,26 @@ test: $(INSTALLED)
 	    && browser="$$(command -v chromium)"; fi; \
 	$${browser:+env CHROMIUM="$$browser"} $(RUN) -m pytest $(PYTEST)
 
-lint: $(INSTALLED) $(TSC)
+lint: lint-python lint-types lint-floors lint-templates lint-site lint-javascript
+
+lint-python: $(INSTALLED)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+
+lint-types: $(INSTALLED)
 	POTATO_MODE=development $(RUN) -m mypy .
+
+lint-floors: $(INSTALLED)
 	$(VENV)/bin/lint-imports
-	find templates */templates -name '*.html' -exec $(VENV)/bin/djade --target-version 5.2 --check {} +
+
+lint-templates: $(INSTALLED)
+	find . -path '*/templates/*.html' -not -path './.*' -exec $(VENV)/bin/djade --target-version 5.2 --check {} +
+
+lint-site: $(INSTALLED)
 	$(RUN) manage.py makemigrations --check --dry-run
 	$(RUN) manage.py check
+
+lint-javascript: $(TSC)
 	node_modules/.bin/tsc --project tsconfig.json
 
 $(TSC): package.json package-lock.json
