@@ -1,5 +1,7 @@
 """Requests as one person of the world, whose effects are taken back."""
 
+from copy import copy
+
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
@@ -17,7 +19,7 @@ def client_of(person: User | None) -> Client:
 
 def answer(client: Client, method: str, path: str) -> HttpResponse:
     """The answer; what the request changed in the database and in the browser is taken back."""
-    cookies = client.cookies.copy()
+    cookies = copy(client.cookies)
     with transaction.atomic():
         response = client.generic(method, path)
         if response.streaming:

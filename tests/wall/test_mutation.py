@@ -1,0 +1,85 @@
+"""The first wall taken down: with every filter of Python's gone, no page shows a row of another organisation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import models
+from django.test import Client
+
+from tenancy.actor import unscoped
+from tenancy.checks import tenant_models
+from tests.wall.addresses import addresses
+from tests.wall.furniture import House, furnish
+from tests.wall.requests import answer, client_of
+from tests.worlds import World
+
+# Lists are asked for everything too: sorted, searched for a letter that every row has, filtered by nothing.
+QUERIES = ("", "?o=-1", "?q=a", "?all=")
+
+
+@pytest.fixture
+def houses(world: World) -> tuple[House, House]:
+    return furnish(world)
+
+
+@pytest.fixture
+def no_filters(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Managers of tenant models give all rows, and so do the querysets' own methods; answers what was stripped."""
+    stripped = []
+    for model in tenant_models():
+        for manager in model._meta.managers:
+            monkeypatch.setattr(manager, "get_queryset", _everything(model, type(manager.get_queryset())))
+        queryset = type(model._default_manager.get_queryset())
+        for name in vars(queryset):
+            if name == "visible_to":
+                monkeypatch.setattr(queryset, name, lambda self, *args, **kwargs: self.all())
+                stripped.append(f"{model._meta.label}.{name}")
+    return stripped
+
+
+def _everything(model: type[models.Model], queryset: type[Any]) -> Callable[[], Any]:
+    return lambda: queryset(model)
+
+
+def marks(house: House) -> tuple[str, ...]:
+    """Words that stand in the rows of that house alone."""
+    return house.mark, house.organisation.name, f"Parser review of {house.organisation.name}"
+
+
+def pages_with(words: tuple[str, ...], client: Client, slug: str, ids: House) -> list[str]:
+    """The GET routes in whose answer, headers included, one of the words stands."""
+    shown = []
+    for address in addresses():
+        path = address.filled(slug=slug, house=ids)
+        for query in QUERIES if path.endswith("/") and not address.names_a_row else ("",):
+            response = answer(client, "GET", path + query)
+            text = response.content.decode() + str(response.headers)
+            if any(word in text for word in words):
+                shown.append(path + query)
+    return shown
+
+
+def test_without_pythons_filters_no_page_shows_a_row_of_another_organisation(
+    world: World, houses: tuple[House, House], no_filters: list[str]
+) -> None:
+    assert "accounts.Project.visible_to" in no_filters
+    acme, birch = houses
+    for person, own, other in ((world.alice, acme, birch), (world.bob, acme, birch), (world.charlie, birch, acme)):
+        client = client_of(person)
+        assert pages_with(marks(own), client, own.organisation.slug, own), "a test that sees nothing proves nothing"
+        assert pages_with(marks(other), client, own.organisation.slug, own) == []
+        assert pages_with(marks(other), client, own.organisation.slug, other) == []
+
+
+def test_with_both_walls_down_the_same_requests_show_them(
+    world: World, houses: tuple[House, House], no_filters: list[str]
+) -> None:
+    """That is, the test above would see it."""
+    acme, birch = houses
+    client = client_of(world.alice)
+    with unscoped("take the second wall down as well"):
+        shown = pages_with(marks(birch), client, "acme", acme)
+        shown_by_id = pages_with(marks(birch), client, "acme", birch)
+    assert f"/o/acme/admin/accounts/project/{birch.rows['accounts.Project'].pk}/change/" in shown_by_id
+    assert {"/o/acme/admin/accounts/project/", "/o/acme/admin/jobs/job/?q=a"} <= set(shown)
