@@ -27,7 +27,7 @@ Start = Callable[[kinds.JobKind], kinds.JobKind]
 class Bells:
     """What the broker holds for workers."""
 
-    server: "redis.Redis[bytes]"
+    server: redis.Redis
 
     def rung(self, task: str = "jobs.tasks.run_job") -> list[str]:
         """First arguments of the waiting messages of that task, in the order of the queues and of ringing."""
@@ -62,7 +62,7 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bells]:
     separator = "&" if "?" in settings.BROKER_URL else "?"
     monkeypatch.setenv("CELERY_BROKER_WRITE_URL", f"{settings.BROKER_URL}{separator}virtual_host={database}")
     address = settings.BROKER_URL.replace("redis+socket://", "unix://").partition("?")[0]
-    server: redis.Redis[bytes] = redis.Redis.from_url(address, db=database)
+    server = redis.Redis.from_url(address, db=database)
     server.flushdb()
     bell.listen_again()
     yield Bells(server)

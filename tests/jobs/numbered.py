@@ -1,4 +1,7 @@
-"""A job kind for stories: it writes 20 numbered rows in 20 parts, as audit events, which nothing can change."""
+"""A job kind for stories: it writes 20 numbered rows in 20 parts, as audit events, which nothing can change.
+
+The parameter `parts` asks for another number of them.
+"""
 
 from collections.abc import Callable
 
@@ -23,14 +26,14 @@ class Numbered:
         self.during = during
 
     def run_part(self, job: Job) -> Part:
-        number = 1 if job.cursor is None else job.cursor + 1
+        number, total = 1 if job.cursor is None else job.cursor + 1, job.parameters.get("parts", PARTS)
         audit.record(VERB, job, number=number, fence=job.fence)
         self.during(job, number)
         return Part(
             cursor=number,
             progress=number,
-            total=PARTS,
-            finished=number == PARTS,
+            total=total,
+            finished=number == total,
             result={"last": number},
         )
 
@@ -42,7 +45,7 @@ def written() -> list[int]:
 
 def fail_in(part: int, error: Exception, times: int = 1000) -> Callable[[Job, int], None]:
     """Raise the error in this part, so many times."""
-    raised = []
+    raised: list[int] = []
 
     def during(job: Job, number: int) -> None:
         if number == part and len(raised) < times:

@@ -9,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.models import AuditEvent
 from jobs.actions import request_job
 from jobs.kinds import Part
 from jobs.models import Job, JobState, OutboxEvent
@@ -35,7 +36,9 @@ def test_a_job_is_done_in_parts_and_says_how_far_it_is(worker: Worker, in_acme: 
 
     assert (job.state, job.progress, job.total, job.result) == (JobState.DONE, PARTS, PARTS, {"last": PARTS})
     assert (job.attempts, job.fence, job.stumbles, job.error) == (1, 1, 0, "")
-    assert job.started_at and job.finished_at and job.started_at <= job.finished_at
+    assert job.started_at
+    assert job.finished_at
+    assert job.started_at <= job.finished_at
     assert job.lease_until is None
     assert seen == [(0, None), *((number, PARTS) for number in range(1, PARTS))]
     with acting(in_acme):
@@ -107,8 +110,8 @@ def test_a_part_that_fails_three_times_ends_the_job(worker: Worker, in_acme: Act
 
 
 def test_errors_in_different_parts_do_not_add_up(worker: Worker, in_acme: Actor, start: Start) -> None:
-    failures = {part: fail_in(part, OSError("busy"), times=1) for part in (3, 6, 9, 12)}
-    start(Numbered(during=lambda job, number: failures.get(number, lambda *_: None)(job, number)))
+    failures = [fail_in(part, OSError("busy"), times=1) for part in (3, 6, 9, 12)]
+    start(Numbered(during=lambda job, number: [fail(job, number) for fail in failures]))
     job = request(in_acme)
     for _ in range(5):
         make_due(worker, job)
@@ -186,8 +189,6 @@ def test_a_part_acts_as_the_person_who_asked_in_the_organisation_of_the_job(
     worker.hear(job)
     with acting(in_acme):
         assert job.created_by == committed_world.alice
-        from accounts.models import AuditEvent
-
         assert set(AuditEvent.objects.filter(verb="number.written").values_list("person_name", flat=True)) == {"Alice"}
 
 

@@ -1,0 +1,42 @@
+"""The site as the workers and the beat of these stories start it (`celery -A tests.faults.site`): one more job kind.
+
+In the tenth part the kind hands over to the story: it writes `reached-<fence>` with its process id into the job's
+folder, and goes on when `open-<fence>` is there.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import django
+
+from potato_site.celery import app
+
+django.setup()
+
+from django.db import connection  # noqa: E402  (models need the set-up before)
+
+from jobs import kinds  # noqa: E402
+from jobs.models import Job  # noqa: E402
+from tests.jobs.numbered import Numbered  # noqa: E402
+
+__all__ = ["app"]
+
+GATE = 10
+
+
+def pass_the_gate(job: Job, number: int) -> None:
+    if number != GATE or "folder" not in job.parameters:
+        return
+    if job.parameters.get("sleeps in the database") and job.fence == 1:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+    folder = Path(job.parameters["folder"])
+    part = folder / f"part-{job.fence}"
+    part.write_text(str(os.getpid()))
+    part.rename(folder / f"reached-{job.fence}")
+    while not (folder / f"open-{job.fence}").exists():
+        time.sleep(0.02)
+
+
+kinds.register(Numbered(during=pass_the_gate))

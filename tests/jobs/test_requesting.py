@@ -1,0 +1,162 @@
+"""Asking for a job, taking the wish back, and a broker that cannot be reached."""
+
+import socket
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import ProgrammingError, transaction
+from django.utils import timezone
+
+from accounts.models import AuditEvent
+from jobs.actions import JobIsOver, cancel_job, request_job, ring_unheard_jobs
+from jobs.kinds import UnknownKindError, register
+from jobs.models import Job, JobState, OutboxEvent
+from tenancy.actor import Actor, acting, acting_in
+from tests.jobs.conftest import Bells, Start, Worker
+from tests.jobs.numbered import NAME, Numbered, written
+from tests.jobs.test_running import request
+from tests.worlds import World
+
+AT_ONCE_SECONDS = 1.0
+
+
+def test_a_request_is_written_down_and_rung_after_commit(
+    in_acme: Actor, committed_world: World, numbered: Numbered, bells: Bells
+) -> None:
+    with acting(in_acme):
+        job = request_job(kind=NAME, parameters={"file": "traces.jsonl"})
+        assert bells.rung() == []
+        event = AuditEvent.objects.get(verb="job.requested")
+    assert (event.person, event.target_id, event.detail) == (committed_world.alice, job.pk, {"kind": NAME})
+    assert bells.rung() == [str(job.pk)]
+    assert bells.organisations("jobs.tasks.run_job") == [committed_world.acme.pk]
+    assert bells.queues() == {"imports"}
+
+
+def test_a_request_that_is_rolled_back_was_never_made(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
+    with acting(in_acme):
+        request_job(kind=NAME, parameters={})
+        transaction.set_rollback(True)
+    with acting(in_acme):
+        assert not Job.objects.exists()
+    assert bells.rung() == []
+
+
+def test_a_job_of_no_kind_is_refused(world: World, numbered: Numbered) -> None:
+    with acting_in(world.acme), pytest.raises(UnknownKindError, match=r"no job kind 'bake'\. Known: .*tests\.numbered"):
+        request_job(kind="bake", parameters={})
+
+
+def test_a_kind_of_no_queue_is_refused() -> None:
+    kind = Numbered()
+    kind.queue = "bakery"
+    with pytest.raises(ValueError, match="'bakery' is not a queue; use one of interactive, imports"):
+        register(kind)
+
+
+def test_a_job_belongs_to_its_organisation(world: World, numbered: Numbered) -> None:
+    with acting_in(world.acme):
+        job = request_job(kind=NAME, parameters={})
+    with acting_in(world.birch):
+        assert not Job.objects.exists()
+        with pytest.raises(Job.DoesNotExist):
+            cancel_job(job=job)
+        assert ring_unheard_jobs() == 0
+
+
+def test_without_an_organisation_nothing_can_be_requested(world: World, numbered: Numbered) -> None:
+    with pytest.raises(ProgrammingError, match="no organisation is active"), transaction.atomic():
+        request_job(kind=NAME, parameters={})
+
+
+def test_a_request_does_not_wait_for_a_broker_that_is_gone(
+    in_acme: Actor, numbered: Numbered, dead_broker: None
+) -> None:
+    assert seconds_of_a_request(in_acme) < AT_ONCE_SECONDS
+    assert seconds_of_a_request(in_acme) < AT_ONCE_SECONDS
+    with acting(in_acme):
+        assert Job.objects.filter(state=JobState.QUEUED).count() == 2
+
+
+@pytest.fixture
+def frozen_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bells: Bells) -> Iterator[None]:
+    """It accepts connections and never answers, like a stopped process or a network that swallows packets."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "b"))
+        server.listen(64)
+        monkeypatch.setenv("CELERY_BROKER_WRITE_URL", f"redis+socket://{tmp_path}/b")
+        yield
+
+
+def test_a_request_does_not_wait_for_a_broker_that_is_frozen(
+    in_acme: Actor, numbered: Numbered, frozen_broker: None
+) -> None:
+    assert seconds_of_a_request(in_acme, requests=5) < AT_ONCE_SECONDS
+
+
+def seconds_of_a_request(actor: Actor, requests: int = 1) -> float:
+    began = time.monotonic()
+    with acting(actor):
+        for _ in range(requests):
+            request_job(kind=NAME, parameters={})
+    return time.monotonic() - began
+
+
+def test_a_waiting_job_is_cancelled_at_once(worker: Worker, in_acme: Actor, numbered: Numbered) -> None:
+    job = request(in_acme)
+    with acting(in_acme):
+        cancelled = cancel_job(job=job)
+    assert (cancelled.state, cancelled.finished_at) == (JobState.CANCELLED, cancelled.cancel_requested_at)
+    assert worker.hear(job).attempts == 0
+    with acting(in_acme):
+        assert AuditEvent.objects.get(verb="job.cancelled").target_id == job.pk
+        assert OutboxEvent.objects.get(topic="job.finished").payload["state"] == "cancelled"
+
+
+def test_a_running_job_stops_after_its_present_part(worker: Worker, in_acme: Actor, start: Start) -> None:
+    def cancel(job: Job, number: int) -> None:
+        if number == 10:
+            assert cancel_job(job=job).is_cancelling
+
+    start(Numbered(during=cancel))
+    job = worker.hear(request(in_acme))
+    assert (job.state, job.progress, job.lease_until) == (JobState.CANCELLED, 10, None)
+    assert job.finished_at
+    with acting(in_acme):
+        assert written() == list(range(1, 11))
+        assert [event.payload["state"] for event in OutboxEvent.objects.all()] == ["cancelled"]
+
+
+def test_a_running_job_that_is_cancelled_twice_is_written_down_once(
+    worker: Worker, in_acme: Actor, numbered: Numbered
+) -> None:
+    job = request(in_acme)
+    worker.change(job, state=JobState.RUNNING, fence=1, lease_until=timezone.now() + timedelta(seconds=60))
+    with acting(in_acme):
+        first = cancel_job(job=job)
+        second = cancel_job(job=job)
+        assert first.is_cancelling
+        assert second.cancel_requested_at == first.cancel_requested_at
+        assert AuditEvent.objects.filter(verb="job.cancelled").count() == 1
+
+
+def test_a_job_that_waits_between_two_tasks_is_cancelled_at_once(
+    worker: Worker, in_acme: Actor, numbered: Numbered
+) -> None:
+    job = request(in_acme)
+    worker.change(job, fence=4, attempts=4, cursor=9, progress=9)
+    with acting(in_acme):
+        assert cancel_job(job=job).state == JobState.CANCELLED
+    assert worker.hear(job).progress == 9
+
+
+@pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
+def test_a_finished_job_cannot_be_cancelled(world: World, numbered: Numbered, state: JobState) -> None:
+    with acting_in(world.acme):
+        job = Job.objects.create(kind=NAME, state=state, finished_at=timezone.now())
+        with pytest.raises(JobIsOver, match=f"This job is {state} already; there is nothing to cancel"):
+            cancel_job(job=job)
+        assert not AuditEvent.objects.filter(verb="job.cancelled").exists()
