@@ -49,7 +49,7 @@ def _pointing_out(tenants: list[type[models.Model]]) -> Iterator[CheckMessage]:
     for model in tenants:
         guarded = {c.field for c in model._meta.constraints if isinstance(c, SameOrganisation)}
         for field in model._meta.local_fields:
-            if field.is_relation and field.related_model in tenants and field.name not in guarded:
+            if field.is_relation and _concrete(field) in tenants and field.name not in guarded:
                 yield Error(
                     f"{model._meta.label}.{field.name} could point into another organisation.",
                     hint=f"Add SameOrganisation(name=..., field={field.name!r}) to its constraints.",
@@ -63,13 +63,18 @@ def _pointing_in(tenants: list[type[models.Model]]) -> Iterator[CheckMessage]:
         if model in tenants:
             continue
         for field in model._meta.local_fields:
-            if field.is_relation and field.related_model in tenants:
+            if field.is_relation and _concrete(field) in tenants:
                 yield Error(
                     f"{model._meta.label}.{field.name} points to a tenant table, but has no organisation itself.",
                     hint="Make it a TenantModel; for a many-to-many field write the through model.",
                     obj=model,
                     id="tenancy.E003",
                 )
+
+
+def _concrete(field: "models.Field[Any, Any]") -> type[models.Model] | None:
+    """The model whose table a relation points to, through proxies."""
+    return getattr(getattr(field.related_model, "_meta", None), "concrete_model", None)
 
 
 @register(Tags.database)
@@ -95,7 +100,11 @@ def _role_problems(alias: str) -> Iterator[CheckMessage]:
 def refuse_to_start_past_the_wall() -> None:
     """For the site and the worker, which run no database checks of their own: raise ImproperlyConfigured."""
     problems = role_stays_behind_the_wall(databases=[DEFAULT_DB_ALIAS])
-    connections[DEFAULT_DB_ALIAS].close()
+    connection = connections[DEFAULT_DB_ALIAS]
+    connection.close()
+    if connection.settings_dict["OPTIONS"].get("pool"):
+        # A pool that is open when the server or the worker forks would be one for all its children.
+        connection.close_pool()  # type: ignore[attr-defined]  # the stubs know no backend's own methods
     if problems:
         raise ImproperlyConfigured("\n".join(f"{problem.id}: {problem.msg} {problem.hint}" for problem in problems))
 

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
 from tenancy.constraints import TenantPolicy
@@ -27,18 +28,30 @@ class Command(migrate.Command):
         connection.settings_dict.update({**settings.DATABASE_OWNER, "NAME": before["NAME"], "MIGRATING": True})
         try:
             super().handle(*args, **options)
-            with connection.cursor() as cursor:
-                cursor.execute(_grants(web=settings.DATABASE_APP_ROLE, platform=settings.DATABASE_PLATFORM_ROLE))
+            self._grant(connection, plan_only=options["plan"])
         finally:
             connection.close()
             connection.settings_dict.clear()
             connection.settings_dict.update(before)
 
+    def _grant(self, connection: BaseDatabaseWrapper, *, plan_only: bool) -> None:
+        if plan_only:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _grants(
+                    web=settings.DATABASE_APP_ROLE,
+                    platform=settings.DATABASE_PLATFORM_ROLE,
+                    existing=set(connection.introspection.table_names(cursor)),
+                )
+            )
 
-def _grants(*, web: str, platform: str) -> sql.Composed:
+
+def _grants(*, web: str, platform: str, existing: set[str]) -> sql.Composed:
     """Rows for both roles, the schema for neither; what is append-only loses UPDATE and DELETE again.
 
-    The platform's own trail is written through unscoped() alone, and read by nobody but the owner.
+    The platform's own trail is written through unscoped() alone, and read by nobody but the owner. `existing` are
+    the tables that are there: migrating to an earlier state leaves some models without one.
     """
     names = {"web": sql.Identifier(web), "platform": sql.Identifier(platform)}
     both = sql.SQL("{web}, {platform}").format(**names)
@@ -47,9 +60,9 @@ def _grants(*, web: str, platform: str) -> sql.Composed:
         sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {}").format(both),
         sql.SQL("REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {}").format(both),
     ]
-    for table in append_only_tables():
+    for table in existing.intersection(append_only_tables()):
         statements.append(sql.SQL("REVOKE UPDATE, DELETE ON {} FROM {}").format(sql.Identifier(table), both))
-    for table in platform_tables():
+    for table in existing.intersection(platform_tables()):
         statements.append(sql.SQL("REVOKE ALL ON {} FROM {}").format(sql.Identifier(table), both))
         statements.append(sql.SQL("GRANT INSERT ON {} TO {}").format(sql.Identifier(table), names["platform"]))
     return sql.SQL("; ").join(statements)
