@@ -1,5 +1,6 @@
 """Icons, form fields and links outside the organisation for the site's templates; no data is read here."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
@@ -41,6 +42,12 @@ def organisation_url(slug: str, name: str, **kwargs: Any) -> str:
 def role_label(role: str) -> str:
     """What a role is called in pages: "manager" is a "Project manager"."""
     return Role(role).label
+
+
+@register.filter
+def last_key(path: Sequence[str | int]) -> str:
+    """The innermost name on a way into a configuration, as `icon` of categories, 2, icon; empty at the top."""
+    return next((part for part in reversed(path) if isinstance(part, str)), "")
 
 
 @register.inclusion_tag("partials/field.html")

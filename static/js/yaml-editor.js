@@ -31,6 +31,7 @@ class YamlEditor extends HTMLElement {
     this.saved = this.source.value;
     const block = document.getElementById(this.dataset.problems ?? "");
     this.#problems = JSON.parse(block?.textContent ?? "[]");
+    this.#sayChecked(one(this, "[data-state]", HTMLElement).dataset.at ?? "");
     this.#listenAround();
     if (EditableText.isSupported) this.#build();
     else this.source.addEventListener("input", () => this.#onChange());
@@ -162,11 +163,16 @@ class YamlEditor extends HTMLElement {
       const answer = await response.json();
       this.#problems = answer.problems;
       this.#showProblems();
-      this.#say(`Checked ${new Date(answer.checked_at).toLocaleTimeString("en-GB")}`);
+      this.#sayChecked(answer.checked_at);
     } catch (error) {
       if (asking.signal.aborted) return;
       this.#say(`Not checked: ${error instanceof TypeError ? "no connection" : "the server did not answer"}. It is tried again as you type.`);
     }
+  }
+
+  /** @param {string} at  the time of the check, as ISO 8601 */
+  #sayChecked(at) {
+    this.#say(`Checked ${new Date(at).toLocaleTimeString("en-GB")}`);
   }
 
   /** @param {string} words */
@@ -208,7 +214,8 @@ class YamlEditor extends HTMLElement {
     link.setAttribute("href", "#source");
     link.dataset.line = `${problem.line}`;
     link.dataset.column = `${problem.column}`;
-    link.textContent = `Line ${problem.line}: ${problem.path.join(".") || "the text"}`;
+    const key = problem.path.findLast((part) => typeof part === "string");
+    link.textContent = `Line ${problem.line}: ${key ?? "the text"}`;
     const item = make("li", "");
     item.append(link, make("span", "yaml__said", problem.message));
     return item;

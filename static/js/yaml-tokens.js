@@ -13,6 +13,7 @@ const NUMBER = /[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:$|[,\
 const CONSTANT = /(?:true|false|null|True|False|Null|TRUE|FALSE|NULL|~)(?=\s*(?:$|[,\]}]|\s#))/y;
 const COMMENT = /#.*/y;
 const PLAIN = /[^\s#:,[\]{}"'][^#,[\]{}"':]*/y;
+const ENTRY = /-(?=\s|$)/y;
 const BLOCK_TEXT = /(?:^|[\s:-])[|>][-+0-9]*\s*(?:#.*)?$/;
 
 /**
@@ -54,6 +55,7 @@ function tokenizeLine(line) {
     const before = line[at - 1] ?? " ";
     if (line[at] === "#" && /\s/.test(before) && take(COMMENT, "c1")) continue;
     if (/[\s{,[-]/.test(before)) {
+      if (take(ENTRY, "")) continue;
       if (take(QUOTED, "s")) {
         const quoted = tokens[tokens.length - 1];
         KEY_FOLLOWS.lastIndex = at;
