@@ -9,6 +9,9 @@ INSTALLED := $(VENV)/.installed
 INCOMPLETE := $(VENV)/.incomplete
 TSC := node_modules/.package-lock.json
 
+# A Python that the system replaced, or a moved checkout, leaves an environment that finds nothing any more.
+$(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
+
 .DEFAULT_GOAL := install
 .PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript lock clean
 
