@@ -89,7 +89,21 @@ class FilePatch:
     moved_to: str = ""
 
 
-FileEvent: TypeAlias = FileRead | FileEdit | FileWrite | FilePatch
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """The trace states what became of a file in the whole run: its text before and after.
+
+    `old_text` is None where there was no file (added) or its text is unknown, `new_text` likewise (deleted).
+    """
+
+    path: str
+    operation: Literal["added", "modified", "deleted", "renamed"]
+    old_path: str = ""
+    old_text: str | None = None
+    new_text: str | None = None
+
+
+FileEvent: TypeAlias = FileRead | FileEdit | FileWrite | FilePatch | FileOutcome
 
 
 @dataclass(frozen=True, slots=True)
