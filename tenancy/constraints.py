@@ -81,36 +81,30 @@ class TenantPolicy(_DatabaseConstraint):
 
     def statements(self, model: type[models.Model], quote: Any) -> list[str]:
         read = _READ_QUIETLY if self.personal else _READ
-        force = [
+        statements = [
             "ALTER TABLE %(table)s ENABLE ROW LEVEL SECURITY",
             "ALTER TABLE %(table)s FORCE ROW LEVEL SECURITY",
+            f"CREATE POLICY {quote(self.name)} ON %(table)s FOR SELECT USING ({read})",
+            f"CREATE POLICY {quote(self.name + '_add')} ON %(table)s FOR INSERT WITH CHECK ({_WRITE})",
         ]
-        if self.append_only:
-            return [
-                *force,
-                f"CREATE POLICY {quote(self.name)} ON %(table)s FOR SELECT USING ({read})",
-                f"CREATE POLICY {quote(self.name + '_add')} ON %(table)s FOR INSERT WITH CHECK ({_WRITE})",
+        if not self.append_only:
+            # Not one policy for all commands: whoever may read several organisations could remove their rows.
+            statements += [
+                f"CREATE POLICY {quote(self.name + '_change')} ON %(table)s"
+                f" FOR UPDATE USING ({_WRITE}) WITH CHECK ({_WRITE})",
+                f"CREATE POLICY {quote(self.name + '_remove')} ON %(table)s FOR DELETE USING ({_WRITE})",
             ]
-        policy = f"CREATE POLICY {quote(self.name)} ON %(table)s USING ({read}) WITH CHECK ({_WRITE})"
-        if not self.personal:
-            return [*force, policy]
-        column = quote(_foreign_key(model, self.personal).column)
-        own = (
-            f"{column} = nullif(current_setting('app.user', true), '')::uuid"
-            " AND coalesce(current_setting('app.organisation', true), '') = ''"
-        )
-        return [
-            *force,
-            policy,
-            f"CREATE POLICY {quote(self.name + '_self')} ON %(table)s FOR SELECT USING ({own})",
-        ]
+        if self.personal:
+            column = quote(_foreign_key(model, self.personal).column)
+            own = (
+                f"{column} = nullif(current_setting('app.user', true), '')::uuid"
+                " AND coalesce(current_setting('app.organisation', true), '') = ''"
+            )
+            statements.append(f"CREATE POLICY {quote(self.name + '_self')} ON %(table)s FOR SELECT USING ({own})")
+        return statements
 
     def removal(self, model: type[models.Model], quote: Any) -> list[str]:
-        names = [
-            self.name,
-            *([self.name + "_add"] * self.append_only),
-            *([self.name + "_self"] * bool(self.personal)),
-        ]
+        names = [self.name, *(self.name + end for end in ("_add", "_change", "_remove", "_self"))]
         return [
             *(f"DROP POLICY IF EXISTS {quote(name)} ON %(table)s" for name in names),
             "ALTER TABLE %(table)s NO FORCE ROW LEVEL SECURITY",
