@@ -16,7 +16,8 @@ OWN = (
     " AND (COALESCE(current_setting('app.organisation'::text, true), ''::text) = ''::text))"
 )
 
-# A policy as the catalogue holds it: the command ("*" is all), what may be read, what may be written.
+# A policy as the catalogue holds it: the command (r, a, w and d are SELECT, INSERT, UPDATE and DELETE, * is all),
+# which rows may be touched, and which may be the result.
 Policy = tuple[str, str | None, str | None]
 
 DEFINERS = {

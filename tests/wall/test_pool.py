@@ -23,10 +23,10 @@ from uuid import UUID
 
 import pytest
 from django.db import ProgrammingError, connection, transaction
-from psycopg.conninfo import conninfo_to_dict
 
 from accounts.models import Organisation, Project
 from tenancy.actor import acting_in
+from tests.tenancy.databases import connected, web_role_address
 from tests.worlds import World
 
 CONNECTIONS = 4
@@ -47,29 +47,6 @@ class Sightings:
     servers: list[tuple[int, str]] = field(default_factory=list)
     """Process of the server's connection, and organisation, one a block."""
     errors: list[BaseException] = field(default_factory=list)
-
-
-def web_role_address() -> dict[str, str]:
-    """Where the web role connects, in Django's words, but to the database of the tests."""
-    found = conninfo_to_dict(os.environ["DATABASE_URL"])
-    address = {name.upper(): str(found.get(name, "")) for name in ("user", "password", "host", "port")}
-    return {**address, "NAME": str(connection.settings_dict["NAME"])}
-
-
-@contextmanager
-def connected(**changes: Any) -> Iterator[None]:
-    """New connections of every thread are made with these settings inside the block."""
-    connection.close()
-    before = dict(connection.settings_dict)
-    connection.settings_dict.update(changes)
-    try:
-        yield
-    finally:
-        connection.close()
-        if connection.settings_dict["OPTIONS"].get("pool"):
-            connection.close_pool()  # type: ignore[attr-defined]  # the stubs know no backend's own methods
-        connection.settings_dict.clear()
-        connection.settings_dict.update(before)
 
 
 def alternate(world: World, block: Block, turns: int = TURNS, *, close: bool = True) -> Sightings:
