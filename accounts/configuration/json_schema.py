@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from accounts.configuration.converters import allowed_converters
 from accounts.configuration.project import ProjectConfiguration
 from accounts.configuration.registry import SchemeConfiguration, SchemeType, scheme_types
 
@@ -25,11 +26,12 @@ class _WithoutTitles(GenerateJsonSchema):
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a configuration with every installed scheme type."""
-    return _schema_of(tuple(scheme_types().values()))
+    return _schema_of(tuple(scheme_types().values()), allowed_converters())
 
 
 @cache
-def _schema_of(types: tuple[type[SchemeType], ...]) -> dict[str, Any]:
+def _schema_of(types: tuple[type[SchemeType], ...], _converters: tuple[str, ...]) -> dict[str, Any]:
+    """One schema for each set of what is installed: a converter adds its name to the schema of `trace_converter`."""
     models: list[type[BaseModel]] = [ProjectConfiguration, *(kind.configuration for kind in types)]
     references, definitions = models_json_schema(
         [(model, "validation") for model in models],

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 _LONGEST_QUOTATION = 60
-_LONGEST_COMPARED = 64
 
 
 def listed(names: Iterable[str], joiner: str) -> str:
@@ -28,9 +27,6 @@ def quoted(text: str) -> str:
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
     """The name that was most likely meant, or None where nothing comes close."""
-    # Comparing takes time that grows with the square of the length, and nobody mistypes a word into a page.
-    if len(name) > _LONGEST_COMPARED:
-        return None
     matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.7)
     return matches[0] if matches else None
 

@@ -98,6 +98,11 @@ def test_switching_severity_off_removes_its_levels() -> None:
     ]
 
 
+def test_levels_that_nobody_could_choose_are_no_loss() -> None:
+    off = changed(0, "inline_comments", "severity", to={"enabled": False, "levels": [{"value": "major"}]})
+    assert differences(off, changed(0, "inline_comments", "severity", to={"levels": [{"value": "minor"}]})) == ()
+
+
 def test_a_name_that_moves_to_another_type_is_told() -> None:
     new = loaded(
         json.dumps(

@@ -37,6 +37,7 @@ def test_the_table_of_faults_is_wide() -> None:
         ("a: b\r\nc: \ud800", (2, 4, "The character U+D800 is not allowed in a configuration. Remove it.")),
         ('task_name: "X\\0"', (1, 12, "This text holds the character U+0000. Remove it.")),
         ("task_name: X\n'a\\b': 1\n\"\\e\": 1", (3, 1, "This key holds a control character. Remove it.")),
+        ("\ufeff@home", (1, 1, "A text cannot start with @ here. Put it in quotes.")),
         ("&a task_name: X", (1, 1, "A key must be plain text, without an anchor or a tag.")),
         ("a: 1\na: " + "[" * 33, (2, 36, "A configuration is at most 32 levels deep.")),
         (f"task_name: {'9' * 41}", (1, 12, f"{'9' * 41} is too long. Put quotes around it if it is text.")),
@@ -75,6 +76,11 @@ def test_a_flood_of_problems_is_cut_with_a_note() -> None:
     assert len(problems) == 101
     assert (problems[-1].line, problems[-1].severity) == (102, "error")
     assert problems[-1].message == "From here on there are more problems. Mend the ones above first."
+
+
+def test_a_flood_further_down_does_not_hide_the_first_problem() -> None:
+    text = "colour: red\ntask_name: X\nannotation_schemes: 1\ndata_files:\n" + "  - 1\n" * 150
+    assert check_configuration(text).problems[0].message.startswith("colour is not a key of the configuration.")
 
 
 ODD_VALUES: list[Any] = [
