@@ -25,7 +25,7 @@ class _WithoutTitles(GenerateJsonSchema):
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of a configuration with every installed scheme type."""
+    """JSON Schema (2020-12) of a configuration with every installed scheme type. One shared object: read it only."""
     return _schema_of(tuple(scheme_types().values()), allowed_converters())
 
 

@@ -1,11 +1,12 @@
 """A good configuration: the documented ones load as they are printed, and what they leave out has its default."""
 
 import json
+from importlib.metadata import EntryPoints
 
 import pytest
 from pydantic import ValidationError
 
-from accounts.configuration import ProjectConfiguration, check_configuration
+from accounts.configuration import ProjectConfiguration, check_configuration, converters
 from accounts.configuration.agentic import Agentic, CodingTraceDisplay, FileTree, Steps
 from accounts.configuration.project import Assignment, ItemProperties
 from review.schemes import (
@@ -16,6 +17,12 @@ from review.schemes import (
     VerdictScheme,
 )
 from tests.accounts import documented_configurations as documented
+
+
+@pytest.fixture(autouse=True)
+def _no_converters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings depend on what is installed."""
+    monkeypatch.setattr(converters, "entry_points", lambda *, group: EntryPoints())
 
 
 def loaded(text: str) -> ProjectConfiguration:
