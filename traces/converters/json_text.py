@@ -1,0 +1,109 @@
+"""Reads JSON that anybody may have written: it raises Malformed with a sentence and nothing else.
+
+What databases cannot hold or programs disagree about is mended and counted: bytes that are not UTF-8 stay as lone
+surrogates (`surrogateescape`), NaN, Infinity and numbers of more digits than a program reads become their text, of
+two equal keys the last one counts.
+"""
+
+import codecs
+import json
+import math
+from collections import Counter
+from typing import Any
+
+from traces.runs import JSON
+
+LONGEST_INTEGER = 100
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Malformed(Exception):  # noqa: N818  (an answer to the person who uploaded the file)
+    """The text is not JSON that we can keep; the sentence says why."""
+
+
+def decoded(data: bytes, repairs: Counter[str]) -> str:
+    """The text of bytes that should be UTF-8. Raises Malformed for UTF-16, which no line of a file is read from."""
+    if data.startswith(_UTF_16):
+        raise Malformed("The text is UTF-16. Save the file as UTF-8.")
+    if data.startswith(codecs.BOM_UTF8):
+        repairs["byte order mark"] += 1
+        data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        repairs["bytes that are not UTF-8"] += 1
+        return data.decode("utf-8", "surrogateescape")
+
+
+def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
+    """The value that the bytes hold, at most `depth` deep; counts in `repairs` what was mended."""
+    text = decoded(data, repairs)
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            repairs["key that stands twice"] += 1
+        return value
+
+    def constant(name: str) -> str:
+        repairs["NaN or Infinity"] += 1
+        return name
+
+    def floating(digits: str) -> float | str:
+        number = float(digits)
+        return number if math.isfinite(number) else constant(digits)
+
+    def integer(digits: str) -> int | str:
+        if len(digits) <= LONGEST_INTEGER:
+            return int(digits)
+        repairs["number of too many digits"] += 1
+        return digits
+
+    def load(*, strict: bool) -> JSON:
+        return json.loads(
+            text,
+            strict=strict,
+            object_pairs_hook=members,
+            parse_constant=constant,
+            parse_float=floating,
+            parse_int=integer,
+        )
+
+    before = Counter(repairs)
+    try:
+        try:
+            value = load(strict=True)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                raise
+            repairs.clear()
+            repairs.update(before)
+            repairs["raw control character"] += 1
+            value = load(strict=False)
+    except json.JSONDecodeError as error:
+        cut_off = " The text seems to be cut off." if error.pos >= len(text.rstrip()) else ""
+        place = f"line {error.lineno}, character {error.colno}" if error.lineno > 1 else f"character {error.colno}"
+        raise Malformed(f"Not JSON at {place}: {error.msg}.{cut_off}") from None
+    except RecursionError:
+        raise Malformed(_too_deep(depth)) from None
+    if _deeper_than(value, depth):
+        raise Malformed(_too_deep(depth))
+    return value
+
+
+def _too_deep(depth: int) -> str:
+    return f"The JSON is nested more than {depth} levels deep. Leave such values out, or write them as text."
+
+
+def _deeper_than(value: JSON, depth: int) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(depth):
+        level = [
+            child
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,196 @@
+"""The format `native`: Potato's own, a JSON object for each run, as `docs/trace-format.md` describes it.
+
+Field notes
+- JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
+  instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
+  arguments, result, is_error}]}]; files: [{path, old_path, operation, old_text, new_text}]; patch: a unified diff.
+- file_events: [{kind: read|edit|write|patch|outcome, step, ...}] is the long form of files, in the order of the acts.
+- A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
+- Members that the form does not know are counted; a member of a wrong type makes the record unreadable.
+- Two lone surrogates that make a pair are one character after a trip through JSON: JSON has no other way to say it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from traces.converters.blocks import result_text
+from traces.converters.facts import facts_of
+from traces.converters.native_files import event_as_native, event_of, outcome_of
+from traces.converters.native_members import WrongShape, boolean, members, text_member
+from traces.converters.outline import outline_of
+from traces.converters.records import Record, records_of
+from traces.runs import (
+    JSON,
+    AgentRun,
+    ConversionReport,
+    Converted,
+    FileEvent,
+    FileOutcome,
+    ReadingOptions,
+    Source,
+    Step,
+    ToolCall,
+    Unreadable,
+)
+
+_RUN_MEMBERS = frozenset(
+    {
+        "task_id", "agent_model", "model", "instance_id", "repo", "tags", "folder", "started_at", "steps", "files",
+        "file_events", "patch", "unknown_events",
+    }
+)  # fmt: skip
+_STEP_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error"})
+_FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
+
+
+class Native:
+    """Potato's own trace format."""
+
+    name = "native"
+    label = "Potato's own trace format"
+
+    def recognises(self, head: bytes, filename: str) -> tuple[float, str]:
+        for record in outline_of(head, filename).records():
+            if not isinstance(record, dict) or "schema_version" in record or "trajectory" in record:
+                continue
+            steps = record.get("steps")
+            if isinstance(steps, list) and all(isinstance(step, dict) and _is_step(step) for step in steps):
+                return 0.9, "it has steps with message, thought or tool_calls"
+            files = record.get("files", record.get("file_events"))
+            if isinstance(files, list) and files and all(isinstance(file, dict) and "path" in file for file in files):
+                return 0.8, "it has files with paths"
+            if isinstance(record.get("patch"), str) and ("id" in record or "task_description" in record):
+                return 0.6, "it has a patch and an id or a task_description"
+        return 0.0, "no record has steps, files or a patch"
+
+    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+        for record in records_of(lines, options.bounds):
+            yield record if isinstance(record, Unreadable) else _converted(record, options)
+
+
+def run_as_native(run: AgentRun) -> dict[str, JSON]:
+    """The run as a native record with the default names of its id and task; reading it gives an equal run.
+
+    `json.dumps` with its default `ensure_ascii` writes every such record, NUL and lone surrogates included.
+    """
+    record: dict[str, Any] = {"id": run.external_id, "task_description": run.task}
+    for key in ("task_id", "agent_model", "instance_id", "repo", "folder", "started_at"):
+        if value := getattr(run, key):
+            record[key] = value
+    if run.tags:
+        record["tags"] = list(run.tags)
+    if run.steps:
+        record["steps"] = [_step_as_native(step) for step in run.steps]
+    outcomes = [event for event in run.events if isinstance(event, FileOutcome)]
+    if run.events and len(outcomes) == len(run.events) and set(run.event_steps) == {None}:
+        record["files"] = [event_as_native(event) for event in outcomes]
+    elif run.events:
+        record["file_events"] = [
+            event_as_native(event, kind=True) | ({} if step is None else {"step": step})
+            for event, step in zip(run.events, run.event_steps, strict=True)
+        ]
+    if run.patch is not None:
+        record["patch"] = run.patch.decode("utf-8", "surrogateescape")
+    if run.unknown_events:
+        record["unknown_events"] = list(run.unknown_events)
+    return record
+
+
+def _is_step(step: dict[str, JSON]) -> bool:
+    return not _STEP_MEMBERS.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
+
+
+def _step_as_native(step: Step) -> dict[str, JSON]:
+    record: dict[str, Any] = {
+        key: value for key in ("message", "thought", "prompt", "at") if (value := getattr(step, key))
+    }
+    if step.calls:
+        record["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
+            | ({"is_error": True} if call.is_error else {})
+            for call in step.calls
+        ]
+    return record
+
+
+def _converted(record: Record, options: ReadingOptions) -> Converted | Unreadable:
+    report = ConversionReport()
+    report.repairs.update(record.repairs)
+    try:
+        run = _run(record.value, options, report)
+    except WrongShape as error:
+        return Unreadable(record.place, "wrong_shape", f"Record {record.place}: {error}")
+    if not run.steps and not run.events and run.patch is None:
+        return Unreadable(
+            record.place,
+            "no_steps",
+            f"Record {record.place} has no steps, no files and no patch, so there is nothing to judge.",
+        )
+    return Converted(run, report, record.place)
+
+
+def _run(value: dict[str, JSON], options: ReadingOptions, report: ConversionReport) -> AgentRun:
+    _count_unknown(value, _RUN_MEMBERS | {options.id_key, options.text_key}, "", report)
+    text_member(value, options.text_key, options.text_key)
+    text_member(value, "patch", "patch")
+    steps = tuple(_step(step, f"steps[{index}]", report) for index, step in enumerate(members(value, "steps")))
+    events: list[FileEvent] = []
+    event_steps: list[int | None] = []
+    for index, event in enumerate(members(value, "file_events")):
+        events.append(event_of(event, f"file_events[{index}]"))
+        event_steps.append(_step_index(event, f"file_events[{index}]", len(steps)))
+    for index, file in enumerate(members(value, "files")):
+        _count_unknown(file, _FILE_MEMBERS, "files[].", report)
+        events.append(outcome_of(file, f"files[{index}]"))
+        event_steps.append(None)
+    unknown = value.get("unknown_events")
+    return replace(
+        facts_of(value, options).run(),
+        steps=steps,
+        events=tuple(events),
+        event_steps=tuple(event_steps),
+        folder=text_member(value, "folder", "folder"),
+        started_at=text_member(value, "started_at", "started_at"),
+        unknown_events=tuple(unknown) if isinstance(unknown, list) else (),
+    )
+
+
+def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
+    _count_unknown(value, _STEP_MEMBERS, "steps[].", report)
+    calls = [
+        _call(call, f"{place}.tool_calls[{index}]", report)
+        for index, call in enumerate(members(value, "tool_calls", place))
+    ]
+    texts = {key: text_member(value, key, f"{place}.{key}") for key in ("message", "thought", "prompt", "at")}
+    return Step(calls=tuple(calls), **texts)
+
+
+def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
+    _count_unknown(value, _CALL_MEMBERS, "steps[].tool_calls[].", report)
+    result = value.get("result")
+    if result is not None and not isinstance(result, str):
+        report.repairs["result that is no text"] += 1
+        result = result_text(result, report.unknown)
+    return ToolCall(
+        id=text_member(value, "id", f"{place}.id"),
+        name=text_member(value, "name", f"{place}.name"),
+        arguments=value.get("arguments"),
+        result=result,
+        is_error=boolean(value, "is_error", f"{place}.is_error"),
+    )
+
+
+def _step_index(event: dict[str, JSON], place: str, steps: int) -> int | None:
+    step = event.get("step")
+    if step is None:
+        return None
+    if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step < steps:
+        raise WrongShape(f"{place}.step must be the index of a step, from 0 to {steps - 1}, got {step!r}.")
+    return step
+
+
+def _count_unknown(value: dict[str, JSON], known: frozenset[str], prefix: str, report: ConversionReport) -> None:
+    for key in value.keys() - known:
+        report.unknown[f"member {prefix}{key}"[:100]] += 1

@@ -1,0 +1,93 @@
+"""Bounded reading of an uploaded file, again and again from its beginning, with flat memory.
+
+Knows bytes and lines; what they mean is the converters' matter.
+"""
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+from traces.runs import Bounds, TooLarge
+
+HEAD_BYTES = 64 * 1024
+_CHUNK_BYTES = 256 * 1024
+
+
+def in_words(size: int) -> str:
+    """A number of bytes for a person: "16 MiB", "512 bytes"."""
+    for unit, name in ((2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{size} bytes"
+
+
+class Lines(Iterator[bytes]):
+    """The lines of a file. A line over the bound raises TooLarge and is skipped: iteration can go on after it."""
+
+    def __init__(self, file: BinaryIO, bound: int) -> None:
+        self._file = file
+        self._bound = bound
+
+    def __next__(self) -> bytes:
+        line = self._file.readline(self._bound + 2)
+        if not line:
+            self._file.close()
+            raise StopIteration
+        if line.endswith(b"\n"):
+            body = line[:-1].removesuffix(b"\r")
+            if len(body) <= self._bound:
+                return body
+        elif len(line) <= self._bound:
+            return line
+        raise TooLarge(self._sentence(self._skip_rest(line)))
+
+    def _skip_rest(self, line: bytes) -> int:
+        size = len(line)
+        while line and not line.endswith(b"\n"):
+            line = self._file.readline(_CHUNK_BYTES)
+            size += len(line)
+        return size
+
+    def _sentence(self, size: int) -> str:
+        return (
+            f"The line has {in_words(size)}; a line may have {in_words(self._bound)}. "
+            "Leave large results out of the trace, or split the file by runs."
+        )
+
+
+class FileSource:
+    """A file that can be opened again from its beginning; `size` is what the storage says, in bytes."""
+
+    def __init__(self, name: str, open_file: Callable[[], BinaryIO], size: int, bounds: Bounds | None = None) -> None:
+        self.name = name
+        self.size = size
+        self._open_file = open_file
+        self._bounds = bounds or Bounds()
+
+    def head(self) -> bytes:
+        """The file's first 64 KiB, or all of a shorter file."""
+        with self._open_file() as file:
+            return file.read(HEAD_BYTES)
+
+    def lines(self) -> Lines:
+        """Lines without their end, split at LF alone; a CR before it belongs to the end."""
+        return Lines(self._open_file(), self._bounds.line_bytes)
+
+    def whole(self) -> bytes:
+        """All bytes; TooLarge over the bound for documents, whatever `size` says."""
+        bound = self._bounds.document_bytes
+        with self._open_file() as file:
+            data = file.read(bound + 1)
+        if len(data) > bound:
+            raise TooLarge(
+                f"{self.name} has {in_words(max(self.size, len(data)))}; a file that is one document may have "
+                f"{in_words(bound)}. Write one run a line (JSONL), or split the file."
+            )
+        return data
+
+
+class BytesSource(FileSource):
+    """A file that is in memory already."""
+
+    def __init__(self, name: str, data: bytes, bounds: Bounds | None = None) -> None:
+        super().__init__(name, lambda: BytesIO(data), len(data), bounds)
