@@ -9,8 +9,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from tenancy.roles import Role
-from tenancy.urls import global_reverse, organisation_reverse
+from tenancy.urls import global_reverse
 
 register = template.Library()
 
@@ -30,18 +29,6 @@ def icon(name: str, classes: str = "i") -> SafeString:
 def site_url(name: str, **kwargs: Any) -> str:
     """The path of a page outside every organisation, also from a page inside one."""
     return global_reverse(name, **kwargs)
-
-
-@register.simple_tag
-def organisation_url(slug: str, name: str, **kwargs: Any) -> str:
-    """The path of a page of that organisation, from anywhere."""
-    return organisation_reverse(slug, name, **kwargs)
-
-
-@register.filter
-def role_label(role: str) -> str:
-    """What a role is called in pages: "manager" is a "Project manager"."""
-    return Role(role).label
 
 
 @register.filter

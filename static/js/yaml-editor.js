@@ -189,13 +189,13 @@ class YamlEditor extends HTMLElement {
       if (button instanceof HTMLButtonElement && button.value === "publish") button.setAttribute("aria-disabled", `${errors > 0}`);
     }
     const list = this.querySelector("[data-list]");
-    list?.replaceChildren(...this.#problems.map((problem) => this.#listed(problem)));
+    list?.replaceChildren(...this.#problems.map((problem, index) => this.#listed(problem, index)));
     this.#drawn = [];
     if (this.text && this.notes) {
       const selection = document.activeElement === this.lines ? this.text.selection : null;
       this.#draw(this.text.value);
       if (selection) this.text.select(selection.start, selection.end);
-      this.notes.replaceChildren(...this.#problems.map((problem) => this.#note(problem)));
+      this.notes.replaceChildren(...this.#problems.map((problem, index) => this.#note(problem, index)));
       this.#placeNotes();
     }
   }
@@ -208,8 +208,8 @@ class YamlEditor extends HTMLElement {
     if (words) words.textContent = `${count} ${noun}${count === 1 ? "" : "s"}`;
   }
 
-  /** @param {Problem} problem */
-  #listed(problem) {
+  /** @param {Problem} problem @param {number} index */
+  #listed(problem, index) {
     const link = make("a", problem.severity === "error" ? "bad-t" : "warn-t");
     link.setAttribute("href", "#source");
     link.dataset.line = `${problem.line}`;
@@ -217,14 +217,17 @@ class YamlEditor extends HTMLElement {
     const key = problem.path.findLast((part) => typeof part === "string");
     link.textContent = `Line ${problem.line}: ${key ?? "the text"}`;
     const item = make("li", "");
-    item.append(link, make("span", "yaml__said", problem.message));
+    item.append(link);
+    if (this.text) link.setAttribute("aria-describedby", `problem-${index}`);
+    else item.append(make("span", "yaml__said", problem.message));
     return item;
   }
 
-  /** @param {Problem} problem */
-  #note(problem) {
+  /** @param {Problem} problem @param {number} index */
+  #note(problem, index) {
     const bad = problem.severity === "error";
     const note = make("div", `yaml__msg yaml__msg--${bad ? "bad" : "warn"}`);
+    note.id = `problem-${index}`;
     const icon = document.createElementNS(SVG, "svg");
     icon.setAttribute("class", "i");
     icon.setAttribute("aria-hidden", "true");
