@@ -87,16 +87,17 @@ def _show_life(job: Job) -> bool:
     """Hold the job's advisory lock until the transaction ends; False where another transaction holds it.
 
     A part holds it, so that a message which comes back early (a lost connection to the broker, a visibility
-    timeout) is not taken for the news of a worker's death. A transaction that waits for its worker longer than a
-    task may last is ended by PostgreSQL, which frees the rows that a frozen worker has locked.
+    timeout) is not taken for the news of a worker's death. PostgreSQL itself ends the transaction, and frees its rows,
+    when it waits for its worker longer than a task may last, and when the worker is gone while a query runs.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT set_config('idle_in_transaction_session_timeout', %s, true),"
-            " pg_try_advisory_xact_lock(hashtextextended(%s, 0))",
-            [str(settings.CELERY_TASK_TIME_LIMIT * 1000), str(job.pk)],
+            "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0)),"
+            " set_config('idle_in_transaction_session_timeout', %s, true),"
+            " set_config('client_connection_check_interval', '5s', true)",
+            [str(job.pk), f"{settings.CELERY_TASK_TIME_LIMIT}s"],
         )
-        _, held = cursor.fetchone()
+        held, _, _ = cursor.fetchone()
     return bool(held)
 
 

@@ -12,6 +12,8 @@ import django
 
 from potato_site.celery import app
 
+if limit := os.environ.get("TESTS_SOFT_TIME_LIMIT"):
+    app.conf.task_soft_time_limit = float(limit)
 django.setup()
 
 from django.db import connection  # noqa: E402  (models need the set-up before)

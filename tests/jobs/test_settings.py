@@ -1,0 +1,72 @@
+"""What Celery makes of the settings, asked where it is used: the reasons were measured, and each is easily lost."""
+
+from django.conf import settings
+from kombu import Connection
+
+from jobs import tasks
+from jobs.kinds import QUEUES
+from potato_site.celery import app
+from potato_site.checks import tasks_end_before_redis_hands_them_on
+from potato_site.management.commands import run
+from tests.jobs.conftest import Bells
+
+TASKS = (tasks.run_job, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
+
+
+def test_a_message_outlives_the_worker_that_holds_it() -> None:
+    for task in TASKS:
+        assert task.acks_late
+        assert task.reject_on_worker_lost
+
+
+def test_a_worker_holds_no_messages_that_it_does_not_work_on() -> None:
+    assert app.conf.worker_prefetch_multiplier == 1
+
+
+def test_a_task_ends_long_before_its_message_is_handed_on() -> None:
+    for task in TASKS:
+        assert (task.soft_time_limit, task.time_limit) == (270, 300)
+    assert app.conf.broker_transport_options["visibility_timeout"] == 900
+    assert settings.JOBS_TASK_BUDGET_SECONDS + settings.JOBS_LEASE_SECONDS < 270
+    assert settings.JOBS_HEARTBEAT_SECONDS * 3 < settings.JOBS_LEASE_SECONDS
+    assert tasks_end_before_redis_hands_them_on(None) == []
+
+
+def test_the_visibility_timeout_stands_wherever_celery_may_read_it(bells: Bells) -> None:
+    assert app.conf.visibility_timeout == 900
+    assert app.conf.result_backend_transport_options["visibility_timeout"] == 900
+    with app.connection_for_read() as worker, app.connection_for_write() as web:
+        assert channel_of(worker) == channel_of(web) == (900, 1)
+
+
+def channel_of(connection: Connection) -> tuple[int, int]:
+    channel = connection.default_channel
+    return channel.visibility_timeout, channel.unacked_restore_throttle
+
+
+def test_messages_are_json_and_results_are_the_rows() -> None:
+    assert app.conf.accept_content == ["json"]
+    assert app.conf.task_serializer == "json"
+    assert app.conf.task_ignore_result
+    assert app.conf.result_backend is None
+
+
+def test_memory_that_a_process_lost_comes_back() -> None:
+    assert app.conf.worker_max_tasks_per_child == 200
+
+
+def test_a_worker_waits_for_its_broker_for_ever() -> None:
+    assert app.conf.broker_connection_retry_on_startup
+    assert app.conf.broker_connection_max_retries is None
+
+
+def test_every_queue_has_a_worker_in_development() -> None:
+    assert tuple(run.QUEUES.split(",")) == QUEUES
+    assert app.conf.task_default_queue in QUEUES
+
+
+def test_the_sweep_is_on_the_schedule_and_does_not_pile_up() -> None:
+    (entry,) = app.conf.beat_schedule.values()
+    assert entry["task"] == tasks.sweep.name
+    assert entry["schedule"].run_every.total_seconds() == settings.JOBS_SWEEP_SECONDS == 60
+    assert entry["options"]["expires"] == settings.JOBS_SWEEP_SECONDS
