@@ -219,7 +219,10 @@ def _one(parts: list[FileChange]) -> FileChange:
     for before, after in pairwise(parts):
         operation = _operation_of_both(operation, after.operation)
         new_text = _text_after_both(before, new_text, after) if len(parts) <= _COMPOSED else None
-    badges = tuple(dict.fromkeys(badge for part in parts for badge in part.badges))
+    firsts: dict[BadgeCode, Badge] = {}
+    for badge in (badge for part in parts for badge in part.badges):
+        firsts.setdefault(badge.code, badge)
+    badges = tuple(firsts.values())
     has_numbers = all(part.has_line_numbers for part in parts)
     if first.old_text is not None and new_text is not None:
         hunks, has_numbers = hunks_of(first.old_text, new_text), True
