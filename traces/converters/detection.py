@@ -69,7 +69,7 @@ def _description(head: bytes, filename: str) -> str:
         case "empty":
             return "the file is empty"
         case "utf-16":
-            return "its text is UTF-16; save it as UTF-8"
+            return "its text is UTF-16; write it as UTF-8, a diff with git diff --output=FILE"
         case "text":
             return "bytes that are no text" if b"\0" in head else "a text without JSON and without a diff"
     return _description_of_json(outline)
