@@ -1,30 +1,86 @@
 """Jobs in the admin: what runs, how far it is, what went wrong, and cancel."""
 
+import json
+from typing import Any
+from uuid import UUID
+
 from django.contrib.admin import AdminSite, action, display
 from django.contrib.messages import success, warning
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
 
 from jobs.actions import JobIsOver, cancel_job
+from jobs.kinds import label_of
 from jobs.models import Job
 from tenancy.admin import OrganisationModelAdmin
-from tenancy.permissions import allowed
+from tenancy.permissions import allowed, demand
 from tenancy.roles import Right
 
 
 class JobAdmin(OrganisationModelAdmin[Job]):
     view_right = Right.SEE_JOBS
-    list_display = ["kind", "state", "how_far", "attempts", "created_by", "created_at", "finished_at"]
+    list_display = ["what", "present_state", "how_far", "attempts", "created_by", "created_at", "finished_at"]
     list_filter = ["state", "kind"]
     search_fields = ["kind", "error"]
     list_select_related = ["created_by"]
     date_hierarchy = "created_at"
     actions = ["cancel"]
-    exclude = ["organisation"]
+    change_form_template = "admin/jobs/job/change_form.html"
+    fieldsets = [
+        (None, {"fields": ["what", "kind", "created_by", "asked_for"]}),
+        ("Progress", {"fields": ["present_state", "how_far", "cursor", "attempts", "stumbles", "fence"]}),
+        (
+            "Times",
+            {
+                "fields": [
+                    "created_at",
+                    "started_at",
+                    "heartbeat_at",
+                    "lease_until",
+                    "run_at",
+                    "rung_at",
+                    "cancel_requested_at",
+                    "finished_at",
+                ]
+            },
+        ),
+        ("Outcome", {"fields": ["said", "left"]}),
+    ]
+    readonly_fields = ["what", "asked_for", "present_state", "how_far", "said", "left"]
 
-    @display(description="progress")
-    def how_far(self, job: Job) -> str:
-        return f"{job.progress} of {job.total}" if job.total is not None else str(job.progress)
+    @display(description="job", ordering="kind")
+    def what(self, job: Job) -> str:
+        return label_of(job.kind)
+
+    @display(description="state", ordering="state")
+    def present_state(self, job: Job) -> str:
+        return (
+            f"{job.get_state_display()}, ends after its present part" if job.is_cancelling else job.get_state_display()
+        )
+
+    @display(description="progress", ordering="progress")
+    def how_far(self, job: Job) -> str | SafeString:
+        if not job.total:
+            return str(job.progress)
+        bar = '<progress class="progress" value="{0}" max="{1}" aria-label="{2}">{0}/{1}</progress> {0} of {1}'
+        return format_html(bar, job.progress, job.total, f"{job.progress} of {job.total} done")
+
+    @display(description="parameters")
+    def asked_for(self, job: Job) -> SafeString:
+        return _pretty(job.parameters)
+
+    @display(description="result")
+    def left(self, job: Job) -> SafeString:
+        return _pretty(job.result)
+
+    @display(description="error", empty_value="none")
+    def said(self, job: Job) -> str:
+        return job.error
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
         return allowed(request, Right.CANCEL_JOBS)
@@ -32,12 +88,37 @@ class JobAdmin(OrganisationModelAdmin[Job]):
     @action(description="Cancel the selected jobs", permissions=["cancel"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:
         for job in queryset:
-            try:
-                cancel_job(job=job)
-            except JobIsOver as refusal:
-                warning(request, f"{job.kind}: {refusal.sentence}")
-            else:
-                success(request, f"{job.kind}: {'ended' if not job.is_open else 'ends after its present part'}.")
+            _cancel(request, job)
+
+    def cancel_view(self, request: HttpRequest, job_id: UUID) -> HttpResponse:
+        demand(request, Right.CANCEL_JOBS)
+        job = get_object_or_404(self.get_queryset(request), pk=job_id)
+        _cancel(request, job)
+        return HttpResponseRedirect(reverse("admin:jobs_job_change", args=[job.pk]))
+
+    def get_urls(self) -> list[URLPattern]:
+        cancel = self.admin_site.admin_view(require_POST(self.cancel_view))
+        return [path("<uuid:job_id>/cancel/", cancel, name="jobs_job_cancel"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {"can_cancel": self.has_cancel_permission(request), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
+
+
+def _cancel(request: HttpRequest, job: Job) -> None:
+    """Cancel it, and tell the person what came of it."""
+    try:
+        job = cancel_job(job=job)
+    except JobIsOver as refusal:
+        warning(request, f"{label_of(job.kind)}: {refusal.sentence}")
+    else:
+        success(request, f"{label_of(job.kind)}: {'ends after its present part' if job.is_open else 'cancelled'}.")
+
+
+def _pretty(value: Any) -> SafeString:
+    return format_html("<pre>{}</pre>", json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def register(site: AdminSite) -> None:

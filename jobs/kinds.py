@@ -73,3 +73,8 @@ def kind_named(name: str) -> JobKind:
     except KeyError:
         known = ", ".join(sorted(_kinds)) or "none"
         raise UnknownKindError(f"There is no job kind {name!r}. Known: {known}.") from None
+
+
+def label_of(name: str) -> str:
+    """The kind's label for people; its name where this process does not know it."""
+    return _kinds[name].label if name in _kinds else name

@@ -1,6 +1,9 @@
 """What an error says, in a form that a row can hold."""
 
+import re
+
 LONGEST = 2000
+_REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
 def told(error: BaseException) -> str:
@@ -13,7 +16,7 @@ def told(error: BaseException) -> str:
     return storable(sentence)
 
 
-def storable(text: str) -> str:
-    """The text as PostgreSQL takes it, cut to LONGEST characters."""
-    whole = "".join("\ufffd" if sign == "\0" or "\ud800" <= sign <= "\udfff" else sign for sign in text[:LONGEST])
-    return whole if len(text) <= LONGEST else whole[:-1] + "…"
+def storable(text: str, longest: int = LONGEST) -> str:
+    """The text as PostgreSQL takes it, cut to `longest` characters."""
+    whole = _REFUSED.sub("\ufffd", text[:longest])
+    return whole if len(text) <= longest else whole[:-1] + "…"

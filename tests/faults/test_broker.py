@@ -27,7 +27,8 @@ def test_jobs_that_waited_in_a_broker_that_forgot_them_all_run(
         with acting_in(committed_world.acme):
             return Job.objects.exclude(state=JobState.DONE).count()
 
-    print(f"recovered after {eventually(lambda: still_open() == 0, 'all jobs are done'):.1f} s")
+    seconds = eventually(lambda: still_open() == 0, "all jobs are done")
+    print(f"recovered after {seconds:.1f} s")
     assert worker.process.poll() is None, "the worker was never restarted"
     with acting_in(committed_world.acme):
         assert Job.objects.count() == WAITING + 1

@@ -21,9 +21,8 @@ def test_the_process_that_runs_the_job_is_killed(machine: Machine, ask: Ask) -> 
     machine.worker()
     numbers = ask()
     os.kill(numbers.reached(), signal.SIGKILL)
-    print(
-        f"recovered after {eventually(lambda: (numbers.folder / 'reached-2').exists(), 'another process takes it'):.1f} s"
-    )
+    seconds = eventually(lambda: (numbers.folder / "reached-2").exists(), "another process takes it")
+    print(f"recovered after {seconds:.1f} s")
     numbers.let_go_on(2)
     numbers.becomes(JobState.DONE)
     assert numbers.rows() == ALL
