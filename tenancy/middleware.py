@@ -15,7 +15,8 @@ from django.urls import get_script_prefix, set_script_prefix
 from tenancy import actor
 from tenancy.actor import ActiveMembership, Actor
 
-_ORGANISATION_PATH = re.compile(r"/o/(?P<slug>[a-z0-9][a-z0-9-]*)(?P<rest>/.*)")
+# Without a slash at the end it is the organisation, too: APPEND_SLASH redirects to its first page.
+_ORGANISATION_PATH = re.compile(r"/o/(?P<slug>[a-z0-9][a-z0-9-]*)(?P<rest>(?:/.*)?)")
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
