@@ -25,10 +25,12 @@ class Right(StrEnum):
     SEE_JOBS = "see jobs"
     CANCEL_JOBS = "cancel jobs"
     SEE_AUDIT = "see the audit trail"
+    SEE_TRACES = "see traces"
+    IMPORT_TRACES = "import traces"
 
 
 _ANNOTATOR = frozenset({Right.SEE_ORGANISATION})
-_MANAGER = _ANNOTATOR
+_MANAGER = _ANNOTATOR | {Right.SEE_TRACES}
 _ADMIN = _MANAGER | {
     Right.USE_ADMIN,
     Right.CONFIGURE_PROJECTS,
@@ -36,6 +38,7 @@ _ADMIN = _MANAGER | {
     Right.SEE_JOBS,
     Right.CANCEL_JOBS,
     Right.SEE_AUDIT,
+    Right.IMPORT_TRACES,
 }
 _OWNER = _ADMIN | {Right.MANAGE_OWNERS}
 

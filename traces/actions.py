@@ -1,0 +1,120 @@
+"""What can be done to traces: give a file to a project, and import it, in the background or at once."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from accounts.models import Organisation, Project
+from jobs.actions import request_job
+from jobs.models import Job
+from tenancy import audit
+from tenancy.actor import acting_in, current
+from tenancy.errors import Refused
+from tenancy.models import new_id
+from traces.converters.detection import AUTOMATIC
+from traces.converters.registry import installed
+from traces.imports import ImportTraces
+from traces.models import ImportedFile
+from traces.sources import FileSource, in_words
+
+FILE_BYTES = 2 * 2**30
+
+
+class UnknownFormat(Refused):
+    code = "unknown_format"
+    status = 400
+
+
+class FileTooLarge(Refused):
+    code = "file_too_large"
+    status = 413
+
+
+class EmptyFile(Refused):
+    code = "empty_file"
+    status = 400
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import brought: new traces, traces known already, and what could not be read."""
+
+    file: ImportedFile
+    imported: int
+    known: int
+    errors: int
+
+
+def request_import(*, project: Project, content: File[bytes], format: str = AUTOMATIC) -> ImportedFile:
+    """Keep an uploaded file and ask for its import in the background; the file's `job` tells how far it is.
+
+    Raises UnknownFormat, EmptyFile and FileTooLarge, and keeps nothing then.
+    """
+    _known(format)
+    name, size = content.name or "upload", content.size
+    if not size:
+        raise EmptyFile(f"{name} is empty. Choose a file with at least one run in it.")
+    if size > FILE_BYTES:
+        raise FileTooLarge(f"{name} has {in_words(size)}; a file may have {in_words(FILE_BYTES)}. Split it by runs.")
+    digest = hashlib.sha256()
+    for chunk in content.chunks():
+        digest.update(chunk)
+    stored_as = default_storage.save(f"imports/{current().organisation}/{new_id()}", content)
+    with transaction.atomic():
+        file = ImportedFile.objects.create(
+            project=project,
+            name=name[:300],
+            size=size,
+            sha256=digest.hexdigest(),
+            stored_as=stored_as,
+            format=format,
+            added_by_id=current().user,
+        )
+        job = request_job(kind=ImportTraces.name, parameters={"file": str(file.pk), "name": file.name})
+        ImportedFile.objects.filter(pk=file.pk).update(job=job)
+        file.job = job
+        audit.record("traces.import-requested", project, file=file.name, format=format)
+    return file
+
+
+def import_now(
+    *,
+    organisation: Organisation,
+    project: Project,
+    name: str,
+    open_file: Callable[[], BinaryIO],
+    size: int,
+    format: str = AUTOMATIC,
+) -> Imported:
+    """Import a file in this process, part by part, each in a transaction of its own; call it outside every block.
+
+    What was imported before an error or an interruption stays. Raises UnknownFormat.
+    """
+    _known(format)
+    kind = ImportTraces()
+    with open_file() as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    with acting_in(organisation):
+        file = ImportedFile.objects.create(project=project, name=name[:300], size=size, sha256=digest, format=format)
+        audit.record("traces.imported", project, file=file.name, format=format)
+    job = Job(kind=kind.name, parameters={"file": str(file.pk)})
+    source = FileSource(name, open_file, size)
+    while True:
+        with acting_in(organisation):
+            part = kind.do_part(job, source)
+        job.cursor = part.cursor
+        if part.finished:
+            with acting_in(organisation):
+                file.refresh_from_db()
+            return Imported(file, part.result["imported"], part.result["known"], part.result["errors"])
+
+
+def _known(format: str) -> None:
+    formats = [AUTOMATIC, *sorted(installed())]
+    if format not in formats:
+        raise UnknownFormat(f"{format!r} is no format of traces. Use one of {', '.join(formats)}.")

@@ -1,0 +1,110 @@
+"""Fragments of safe HTML: made once from a body, stored compressed, handed out as they lie there."""
+
+import gzip
+from dataclasses import dataclass
+from typing import Literal
+
+from accounts.configuration import ProjectConfiguration
+from traces.models import Body, Fragment, TraceFile, TraceStep
+from traces.records import change_from, step_from
+from traces.rendering.diff import RENDER_VERSION, DiffOptions, Part, expand, render_file
+from traces.rendering.steps import render_step
+
+STEP_VIEW = "step"
+
+View = Literal["unified", "split"]
+
+
+@dataclass(frozen=True)
+class DisplayOptions:
+    """How a project shows diffs: the view that pages open with, and what goes into every fragment's key."""
+
+    view: View = "unified"
+    context: int = 5
+    syntax_highlight: bool = True
+
+    @classmethod
+    def of(cls, configuration: ProjectConfiguration | None) -> "DisplayOptions":
+        if configuration is None:
+            return cls()
+        display = configuration.agentic.coding_trace_display
+        return cls(display.diff_style, display.diff_context_lines, display.syntax_highlight)
+
+    def diff(self, view: View | None = None) -> DiffOptions:
+        return DiffOptions(view or self.view, self.context, self.syntax_highlight)
+
+
+def render_trace_file(file: TraceFile, options: DisplayOptions, view: View | None = None) -> None:
+    """Make and store the file's fragments in one view, unless they are there."""
+    diff_options = options.diff(view)
+    if not _is_there(file.sha256, diff_options.key):
+        change = change_from(Body.objects.get(sha256=file.sha256).content)
+        _store(file.sha256, diff_options.key, render_file(change, diff_options).parts)
+
+
+def render_trace_step(step: TraceStep) -> None:
+    """Make and store the step's fragments, unless they are there."""
+    if not _is_there(step.sha256, STEP_VIEW):
+        content = step_from(Body.objects.get(sha256=step.sha256).content)
+        _store(step.sha256, STEP_VIEW, render_step(content).parts)
+
+
+def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str) -> Fragment:
+    """One part of a file's difference. Raises LookupError for a part that the file does not have.
+
+    Views that nobody asked for before, and hidden rows, are made here and kept.
+    """
+    diff_options = options.diff(view)
+    render_trace_file(file, options, view)
+    found = _fragment(file.sha256, diff_options.key, part)
+    if found is None and part.startswith("rows-"):
+        first, last = _rows(part)
+        change = change_from(Body.objects.get(sha256=file.sha256).content)
+        _store(file.sha256, diff_options.key, expand(change, first, last, diff_options))
+        found = _fragment(file.sha256, diff_options.key, part)
+    if found is None:
+        raise LookupError(f"There is no part {part!r} of {file.path!r}.")
+    return found
+
+
+def step_fragment(step: TraceStep, part: str) -> Fragment:
+    """One part of a step. Raises LookupError for a part that the step does not have."""
+    render_trace_step(step)
+    found = _fragment(step.sha256, STEP_VIEW, part)
+    if found is None:
+        raise LookupError(f"There is no part {part!r} of step {step.index}.")
+    return found
+
+
+def _rows(part: str) -> tuple[int, int]:
+    first, _, last = part.removeprefix("rows-").partition("-")
+    if not (first.isdecimal() and last.isdecimal() and len(part) < 40):
+        raise LookupError(f"{part!r} names no rows.")
+    return int(first), int(last)
+
+
+def _fragment(sha256: str, view: str, part: str) -> Fragment | None:
+    return Fragment.objects.filter(sha256=sha256, render_version=RENDER_VERSION, view=view, part=part).first()
+
+
+def _is_there(sha256: str, view: str) -> bool:
+    return Fragment.objects.filter(sha256=sha256, render_version=RENDER_VERSION, view=view, part="0").exists()
+
+
+def _store(sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
+    """Two who render the same at once write the same; the second changes nothing."""
+    Fragment.objects.bulk_create(
+        (
+            Fragment(
+                sha256=sha256,
+                render_version=RENDER_VERSION,
+                view=view,
+                part=part.key,
+                rows=part.rows,
+                gzipped=gzip.compress(part.html.encode("utf-8"), 6, mtime=0),
+            )
+            for part in parts
+        ),
+        batch_size=50,
+        ignore_conflicts=True,
+    )

@@ -1,0 +1,144 @@
+"""The import of a file as a job: read runs and store them, render what pages show of them, sum up.
+
+A part reads from the file's beginning, and passes over the records that earlier parts stored: reading is cheap beside
+storing and rendering. Every part commits with the job's cursor, so a killed worker repeats one part, and no run comes
+in twice.
+"""
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, cast
+
+from django.core.files.storage import default_storage
+
+from accounts.configuration import ProjectConfiguration
+from accounts.models import Project
+from jobs.kinds import JobFailed, Part
+from jobs.models import Job
+from traces.converters.detection import AUTOMATIC
+from traces.converters.reading import Chosen, read_file
+from traces.fragments import DisplayOptions, render_trace_file, render_trace_step
+from traces.models import ImportedFile, ImportProblem, Trace
+from traces.runs import Converted, ReadingOptions, Source, Unreadable
+from traces.sources import FileSource
+from traces.storing import Refused, store_run
+
+SECONDS_A_PART = 15.0
+RECORDS_A_PART = 200
+
+
+class ImportTraces:
+    """Job parameters: `file`, the id of an ImportedFile in the storage. Fails where no trace came in at all."""
+
+    name = "import_traces"
+    label = "Import of traces"
+    queue = "imports"
+
+    def run_part(self, job: Job) -> Part:
+        return self.do_part(job, None)
+
+    def do_part(self, job: Job, source: Source | None) -> Part:
+        """The part at the job's cursor, out of the given source or the storage."""
+        file = ImportedFile.objects.select_related("project").get(pk=job.parameters["file"])
+        cursor = job.cursor or {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0}
+        if cursor["phase"] == "read":
+            return _read(file, source or _stored(file), dict(cursor))
+        if cursor["phase"] == "render":
+            return _render(file, dict(cursor))
+        return _sum_up(file, cursor)
+
+
+def _stored(file: ImportedFile) -> Source:
+    return FileSource(file.name, lambda: cast(Any, default_storage.open(file.stored_as, "rb")), file.size)
+
+
+def _read(file: ImportedFile, source: Source, cursor: dict[str, Any]) -> Part:
+    named, options = _reading(file)
+    # What the person named wins; the project's own converter is only what it expects.
+    entries = read_file(source, options, named=named, explicit=file.format != AUTOMATIC)
+    ends = time.monotonic() + SECONDS_A_PART
+    for records, entry in enumerate(islice(entries, cursor["seen"], None), 1):
+        cursor["seen"] += 1
+        _take(file, entry, cursor)
+        if records >= RECORDS_A_PART or time.monotonic() >= ends:
+            return Part(cursor=cursor, progress=cursor["seen"])
+    cursor |= {"phase": "render", "trace": None, "rendered": 0}
+    return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"] + cursor["imported"])
+
+
+def _take(file: ImportedFile, entry: Chosen | Converted | Unreadable, cursor: dict[str, Any]) -> None:
+    match entry:
+        case Chosen():
+            ImportedFile.objects.filter(pk=file.pk).update(chosen=entry.format, reason=entry.sentence)
+            file.chosen = entry.format
+        case Converted():
+            try:
+                came_in = store_run(entry, file)
+            except Refused as refusal:
+                _note(file, Unreadable(entry.place, refusal.code, refusal.sentence), cursor)
+            else:
+                cursor["imported" if came_in else "known"] += 1
+        case Unreadable():
+            _note(file, entry, cursor)
+
+
+def _note(file: ImportedFile, problem: Unreadable, cursor: dict[str, Any]) -> None:
+    ImportProblem.objects.create(file=file, place=problem.place, code=problem.code, sentence=problem.sentence)
+    cursor["errors"] += 1
+
+
+def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
+    """Fragments of the new traces in the project's own view, a body at a time; other views are made when asked for."""
+    options = DisplayOptions.of(_configuration(file.project))
+    ends = time.monotonic() + SECONDS_A_PART
+    traces = Trace.objects.filter(file=file).order_by("pk")
+    if cursor["trace"] is not None:
+        traces = traces.filter(pk__gte=cursor["trace"])
+    total = cursor["seen"] + cursor["imported"]
+    for trace in traces:
+        if cursor["trace"] != str(trace.pk):
+            cursor |= {"trace": str(trace.pk), "pieces": 0}
+        for piece in islice(_pieces(trace, options), cursor["pieces"], None):
+            piece()
+            cursor["pieces"] += 1
+            if time.monotonic() >= ends:
+                return Part(cursor=cursor, progress=cursor["seen"] + cursor["rendered"], total=total)
+        cursor["rendered"] += 1
+    cursor["phase"] = "end"
+    return Part(cursor=cursor, progress=total, total=total)
+
+
+def _pieces(trace: Trace, options: DisplayOptions) -> Iterator[Any]:
+    for file in trace.files.order_by("index"):
+        yield lambda file=file: render_trace_file(file, options)
+    for step in trace.steps.order_by("index"):
+        yield lambda step=step: render_trace_step(step)
+
+
+def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
+    result = {key: cursor[key] for key in ("imported", "known", "errors")}
+    if file.stored_as:
+        default_storage.delete(file.stored_as)
+    if not cursor["imported"] and not cursor["known"] and file.job_id:
+        first = file.problems.first()
+        raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
+    total = cursor["seen"] + cursor["imported"]
+    return Part(cursor=cursor, progress=total, total=total, finished=True, result=result)
+
+
+def _reading(file: ImportedFile) -> tuple[str, ReadingOptions]:
+    configuration = _configuration(file.project)
+    if configuration is None:
+        return file.format, ReadingOptions()
+    named = configuration.agentic.trace_converter if file.format == AUTOMATIC else file.format
+    return named, ReadingOptions(
+        id_key=configuration.item_properties.id_key,
+        text_key=configuration.item_properties.text_key,
+        split_tool_calls=configuration.agentic.steps.split_tool_calls,
+    )
+
+
+def _configuration(project: Project) -> ProjectConfiguration | None:
+    newest = project.newest_version()
+    return ProjectConfiguration.model_validate(newest.configuration) if newest else None

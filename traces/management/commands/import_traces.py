@@ -1,0 +1,92 @@
+"""Imports files of agent runs into a project: at once, or as background jobs."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts.models import Organisation, Project
+from tenancy.actor import acting_in
+from tenancy.errors import Refused
+from traces.actions import Imported, import_now, request_import
+from traces.converters.detection import AUTOMATIC
+
+_PROBLEMS_SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Import agent runs from files into ORG/PROJECT. Exits 0 if a trace came in or was known, 1 if none."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("project", metavar="ORG/PROJECT")
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--format", default=AUTOMATIC, help="the files' format (default: the project's converter)")
+        parser.add_argument("--background", action="store_true", help="leave the work to a worker, and return at once")
+        parser.add_argument("--strict", action="store_true", help="exit 1 for any line that could not be read")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        organisation, slug = self._named(options["project"])
+        missing = [str(path) for path in options["files"] if not path.is_file()]
+        if missing:
+            raise CommandError(f"No such file: {', '.join(missing)}. Nothing was imported.")
+        with acting_in(organisation):
+            project = Project.objects.filter(slug=slug).first()
+        if project is None:
+            raise CommandError(f"{organisation.slug} has no project {slug!r}. load_project makes one.")
+        try:
+            if options["background"]:
+                self._request(organisation, project, options)
+            else:
+                self._import(organisation, project, options)
+        except Refused as refusal:
+            raise CommandError(refusal.sentence) from None
+
+    def _named(self, name: str) -> tuple[Organisation, str]:
+        slug, _, project = name.partition("/")
+        if not (slug and project):
+            raise CommandError(f"{name!r} names no project. Write ORG/PROJECT, as in demo/agent-code-review.")
+        organisation = Organisation.objects.filter(slug=slug).first()
+        if organisation is None:
+            raise CommandError(f"There is no organisation {slug!r}.")
+        return organisation, project
+
+    def _request(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
+        for path in options["files"]:
+            with acting_in(organisation), path.open("rb") as opened:
+                file = request_import(project=project, content=File(opened, name=path.name), format=options["format"])
+            self.stdout.write(f"{path.name}: job {file.job_id} imports it.")
+
+    def _import(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
+        results = list(self._results(organisation, project, options))
+        if not any(result.imported or result.known for result in results):
+            raise CommandError("No trace came in.")
+        if options["strict"] and any(result.errors for result in results):
+            raise CommandError("Some lines could not be read, and --strict was given. The good ones were imported.")
+
+    def _results(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> Iterator[Imported]:
+        for path in options["files"]:
+            result = import_now(
+                organisation=organisation,
+                project=project,
+                name=path.name,
+                open_file=partial(path.open, "rb"),
+                size=path.stat().st_size,
+                format=options["format"],
+            )
+            self._tell(organisation, path, result)
+            yield result
+
+    def _tell(self, organisation: Organisation, path: Path, result: Imported) -> None:
+        self.stdout.write(
+            f"{path.name}: {result.imported} imported, {result.known} known, {result.errors} errors"
+            f"{f' ({result.file.reason})' if result.file.reason else ''}"
+        )
+        with acting_in(organisation):
+            problems = list(result.file.problems.all()[: _PROBLEMS_SHOWN + 1])
+        for problem in problems[:_PROBLEMS_SHOWN]:
+            self.stderr.write(f"{path.name}, {problem}")
+        if len(problems) > _PROBLEMS_SHOWN:
+            self.stderr.write(f"{path.name}: and more. The rest is on the import's page in the admin.")

@@ -1,0 +1,70 @@
+"""Large contents, kept once an organisation: by the hash of what they say, compressed, behind the same wall."""
+
+import gzip
+import json
+from typing import Any
+
+from django.db import models
+
+from tenancy.constraints import TenantPolicy
+from tenancy.models import TenantModel
+
+
+def pack(value: Any) -> bytes:
+    """JSON, compressed. All of Unicode beyond ASCII is escaped, so NUL and lone surrogates come back as they were."""
+    return gzip.compress(json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii"), 6, mtime=0)
+
+
+def unpack(packed: bytes | memoryview) -> Any:
+    return json.loads(gzip.decompress(packed))
+
+
+class Body(TenantModel):
+    """A JSON document by the SHA-256 of its canonical form: the change of a file, or the content of a step."""
+
+    sha256 = models.CharField(max_length=64)
+    packed = models.BinaryField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="traces_body_org_id"),
+            models.UniqueConstraint(fields=["organisation", "sha256"], name="traces_body_sha256"),
+        ]
+
+    def __str__(self) -> str:
+        return self.sha256
+
+    @property
+    def content(self) -> Any:
+        return unpack(self.packed)
+
+
+class Fragment(TenantModel):
+    """A piece of safe HTML, as it is sent: compressed, identical for every reader, made once and never changed.
+
+    `view` says how the body is shown (unified, split, step) and with which options; `part` names the pieces of a
+    body. A later version of the renderer makes new rows.
+    """
+
+    sha256 = models.CharField(max_length=64)
+    render_version = models.PositiveIntegerField()
+    view = models.CharField(max_length=40)
+    part = models.CharField(max_length=60)
+    rows = models.PositiveIntegerField()
+    gzipped = models.BinaryField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["organisation", "sha256", "render_version", "view", "part"], name="traces_fragment_key"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sha256[:12]} {self.view} {self.part}"
+
+    @property
+    def html(self) -> str:
+        return gzip.decompress(self.gzipped).decode("utf-8")

@@ -1,0 +1,138 @@
+"""A trace is one agent run to be judged. It never changes: the same external id with other content is a new version."""
+
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from tenancy.constraints import SameOrganisation, TenantPolicy
+from tenancy.models import TenantModel
+
+
+class Operation(models.TextChoices):
+    """What the agent did to a file; unchanged files were read and never edited."""
+
+    ADDED = "added", "Added"
+    MODIFIED = "modified", "Modified"
+    DELETED = "deleted", "Deleted"
+    RENAMED = "renamed", "Renamed"
+    COPIED = "copied", "Copied"
+    UNCHANGED = "unchanged", "Unchanged"
+
+
+class TraceQuerySet(models.QuerySet["Trace"]):
+    def newest(self) -> "TraceQuerySet":
+        """Of each external id the newest version alone."""
+        later = Trace.objects.filter(
+            project=models.OuterRef("project"),
+            external_id=models.OuterRef("external_id"),
+            version__gt=models.OuterRef("version"),
+        )
+        return self.exclude(models.Exists(later))
+
+    def in_order(self) -> "TraceQuerySet":
+        return self.order_by("pk")
+
+
+class Trace(TenantModel):
+    """One run of an agent, in one project.
+
+    Texts in columns are for lists and filters: what PostgreSQL cannot keep in them is replaced by visible signs.
+    The run as it was imported, whole and exact, is the body `content_sha256`.
+    """
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="traces", db_index=False)
+    file = models.ForeignKey("traces.ImportedFile", on_delete=models.PROTECT, related_name="traces", db_index=False)
+    external_id = models.CharField(max_length=300)
+    version = models.PositiveIntegerField(default=1)
+    content_sha256 = models.CharField(max_length=64)
+    task = models.TextField(blank=True)
+    task_id = models.CharField(max_length=300)
+    agent_model = models.CharField(max_length=200, blank=True)
+    instance_id = models.CharField(max_length=300, blank=True)
+    repo = models.CharField(max_length=300, blank=True)
+    tags: "models.JSONField[Any]" = models.JSONField(default=list)
+    started_at = models.CharField(max_length=40, blank=True)
+    converter = models.CharField(max_length=64)
+    report: "models.JSONField[Any]" = models.JSONField(default=dict)
+    steps_count = models.PositiveIntegerField()
+    tool_calls = models.PositiveIntegerField()
+    files_count = models.PositiveIntegerField()
+    added = models.PositiveIntegerField()
+    removed = models.PositiveIntegerField()
+    imported_at = models.DateTimeField(default=timezone.now)
+
+    objects = TraceQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="traces_trace_org_id"),
+            SameOrganisation(name="traces_trace_project", field="project"),
+            SameOrganisation(name="traces_trace_file", field="file"),
+            models.UniqueConstraint(
+                fields=["organisation", "project", "external_id", "version"], name="traces_trace_external_id"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["organisation", "project", "agent_model"], name="traces_trace_agent_model"),
+            models.Index(fields=["organisation", "project", "task_id"], name="traces_trace_task_id"),
+            models.Index(fields=["organisation", "file"], name="traces_trace_file"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id if self.version == 1 else f"{self.external_id} (version {self.version})"
+
+
+class TraceStep(TenantModel):
+    """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`."""
+
+    trace = models.ForeignKey(Trace, on_delete=models.PROTECT, related_name="steps", db_index=False)
+    index = models.PositiveIntegerField()
+    title = models.CharField(max_length=200)
+    kind = models.CharField(max_length=40)
+    is_error = models.BooleanField(default=False)
+    sha256 = models.CharField(max_length=64)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="traces_tracestep_org_id"),
+            SameOrganisation(name="traces_tracestep_trace", field="trace"),
+            models.UniqueConstraint(fields=["organisation", "trace", "index"], name="traces_tracestep_index"),
+        ]
+        ordering = ["index"]
+
+    def __str__(self) -> str:
+        return f"step {self.index}"
+
+
+class TraceFile(TenantModel):
+    """One file that the agent touched, with the change as the body `sha256`. `badges` are codes and sentences."""
+
+    trace = models.ForeignKey(Trace, on_delete=models.PROTECT, related_name="files", db_index=False)
+    index = models.PositiveIntegerField()
+    path = models.TextField()
+    old_path = models.TextField(blank=True)
+    operation = models.CharField(max_length=12, choices=Operation.choices)
+    is_binary = models.BooleanField(default=False)
+    added = models.PositiveIntegerField()
+    removed = models.PositiveIntegerField()
+    badges: "models.JSONField[Any]" = models.JSONField(default=list)
+    touched_by: "models.JSONField[Any]" = models.JSONField(default=list)
+    sha256 = models.CharField(max_length=64)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="traces_tracefile_org_id"),
+            SameOrganisation(name="traces_tracefile_trace", field="trace"),
+            models.UniqueConstraint(fields=["organisation", "trace", "index"], name="traces_tracefile_index"),
+            models.CheckConstraint(
+                condition=models.Q(operation__in=Operation.values), name="traces_tracefile_operation"
+            ),
+        ]
+        ordering = ["index"]
+
+    def __str__(self) -> str:
+        return self.path

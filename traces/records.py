@@ -1,0 +1,96 @@
+"""Steps and file changes as plain JSON and back, for keeping them by the hash of what they say. Exact: nothing is lost.
+
+JSON text made of these escapes everything beyond ASCII, so that NUL and lone surrogates survive every store.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind
+from traces.runs import JSON, Step, ToolCall
+
+_KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
+_KIND_OF: dict[str, LineKind] = {sign: kind for kind, sign in _KINDS.items()}
+
+
+def canonical(record: JSON) -> bytes:
+    """The one byte string of a JSON value, on which hashes are taken."""
+    return json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def sha256_of(record: JSON) -> str:
+    return hashlib.sha256(canonical(record)).hexdigest()
+
+
+def step_record(step: Step) -> dict[str, JSON]:
+    return {
+        "prompt": step.prompt,
+        "message": step.message,
+        "thought": step.thought,
+        "calls": [
+            {
+                "id": call.id,
+                "name": call.name,
+                "arguments": call.arguments,
+                "result": call.result,
+                "is_error": call.is_error,
+            }
+            for call in step.calls
+        ],
+        "at": step.at,
+    }
+
+
+def step_from(record: dict[str, Any]) -> Step:
+    return Step(
+        prompt=record["prompt"],
+        message=record["message"],
+        thought=record["thought"],
+        calls=tuple(ToolCall(**call) for call in record["calls"]),
+        at=record["at"],
+    )
+
+
+def change_record(change: FileChange) -> dict[str, JSON]:
+    """All of a change but the steps that made it; a line is `[sign, old number, new number, text, end]`."""
+    return {
+        "path": change.path,
+        "old_path": change.old_path,
+        "operation": change.operation,
+        "source": change.source,
+        "old_mode": change.old_mode,
+        "new_mode": change.new_mode,
+        "is_binary": change.is_binary,
+        "old_text": change.old_text,
+        "new_text": change.new_text,
+        "badges": [[badge.code.value, badge.sentence] for badge in change.badges],
+        "added": change.added,
+        "removed": change.removed,
+        "has_line_numbers": change.has_line_numbers,
+        "hunks": [
+            {
+                "old": [hunk.old_start, hunk.old_count],
+                "new": [hunk.new_start, hunk.new_count],
+                "section": hunk.section,
+                "lines": [[_KINDS[line.kind], line.old_no, line.new_no, line.text, line.ends] for line in hunk.lines],
+            }
+            for hunk in change.hunks
+        ],
+    }
+
+
+def change_from(record: dict[str, Any]) -> FileChange:
+    facts = {key: value for key, value in record.items() if key not in ("badges", "hunks")}
+    return FileChange(
+        **facts,
+        badges=tuple(Badge(BadgeCode(code), sentence) for code, sentence in record["badges"]),
+        hunks=tuple(_hunk_from(hunk) for hunk in record["hunks"]),
+    )
+
+
+def _hunk_from(record: dict[str, Any]) -> Hunk:
+    (old_start, old_count), (new_start, new_count) = record["old"], record["new"]
+    rows: list[tuple[str, int | None, int | None, str, LineEnd]] = record["lines"]
+    lines = tuple(Line(_KIND_OF[sign], old_no, new_no, text, ends) for sign, old_no, new_no, text, ends in rows)
+    return Hunk(old_start, old_count, new_start, new_count, record["section"], lines)
