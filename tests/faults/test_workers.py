@@ -19,6 +19,7 @@ ALL = list(range(1, PARTS + 1))
 
 def test_the_process_that_runs_the_job_is_killed(machine: Machine, ask: Ask) -> None:
     machine.worker()
+    machine.beat()
     numbers = ask()
     os.kill(numbers.reached(), signal.SIGKILL)
     seconds = eventually(lambda: (numbers.folder / "reached-2").exists(), "another process takes it")
