@@ -3,7 +3,6 @@
 It has no login of its own, no superusers and no view outside the organisation.
 """
 
-from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 

@@ -251,6 +251,11 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = MODE == "test"
 
+# --- Uploaded files, until they are imported --------------------------------------------------------
+
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", str(BASE_DIR / ".local" / ("media-test" if MODE == "test" else "media"))))
+FILE_UPLOAD_PERMISSIONS = 0o600
+
 # --- Background work ------------------------------------------------------------------------------
 # A job's row is the truth, Celery the doorbell. A task is short: its hard limit lies well under the visibility
 # timeout, after which Redis hands the message to a second worker. The timeout stands in all three places that

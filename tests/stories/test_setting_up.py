@@ -1,0 +1,156 @@
+"""An admin signs in, writes a configuration, reads what is wrong with it, and publishes it; others keep out."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.models import AuditEvent, ConfigurationVersion, Project
+from tenancy.actor import acting_in
+from tests.stories.conftest import Reader
+from tests.worlds import World
+
+pytestmark = pytest.mark.browser
+
+BROKEN = """\
+task_name: "Parser review"
+annotation_schemes:
+  - name: inline_comments
+    annotation_type: code_review_comments
+    inline_comments:
+      severty:
+        enabled: true
+  - name: verdict
+    annotation_type: code_review_verdict
+    verdict:
+      summary_min_length: twenty
+"""
+MENDED = BROKEN.replace("severty", "severity").replace("twenty", "20")
+
+
+def configuration_path(world: World) -> str:
+    return f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/"
+
+
+def editor(reader: Reader):  # type: ignore[no-untyped-def]  # a Locator, whose type says no more
+    return reader.page.get_by_role("textbox", name=re.compile("config", re.I)).first
+
+
+def write(reader: Reader, text: str) -> None:
+    editor(reader).fill(text)
+
+
+def test_an_admin_writes_mends_and_publishes_a_configuration(world_of_browsers: World, reader: Reader) -> None:
+    world = world_of_browsers
+    reader.sign_in("dora")
+    reader.page.get_by_role("link", name="Open Acme Research").click()
+    reader.page.get_by_role("link", name=re.compile("Set up")).click()
+    write(reader, BROKEN)
+    expect(reader.page.get_by_text("severty is not a key of inline_comments")).to_be_visible()
+    expect(reader.page.get_by_text('Found the text "twenty"')).to_be_visible()
+    publish = reader.page.get_by_role("button", name="Publish version 1")
+    expect(publish).to_have_attribute("aria-disabled", "true")
+    reader.assert_clean()
+    write(reader, MENDED)
+    expect(publish).to_have_attribute("aria-disabled", "false")
+    publish.click()
+    expect(reader.page.get_by_text("Version 1 is published")).to_be_visible()
+    with acting_in(world.acme):
+        version = ConfigurationVersion.objects.get()
+        assert version.source == MENDED
+        assert version.published_by == world.dora
+        assert version.configuration["task_name"] == "Parser review"
+        assert AuditEvent.objects.filter(verb="configuration.published", person=world.dora).count() == 1
+    reader.assert_clean()
+
+
+def test_a_version_that_strips_meaning_wants_a_confirmation(world_of_browsers: World, reader: Reader) -> None:
+    world = world_of_browsers
+    reader.sign_in("dora")
+    for text in (MENDED, MENDED.replace("  - name: verdict", "  - name: judgement")):
+        reader.open(configuration_path(world))
+        write(reader, text)
+        publish = reader.page.get_by_role("button", name=re.compile("Publish version"))
+        expect(publish).to_have_attribute("aria-disabled", "false")
+        publish.click()
+        reader.page.wait_for_load_state()
+    expect(reader.page.get_by_text("The scheme verdict is removed.")).to_be_visible()
+    reader.assert_clean()
+    with acting_in(world.acme):
+        assert ConfigurationVersion.objects.count() == 1
+    reader.page.get_by_role("checkbox").check()
+    reader.page.get_by_role("button", name=re.compile("Publish")).click()
+    expect(reader.page.get_by_text("Version 2 is published")).to_be_visible()
+    expect(reader.page.get_by_text("- name: judgement")).to_be_visible()
+    reader.assert_clean()
+
+
+def test_two_admins_do_not_overwrite_each_other(world_of_browsers: World, reader: Reader) -> None:
+    world = world_of_browsers
+    reader.sign_in("dora")
+    reader.open(configuration_path(world))
+    with acting_in(world.acme):
+        Project.objects.filter(pk=world.acme_project.pk).update(draft="task_name: Theirs\n", draft_revision=1)
+    write(reader, "task_name: Mine\n")
+    reader.page.get_by_role("button", name="Save draft").click()
+    expect(reader.page.get_by_text("Somebody else saved this draft meanwhile")).to_be_visible()
+    assert editor(reader).input_value() == "task_name: Mine\n"
+    with acting_in(world.acme):
+        assert Project.objects.get().draft == "task_name: Theirs\n"
+
+
+def test_the_editor_works_by_keyboard_and_does_not_trap_it(world_of_browsers: World, reader: Reader) -> None:
+    reader.sign_in("dora")
+    reader.open(configuration_path(world_of_browsers))
+    write(reader, "")
+    editor(reader).focus()
+    reader.page.keyboard.type("task_name: X")
+    reader.page.keyboard.press("Enter")
+    reader.page.keyboard.press("Tab")
+    assert editor(reader).input_value().startswith("task_name: X\n")
+    reader.page.keyboard.press("Escape")
+    reader.page.keyboard.press("Tab")
+    assert not editor(reader).evaluate("(element) => element === document.activeElement")
+
+
+def test_a_wrong_password_is_answered_in_words(world_of_browsers: World, reader: Reader) -> None:
+    reader.open("/accounts/login/")
+    reader.page.get_by_label("User name or email").fill("dora")
+    reader.page.get_by_label("Password", exact=True).fill("not the password")
+    reader.page.get_by_role("button", name="Sign in").click()
+    expect(reader.page.get_by_role("alert")).to_be_visible()
+    reader.assert_clean()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/accounts/login/",
+        "/accounts/password/change/",
+        "/accounts/logout/",
+        "/",
+        "/o/acme/",
+        "/o/acme/admin/",
+        "/o/acme/admin/accounts/project/",
+        "/o/acme/admin/accounts/project/add/",
+        "/o/acme/admin/accounts/membership/",
+        "/o/acme/admin/accounts/auditevent/",
+        "/o/acme/admin/jobs/job/",
+        "/o/birch/",
+    ],
+)
+def test_every_page_is_clean_in_both_themes(world_of_browsers: World, themed_reader: Reader, path: str) -> None:
+    if path != "/accounts/login/":
+        themed_reader.sign_in("dora")
+    themed_reader.open(path)
+    themed_reader.assert_clean()
+    assert themed_reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_folds_at_200_percent(world_of_browsers: World, reader: Reader) -> None:
+    reader.sign_in("dora")
+    reader.page.set_viewport_size({"width": 720, "height": 500})
+    for path in ("/", "/o/acme/", "/o/acme/admin/", configuration_path(world_of_browsers)):
+        reader.open(path)
+        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        reader.assert_clean()

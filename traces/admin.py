@@ -1,0 +1,167 @@
+"""Imports in the admin: upload a file, watch its job, read what could not be read, take the list along as CSV."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from defusedcsv import csv
+from django import forms
+from django.contrib.admin import AdminSite, display
+from django.contrib.messages import error, success
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from accounts.models import Project
+from tenancy.actor import Actor, acting, current
+from tenancy.admin import OrganisationModelAdmin
+from tenancy.errors import Refused
+from tenancy.permissions import demand
+from tenancy.roles import Right
+from traces.actions import request_import
+from traces.converters.detection import AUTOMATIC
+from traces.converters.registry import installed
+from traces.models import ImportedFile, ImportProblem
+
+_PROBLEMS_SHOWN = 100
+
+
+def _formats() -> list[tuple[str, str]]:
+    named = [(name, converter.label) for name, converter in sorted(installed().items())]
+    return [(AUTOMATIC, "As the project says, or recognised by its content"), *named]
+
+
+class UploadForm(forms.ModelForm[ImportedFile]):
+    """What a person chooses; saving is the action's."""
+
+    upload = forms.FileField(label="File", help_text="One file of agent runs: JSON, JSON lines, a patch or a mailbox.")
+    format = forms.ChoiceField(choices=_formats, initial=AUTOMATIC)
+
+    class Meta:
+        model = ImportedFile
+        fields = ["project", "upload", "format"]
+
+
+class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
+    view_right = add_right = Right.IMPORT_TRACES
+    form = UploadForm
+    list_display = ["name", "project", "chosen", "state", "outcome", "errors", "added_by", "added_at"]
+    list_filter = ["project", "chosen"]
+    search_fields = ["name"]
+    list_select_related = ["project", "job", "added_by"]
+    date_hierarchy = "added_at"
+    readonly_fields = [
+        "name", "project", "size", "sha256", "format", "chosen", "reason", "state", "outcome", "problem_list",
+        "added_by", "added_at",
+    ]  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).annotate(problem_count=Count("problems"))
+
+    def get_fields(self, request: HttpRequest, obj: ImportedFile | None = None) -> Any:
+        return ["project", "upload", "format"] if obj is None else self.readonly_fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ImportedFile | None = None) -> Any:
+        return [] if obj is None else self.readonly_fields
+
+    def save_model(
+        self, request: HttpRequest, obj: ImportedFile, form: forms.ModelForm[ImportedFile], change: bool
+    ) -> None:
+        given = form.cleaned_data
+        stored = request_import(project=given["project"], content=given["upload"], format=given["format"])
+        obj.pk, obj.name, obj.job = stored.pk, stored.name, stored.job
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refused as refusal:
+            error(request, refusal.sentence)
+            return HttpResponseRedirect(request.get_full_path())
+
+    def response_add(
+        self, request: HttpRequest, obj: ImportedFile, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        success(request, f"{obj.name} is being imported. Reload this page to see how far it is.")
+        return HttpResponseRedirect(reverse("admin:traces_importedfile_change", args=[obj.pk]))
+
+    @display(description="state")
+    def state(self, file: ImportedFile) -> SafeString | str:
+        if file.job is None:
+            return "Imported by a command"
+        job = file.job
+        how_far = f"{job.get_state_display()}, {job.progress}" + (f" of {job.total}" if job.total else "")
+        return format_html('<a href="{}">{}</a>', reverse("admin:jobs_job_change", args=[job.pk]), how_far)
+
+    @display(description="outcome")
+    def outcome(self, file: ImportedFile) -> SafeString | str:
+        if file.job is not None and file.job.error:
+            return file.job.error
+        traces = file.traces.count()
+        known = file.job.result.get("known", 0) if file.job is not None else 0
+        url = f"{reverse('traces:list', args=[file.project.slug])}"
+        words = f"{traces} imported" + (f", {known} known already" if known else "")
+        return format_html('<a href="{}">{}</a>', url, words) if traces else words
+
+    @display(description="errors", ordering="problem_count")
+    def errors(self, file: Any) -> int:
+        return int(file.problem_count)
+
+    @display(description="what could not be read")
+    def problem_list(self, file: Any) -> SafeString | str:
+        if not file.problem_count:
+            return "Nothing: every record was read."
+        rows = format_html_join(
+            "",
+            "<tr><td>{}</td><td>{}</td></tr>",
+            ((problem.place, problem.sentence) for problem in file.problems.all()[:_PROBLEMS_SHOWN]),
+        )
+        return format_html(
+            '<p><a href="{}">Error report, CSV</a> ({} in all)</p>'
+            "<table><thead><tr><th>Line or record</th><th>Problem</th></tr></thead><tbody>{}</tbody></table>",
+            reverse("admin:traces_importedfile_problems", args=[file.pk]),
+            file.problem_count,
+            rows,
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.problems_view)
+        return [path("<uuid:file_id>/problems.csv", view, name="traces_importedfile_problems"), *super().get_urls()]
+
+    def problems_view(self, request: HttpRequest, file_id: UUID) -> StreamingHttpResponse:
+        """The whole error report. No cell of it is a formula to a spreadsheet."""
+        demand(request, Right.IMPORT_TRACES)
+        file = ImportedFile.objects.filter(pk=file_id).first()
+        if file is None:
+            raise Http404
+        response = StreamingHttpResponse(_report(file, current()), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="import-problems-{file.pk}.csv"'
+        return response
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "project":
+            kwargs["queryset"] = Project.objects.order_by("name")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+class _Echo:
+    """What csv.writer writes to: it answers the line instead of keeping it."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _report(file: ImportedFile, actor: Actor) -> Iterator[str]:
+    """Runs after the request's transaction, so it enters the organisation itself."""
+    writer = csv.writer(_Echo())
+    yield writer.writerow(["file", "line or record", "code", "problem"])
+    with acting(actor):
+        for problem in ImportProblem.objects.filter(file=file).order_by("place", "pk").iterator(chunk_size=1000):
+            yield writer.writerow([file.name, problem.place, problem.code, problem.sentence])
+
+
+def register(site: AdminSite) -> None:
+    site.register(ImportedFile, ImportedFileAdmin)
