@@ -103,6 +103,8 @@ def _trace(
         files_count=sum(1 for change in files if change.operation != "unchanged"),
         added=sum(change.added for change in files),
         removed=sum(change.removed for change in files),
+        error_steps=sum(1 for step in run.steps if any(call.is_error for call in step.calls)),
+        badged_files=sum(1 for change in files if change.badges),
     )
 
 

@@ -60,6 +60,8 @@ class Trace(TenantModel):
     files_count = models.PositiveIntegerField()
     added = models.PositiveIntegerField()
     removed = models.PositiveIntegerField()
+    error_steps = models.PositiveIntegerField(default=0)
+    badged_files = models.PositiveIntegerField(default=0)
     imported_at = models.DateTimeField(default=timezone.now)
 
     objects = TraceQuerySet.as_manager()
