@@ -15,7 +15,7 @@ from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
 from traces.rendering.words import changed_ranges, word_changes
 
-from .reading import Fragment
+from .fragments import Fragment
 
 ROOT = Path(__file__).parents[2]
 any_text = st.text(st.characters(codec=None, exclude_characters="\r"), max_size=60)

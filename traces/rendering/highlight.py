@@ -1,7 +1,7 @@
 """Syntax colours of a file's lines. The lexer is asked for lengths only, so it can never change a text.
 
 Bounds: a line over 2,000 characters, and any text over 200,000 characters or 5,000 lines, stays plain; so does
-everything whose lexer needs more than three seconds of processor time. What is plain is whole all the same.
+everything whose lexer needs more than two seconds of processor time. What is plain is whole all the same.
 """
 
 import atexit

@@ -29,7 +29,7 @@ from pygments.util import ClassNotFound
 
 LineTokens: TypeAlias = list[tuple[str, int]]
 
-_PROCESSOR_SECONDS = 3.0
+_PROCESSOR_SECONDS = 2.0
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([A-Za-z]+)[0-9.]*(?:\s|$)")
 
 # The short classes that the style sheet knows; a token has the class of its nearest kind here.

@@ -1,0 +1,341 @@
+"""Diffs as HTML: what is shown reads back as what came, nothing of it becomes markup, and its size is bounded."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, counts
+from traces.changes.patch import read_patch
+from traces.changes.texts import hunks_of
+from traces.rendering.diff import DiffOptions, content_hash, expand, render_file, render_views
+from traces.rendering.rows import nodes_in
+
+from .fragments import Fragment, Tables, lines_read_back
+
+PREDICTIONS = Path(__file__).parents[2].parent / "shared" / "data" / "swebench" / "preds.json"
+
+UNIFIED = DiffOptions(context=3)
+SPLIT = DiffOptions(view="split", context=3)
+
+lines = st.lists(
+    st.tuples(
+        st.text(st.characters(codec=None, exclude_characters="\n"), max_size=12), st.sampled_from(["\n", "\r\n"])
+    ).map("".join),
+    max_size=12,
+)
+
+
+def modified(old: str, new: str, path: str = "src/a.py", *, knows_whole: bool = True, context: int = 3) -> FileChange:
+    hunks = hunks_of(old, new, context)
+    added, removed = counts(hunks)
+    return FileChange(
+        path=path,
+        old_path=path,
+        operation="modified",
+        source="content",
+        hunks=hunks,
+        old_text=old if knows_whole else None,
+        new_text=new if knows_whole else None,
+        added=added,
+        removed=removed,
+    )
+
+
+def of_hunks(change: FileChange) -> list[Line]:
+    return [line for hunk in change.hunks for line in hunk.lines]
+
+
+def settled(found: list[Line]) -> list[Line]:
+    """In the order of a patch that writes removed lines before added ones."""
+    out: list[Line] = []
+    run: list[Line] = []
+    for line in [*found, None]:
+        if line is None or line.kind == "context":
+            out += sorted(run, key=lambda one: one.kind, reverse=True)
+            run = []
+            if line:
+                out.append(line)
+        else:
+            run.append(line)
+    return out
+
+
+def numbered(count: int, start: int = 1) -> str:
+    return "".join(f"line {number}\n" for number in range(start, start + count))
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines, lines, st.booleans(), st.booleans())
+@example(["a\r\n"], ["a\n"], True, True)
+@example(["\x00\udce9\n"], ["\ud83d"], True, False)
+@example(["x" * 9_000 + "\n"], ["\u202e" + "y" * 250_000], False, False)
+def test_rendered_rows_read_back_as_the_lines_of_each_hunk(
+    before: list[str], after: list[str], ends_open: bool, colours: bool
+) -> None:
+    new = "".join(after)
+    change = modified("".join(before), new.removesuffix("\n") if ends_open else new)
+
+    for options in (UNIFIED, SPLIT):
+        rendered = render_file(change, replace(options, syntax_highlight=colours))
+        expected = of_hunks(change) if options is UNIFIED else settled(of_hunks(change))
+        assert lines_read_back(rendered, change, options.view) == expected
+
+
+@pytest.mark.skipif(not PREDICTIONS.exists(), reason="../shared/data/swebench/preds.json is not beside the checkout")
+def test_every_real_patch_reads_back_line_by_line() -> None:
+    predictions = json.loads(PREDICTIONS.read_text())
+    records = list(predictions.values()) if isinstance(predictions, dict) else predictions
+    files = 0
+    for record in records:
+        for change in read_patch((record["model_patch"] or "").encode()).files:
+            files += 1
+            for options in (DiffOptions(context=99), DiffOptions(view="split", context=99, syntax_highlight=False)):
+                expected = of_hunks(change) if options.view == "unified" else settled(of_hunks(change))
+                assert lines_read_back(render_file(change, options), change, options.view) == expected, change.path
+    assert files >= len(records)
+
+
+def test_context_is_as_wide_as_asked_and_the_rest_can_be_expanded() -> None:
+    old, new = numbered(100), numbered(49) + "changed\n" + numbered(50, 51)
+
+    for context in (0, 2, 5, 40):
+        change = modified(old, new)
+        rendered = render_file(change, DiffOptions(context=context))
+        shown = lines_read_back(rendered, change, "unified")
+        assert [line.new_no for line in shown if line.kind == "context"] == [
+            number for number in range(50 - context, 51 + context) if number != 50
+        ]
+        hidden = [
+            line
+            for rows in rendered.hidden
+            for part in expand(change, rows.first, rows.last, UNIFIED)
+            for line in [row.cells[1].number for row in Tables(f"<table>{part.html}</table>").rows]
+        ]
+        numbers = [number for number in [*hidden, *(line.new_no for line in shown)] if number]
+        assert sorted(numbers) == list(range(1, 101))
+        for rows in rendered.hidden:
+            assert f'data-part="{rows.key}"' in rendered.parts[0].html
+
+
+def test_fewer_context_lines_than_the_patch_holds_hides_rows_behind_expand() -> None:
+    change = modified(numbered(9), numbered(4) + "x\n" + numbered(4, 6), knows_whole=False)
+
+    rendered = render_file(change, DiffOptions(context=1))
+
+    assert [line.new_no for line in lines_read_back(rendered, change, "unified")] == [4, None, 5, 6]
+    assert len(rendered.hidden) == 2
+    assert "Show 2 hidden lines" in rendered.parts[0].html
+
+
+def test_lines_that_the_trace_does_not_have_are_said_to_be_missing() -> None:
+    change = modified(numbered(40), numbered(19) + "x\n" + numbered(20, 21), knows_whole=False)
+    html = render_file(change, UNIFIED).parts[0].html
+
+    assert "Not in the trace" in html
+    assert "data-part" not in html
+    assert "no more of this file can be shown" in html
+    assert "Not in the trace" not in render_file(modified(numbered(40), numbered(39)), UNIFIED).parts[0].html
+
+
+def test_a_whole_text_that_contradicts_the_hunks_is_not_believed() -> None:
+    change = replace(modified(numbered(40), numbered(39)), new_text=numbered(39).replace("line 38", "line x"))
+
+    assert render_file(change, UNIFIED).hidden == ()
+
+
+def test_a_file_that_was_only_read_can_be_opened() -> None:
+    change = FileChange("a.txt", "", "unchanged", "read", old_text=numbered(700), new_text=numbered(700))
+    rendered = render_file(change, UNIFIED)
+
+    assert "did not change it" in rendered.parts[0].html
+    (rows,) = rendered.hidden
+    (part,) = expand(change, rows.first, rows.last, UNIFIED)
+    assert (part.rows, part.new_lines) == (500, (1, 500))
+    assert 'data-part="rows-500-699"' in part.html
+    (rest,) = expand(change, 500, 699, UNIFIED)
+    assert (rest.rows, rest.new_lines) == (200, (501, 700))
+    with pytest.raises(LookupError, match="700"):
+        expand(change, 500, 700, UNIFIED)
+
+
+def test_each_line_that_can_be_commented_has_one_button_that_says_so() -> None:
+    change = modified("a\nb\nc\n", "a\nB\nc\n")
+    rows = Tables(render_file(change, UNIFIED).parts[0].html).rows
+    split = Tables(render_file(change, SPLIT).parts[0].html).rows
+
+    assert [[cell.label for cell in row.cells if cell.label] for row in rows] == [
+        ["Comment on new line 1"],
+        ["Comment on old line 2"],
+        ["Comment on new line 2"],
+        ["Comment on new line 3"],
+    ]
+    assert [(row.attributes.get("data-old"), row.attributes.get("data-new")) for row in rows] == [
+        ("1", "1"),
+        ("2", None),
+        (None, "2"),
+        ("3", "3"),
+    ]
+    assert [[cell.label for cell in row.cells if cell.label] for row in split] == [
+        [f"Comment on old line {number}", f"Comment on new line {number}"] for number in (1, 2, 3)
+    ]
+
+
+def test_lines_without_numbers_have_no_buttons_and_the_note_says_why() -> None:
+    lines_ = (Line("context", None, None, "a"), Line("del", None, None, "b"), Line("add", None, None, "c"))
+    change = FileChange("a", "a", "modified", "blocks", (Hunk(0, 2, 0, 2, "", lines_),), has_line_numbers=False)
+    html = render_file(change, UNIFIED).parts[0].html
+
+    assert "Comment on" not in html
+    assert "have no numbers" in html
+    assert lines_read_back(render_file(change, UNIFIED), change, "unified") == list(lines_)
+
+
+def test_words_that_changed_are_marked_across_syntax() -> None:
+    change = modified("    return to_int(left), left\n", "    return int(left), right\n")
+    html = render_file(change, UNIFIED).parts[0].html
+
+    assert '<span class="w">to_int</span>(left), <span class="w">left</span></td>' in html
+    assert '<span class="k">return</span> <span class="w"><span class="nb">int</span></span>(left)' in html
+
+
+def test_a_line_inside_a_long_string_has_the_strings_colour_where_the_whole_file_is_known() -> None:
+    old = '"""\n' + numbered(20) + '"""\n'
+    change = modified(old, old.replace("line 10", "def 10"))
+
+    whole, hunk_alone = (
+        render_file(one, UNIFIED).parts[0].html for one in (change, replace(change, old_text=None, new_text=None))
+    )
+
+    assert '<span class="w"><span class="sd">def</span></span><span class="sd"> 10</span>' in whole
+    assert '<span class="w"><span class="k">def</span></span>' in hunk_alone
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (FileChange("b", "a", "renamed", "patch"), "Renamed from"),
+        (FileChange("b", "a", "copied", "patch"), "Copied from"),
+        (FileChange("a", "", "added", "patch", new_text=""), "The file is empty."),
+        (FileChange("a", "a", "modified", "patch", is_binary=True), "Binary file"),
+        (
+            FileChange("a", "a", "modified", "patch", old_mode="100644", new_mode="100755"),
+            "Mode changed from 100644 (an ordinary file) to 100755 (executable).",
+        ),
+        (FileChange("a", "", "added", "patch", new_mode="120000"), "Symbolic link"),
+        (FileChange("a", "a", "modified", "patch", old_mode="160000", new_mode="160000"), "Submodule"),
+        (modified("a\n", "a\r\n"), "Line ends change</b> from LF to CR LF."),
+        (modified("a\r\n", "b\r\n"), "Line ends are CR LF."),
+        (modified("a\nx\r\n", "b\nx\r\n"), "Line ends are mixed"),
+        (
+            FileChange("a", "a", "modified", "patch", badges=(Badge(BadgeCode.NOT_UTF8, "Bytes <b>."),)),
+            '<li data-badge="not_utf8">',
+        ),
+    ],
+)
+def test_what_is_special_about_a_file_is_said_in_words(change: FileChange, sentence: str) -> None:
+    for options in (UNIFIED, SPLIT):
+        html = render_file(change, options).parts[0].html
+        assert sentence in html
+        assert "Bytes <b>" not in html
+
+
+def test_a_missing_newline_at_the_end_is_said_on_its_line() -> None:
+    html = render_file(modified("a\nb", "a\nb\n"), UNIFIED).parts[0].html
+
+    assert html.count("No newline at end of file") == 1
+    assert '">b<span class="eol">No newline at end of file</span>' in html.replace('<span class="w">', "")
+
+
+def test_every_table_has_a_caption_and_columns() -> None:
+    change = replace(modified("", numbered(500)), operation="added")
+    html = render_file(change, UNIFIED).parts[0].html
+
+    assert html.count("<table") == html.count("<caption") == html.count("<colgroup>") == 5
+    assert ">New file src/a.py</caption>" in html
+    assert ">New file src/a.py, lines 121 to 240</caption>" in html
+
+
+def test_a_huge_file_is_cut_into_parts_that_lead_to_each_other() -> None:
+    change = modified("", numbered(4_000))
+    rendered = render_file(change, DiffOptions(syntax_highlight=False))
+
+    assert [part.key for part in rendered.parts] == [str(number) for number in range(len(rendered.parts))]
+    assert max(part.rows for part in rendered.parts) <= 1_560
+    assert max(part.nodes for part in rendered.parts) <= 15_000
+    assert rendered.rows == 4_000
+    assert rendered.parts[0].new_lines == (1, rendered.parts[0].rows)
+    assert f"{4_000 - rendered.parts[0].rows:,} more lines" in rendered.parts[0].html
+    assert lines_read_back(rendered, change, "unified") == of_hunks(change)
+
+
+def test_nodes_are_counted_as_a_browser_does() -> None:
+    assert nodes_in('<table><tr><td class="a">x<b>y</b>z</td></tr></table>') == 7
+
+
+def test_five_thousand_rows_of_busy_code_are_rendered_within_half_a_minute() -> None:
+    text = "".join(f"    value_{n} = compute({n}, name='x{n}')  # row {n}\n" for n in range(250))
+    started = time.monotonic()
+
+    rows = sum(render_file(modified("", text, f"src/file_{n}.py"), UNIFIED).rows for n in range(20))
+
+    assert rows == 5_000
+    assert time.monotonic() - started < 30
+
+
+def test_a_typical_change_of_twelve_files_stays_far_under_the_budget_of_nodes() -> None:
+    old = "".join(f"    total = total + prices[{n}] * rate\n" for n in range(400))
+    new = old.replace("prices[7]", "costs[7]").replace("prices[90]", "costs[90]").replace("prices[250]", "costs[250]")
+
+    nodes = sum(render_file(modified(old, new, f"src/{n}.py"), UNIFIED).nodes for n in range(12))
+
+    assert 0 < nodes < 14_000
+
+
+def test_the_hash_changes_with_everything_that_is_shown() -> None:
+    change = modified("a\n", "b\n")
+    variants = [
+        change,
+        replace(change, path="other"),
+        replace(change, new_text=None),
+        replace(change, new_text=""),
+        replace(change, badges=(Badge(BadgeCode.NOT_UTF8, "x"),)),
+        replace(change, new_mode="100755"),
+        modified("a\n", "b\r\n"),
+        modified("a\n", "b"),
+        modified("a\n", "\udce9\n"),
+        modified("a\n", "\ud83d\n"),
+    ]
+
+    assert len({content_hash(one) for one in variants}) == len(variants)
+    assert content_hash(change) == content_hash(modified("a\n", "b\n"))
+
+
+def test_both_views_are_rendered_together_as_each_is_alone() -> None:
+    change = modified("import os\n", "import sys\n")
+
+    assert render_views(change, [UNIFIED, SPLIT]) == (render_file(change, UNIFIED), render_file(change, SPLIT))
+
+
+def test_line_numbers_that_repeat_say_their_hunk() -> None:
+    hunk = Hunk(1, 1, 1, 1, "", (Line("del", 1, None, "a"), Line("add", None, 1, "b")))
+    badge = Badge(BadgeCode.CHANGED_IN_PARTS, "Twice.")
+    change = FileChange("a", "a", "modified", "patch", (hunk, hunk), badges=(badge,))
+
+    rows = [row for row in Tables(render_file(change, UNIFIED).parts[0].html).rows if "expand" not in row.classes]
+
+    assert [row.attributes["data-hunk"] for row in rows] == ["0", "0", "1", "1"]
+
+
+def test_a_fragment_holds_no_script_style_or_address() -> None:
+    change = modified(numbered(300), "<script>alert(1)</script>\n" + numbered(290), 'a"><img src=x onerror=1>.html')
+    for options in (UNIFIED, SPLIT):
+        for part in render_file(change, options).parts:
+            for name, attributes in Fragment(part.html).elements:
+                assert name not in {"script", "style", "img", "a", "iframe"}
+                assert not {"style", "href", "src"} & set(attributes)
+                assert not any(attribute.startswith("on") for attribute in attributes)

@@ -1,0 +1,367 @@
+"""A changed file as HTML fragments, unified or split, rendered once and the same for every reader.
+
+The fragment is what stands under the file's header: notes and tables. It holds no person's data and no permission.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from traces.changes.model import BadgeCode, FileChange, to_bytes
+from traces.rendering.highlight import LineTokens, highlighted
+from traces.rendering.icons import icon
+from traces.rendering.layout import Hidden, Layout, Missing, Row, Section, Shown, layout_of, sections_of
+from traces.rendering.notes import notes
+from traces.rendering.rows import (
+    LONGEST_SHOWN,
+    Coloured,
+    Drawn,
+    Style,
+    nodes_in,
+    rest_button,
+    split_rows,
+    unified_rows,
+)
+from traces.rendering.safe import SafeHtml, trusted
+from traces.rendering.visible import escaped
+from traces.rendering.words import word_changes
+
+RENDER_VERSION = 1
+"""Raised with every change of what is rendered: stored fragments of another version are rendered anew."""
+
+ROWS_IN_TABLE = 120
+ROWS_IN_PART = 1_500
+NODES_IN_TABLE = 3_000
+NODES_IN_PART = 12_000
+ROWS_EXPANDED = 500
+_REST_OF_LINE = 100_000
+_LONGEST_LINE = 1_000_000
+_COLUMNS = {
+    "unified": '<colgroup><col class="n"><col class="n"><col class="s"><col></colgroup>',
+    "split": '<colgroup><col class="n"><col class="s"><col><col class="n"><col class="s"><col></colgroup>',
+}
+_WIDTHS = {"unified": 4, "split": 6}
+_CAPTIONS = {
+    "added": "New file",
+    "deleted": "Deleted file",
+    "unchanged": "Unchanged file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """What a project chooses. `context`: unchanged lines around each change, as far as the trace has them."""
+
+    view: Literal["unified", "split"] = "unified"
+    context: int = 5
+    syntax_highlight: bool = True
+
+    @property
+    def key(self) -> str:
+        """Names these options in a store, together with the content's hash and RENDER_VERSION."""
+        return f"{self.view}-{self.context}-{'coloured' if self.syntax_highlight else 'plain'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A fragment that is sent as one.
+
+    `key` is what a button's `data-part` names: "0", "1" and so on for the rows in order ("0" is shown first, each one
+    ends with the button for the next), "line-12-1" for more of a long line, "rows-30-75" for expanded rows. `rows`
+    counts rows that show lines. `old_lines` and `new_lines` are the first and last number, None where it has none.
+    """
+
+    key: str
+    html: SafeHtml
+    rows: int
+    nodes: int
+    old_lines: tuple[int, int] | None = None
+    new_lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRows:
+    """Rows that `expand(change, first, last, options)` gives: positions, and the first line number on each side."""
+
+    first: int
+    last: int
+    old_line: int | None
+    new_line: int | None
+
+    @property
+    def key(self) -> str:
+        return f"rows-{self.first}-{self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFile:
+    """All of a file's parts but the hidden rows. `rows` and `nodes` count the parts "0", "1" and so on."""
+
+    parts: tuple[Part, ...]
+    hidden: tuple[HiddenRows, ...]
+    rows: int
+    nodes: int
+
+
+def content_hash(change: FileChange) -> str:
+    """SHA-256, in hexadecimal, over everything of the change that its fragments depend on."""
+    digest = hashlib.sha256()
+
+    def add(*values: object) -> None:
+        for value in values:
+            data = b"" if value is None else to_bytes(str(value))
+            digest.update(b"%d:%d:" % (value is not None, len(data)) + data)
+
+    add(change.path, change.old_path, change.operation, change.source, change.old_mode, change.new_mode)
+    add(change.is_binary, change.has_line_numbers, change.old_text, change.new_text, len(change.badges))
+    for badge in change.badges:
+        add(badge.code.value, badge.sentence)
+    for hunk in change.hunks:
+        add(hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.section, len(hunk.lines))
+        for line in hunk.lines:
+            add(line.kind, line.old_no, line.new_no, line.text, line.ends)
+    return digest.hexdigest()
+
+
+def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[RenderedFile, ...]:
+    """A file rendered with each of the options, its syntax being read once."""
+    layout = layout_of(change)
+    colours = _Colours(change, layout)
+    return tuple(_rendered(change, layout, colours, one) for one in options)
+
+
+def render_file(change: FileChange, options: DiffOptions) -> RenderedFile:
+    """The notes and rows of a file, cut at 1,500 rows or 12,000 nodes into parts."""
+    return render_views(change, [options])[0]
+
+
+def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: DiffOptions) -> RenderedFile:
+    sections = sections_of(change, layout, options.context)
+    writer = _Writer(change, options, colours)
+    parts = writer.parts(notes(change, layout.is_whole), sections)
+    rest = [part for section in sections if isinstance(section, Shown) for part in _rests(section.rows)]
+    return RenderedFile(
+        parts=(*parts, *rest),
+        hidden=tuple(_hidden_rows(section.rows) for section in sections if isinstance(section, Hidden)),
+        rows=sum(part.rows for part in parts),
+        nodes=sum(part.nodes for part in parts),
+    )
+
+
+def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> tuple[Part, ...]:
+    """Hidden rows by their positions: the part named `rows-first-last`, and the parts that its long lines need.
+
+    Of more than 500 rows the first 500 are given, with the button for the others. The part is rows of the table in
+    which its button stands. Raises LookupError where the change has no such rows.
+    """
+    layout = layout_of(change)
+    rows = layout.rows
+    if not 0 <= first <= last < len(rows):
+        raise LookupError(f"{change.path!r} has no lines at positions {first} to {last}; it has {len(rows)}.")
+    chosen = rows[first : min(last, first + ROWS_EXPANDED - 1) + 1]
+    writer = _Writer(change, options, _Colours(change, layout))
+    piece = _Piece()
+    for row in writer.rows_of(chosen):
+        piece.add(row)
+    if len(chosen) < last - first + 1:
+        piece.add(Drawn(_expand_row(Hidden(rows[first + len(chosen) : last + 1], ""), options.view)))
+    key = f"rows-{first}-{last}"
+    part = Part(key, trusted(piece.html), piece.rows, piece.nodes, piece.old_lines, piece.new_lines)
+    return part, *_rests(chosen)
+
+
+class _Colours:
+    """Syntax tokens of the known rows, looked up by position; lexed at the first question."""
+
+    def __init__(self, change: FileChange, layout: Layout) -> None:
+        self._change = change
+        self._layout = layout
+        self._found: dict[int, LineTokens] | None = None
+
+    def of(self, row: Row) -> LineTokens:
+        if self._found is None:
+            # The new side comes last: an unchanged line has the colours that it has there.
+            self._found = {**self._lexed("del"), **self._lexed("add")}
+        return self._found.get(row.position, ())
+
+    def _lexed(self, kind: str) -> dict[int, LineTokens]:
+        """The tokens of the side that has the removed, or the added lines."""
+        other = "add" if kind == "del" else "del"
+        runs = [[row for row in run if row.line.kind != other] for run in self._layout.runs]
+        if kind == "del" and not any(row.line.kind == "del" for run in runs for row in run):
+            return {}
+        path = self._change.old_path or self._change.path if kind == "del" else self._change.path
+        found = highlighted(path, [[row.line.text for row in run] for run in runs])
+        return {
+            row.position: tokens
+            for run, lines in zip(runs, found, strict=True)
+            for row, tokens in zip(run, lines, strict=True)
+            if tokens
+        }
+
+
+class _Writer:
+    """Gathers rows into tables, and tables into parts."""
+
+    def __init__(self, change: FileChange, options: DiffOptions, colours: _Colours) -> None:
+        ends = {line.ends for hunk in change.hunks for line in hunk.lines}
+        numbers_repeat = any(badge.code is BadgeCode.CHANGED_IN_PARTS for badge in change.badges)
+        self._style = Style(marks_ends={"lf", "crlf"} <= ends, marks_hunks=numbers_repeat)
+        self._options = options
+        self._colours = colours if options.syntax_highlight else None
+        self._caption = f"{_CAPTIONS.get(change.operation, 'Changes in')} {escaped(change.path)}"
+
+    def rows_of(self, rows: tuple[Row, ...]) -> list[Drawn]:
+        words = word_changes([row.line for row in rows])
+        coloured = [
+            Coloured(row, self._colours.of(row) if self._colours else (), words.get(at, []))
+            for at, row in enumerate(rows)
+        ]
+        draw = unified_rows if self._options.view == "unified" else split_rows
+        return draw(coloured, self._style)
+
+    def parts(self, notes_html: str, sections: Iterable[Section]) -> tuple[Part, ...]:
+        """The parts "0", "1" and so on. Table and part are cut where they have enough rows or nodes."""
+        parts: list[_Piece] = [_Piece(notes_html, nodes_in(notes_html))]
+        table = _Piece()
+        for drawn in self._drawn(sections):
+            if table.rows >= ROWS_IN_TABLE or table.nodes >= NODES_IN_TABLE:
+                parts[-1].take(table, self._table(table, len(parts) > 1 or bool(parts[-1].rows)))
+                table = _Piece()
+                if parts[-1].rows >= ROWS_IN_PART or parts[-1].nodes >= NODES_IN_PART:
+                    parts.append(_Piece())
+            table.add(drawn)
+        if table.html:
+            parts[-1].take(table, self._table(table, len(parts) > 1 or bool(parts[-1].rows)))
+        left = sum(part.rows for part in parts)
+        finished = []
+        for number, part in enumerate(parts):
+            left -= part.rows
+            html = part.html + (_more(number + 1, left) if number + 1 < len(parts) else "")
+            finished.append(Part(str(number), trusted(html), part.rows, nodes_in(html), part.old_lines, part.new_lines))
+        return tuple(finished)
+
+    def _drawn(self, sections: Iterable[Section]) -> Iterator[Drawn]:
+        for section in sections:
+            if isinstance(section, Shown):
+                yield from self.rows_of(section.rows)
+            elif isinstance(section, Hidden):
+                yield Drawn(_expand_row(section, self._options.view))
+            else:
+                yield Drawn(_missing_row(section, self._options.view))
+
+    def _table(self, table: "_Piece", is_later: bool) -> str:
+        """One table in a box that the browser lays out when it comes near; a full one has a known height."""
+        place = ""
+        if is_later and (lines := table.new_lines or table.old_lines):
+            place = f", lines {lines[0]} to {lines[1]}"
+        full = " chunk--full" if table.rows == ROWS_IN_TABLE else ""
+        split = " diff--split" if self._options.view == "split" else ""
+        return (
+            f'<div class="chunk{full}"><table class="diff{split}" dir="ltr" translate="no">'
+            f'<caption class="vh">{self._caption}{place}</caption>{_COLUMNS[self._options.view]}'
+            f"<tbody>{table.html}</tbody></table></div>"
+        )
+
+
+class _Piece:
+    """HTML with what is in it: rows, nodes, and the first and last line number of each side."""
+
+    def __init__(self, html: str = "", nodes: int = 0) -> None:
+        self._html = [html] if html else []
+        self.nodes = nodes
+        self.rows = 0
+        self.old_lines: tuple[int, int] | None = None
+        self.new_lines: tuple[int, int] | None = None
+
+    @property
+    def html(self) -> str:
+        return "".join(self._html)
+
+    def add(self, row: Drawn) -> None:
+        self._html.append(row.html)
+        self.nodes += nodes_in(row.html)
+        self.rows += row.is_line
+        self.old_lines = _stretched(self.old_lines, row.old_no, row.old_no)
+        self.new_lines = _stretched(self.new_lines, row.new_no, row.new_no)
+
+    def take(self, table: "_Piece", html: str) -> None:
+        self._html.append(html)
+        self.nodes += table.nodes
+        self.rows += table.rows
+        self.old_lines = _stretched(self.old_lines, *(table.old_lines or (None, None)))
+        self.new_lines = _stretched(self.new_lines, *(table.new_lines or (None, None)))
+
+
+def _stretched(lines: tuple[int, int] | None, first: int | None, last: int | None) -> tuple[int, int] | None:
+    if first is None or last is None:
+        return lines
+    return (min(lines[0], first), max(lines[1], last)) if lines else (first, last)
+
+
+def _hidden_rows(rows: tuple[Row, ...]) -> HiddenRows:
+    line = rows[0].line
+    return HiddenRows(rows[0].position, rows[-1].position, line.old_no, line.new_no)
+
+
+def _rests(rows: tuple[Row, ...]) -> Iterator[Part]:
+    """What is left of the lines that are too long to be shown at once, in pieces that each end with the next button."""
+    for row in rows:
+        text = row.line.text
+        if len(text) <= LONGEST_SHOWN:
+            continue
+        starts = range(LONGEST_SHOWN, min(len(text), _LONGEST_LINE), _REST_OF_LINE)
+        for number, start in enumerate(starts, 1):
+            end = min(start + _REST_OF_LINE, _LONGEST_LINE)
+            html = escaped(text[start:end])
+            if number < len(starts):
+                html += rest_button(row.position, number + 1, len(text) - end)
+            elif len(text) > end:
+                html += f'<span class="eol">{len(text) - end:,} more characters of this line are not shown</span>'
+            yield Part(f"line-{row.position}-{number}", trusted(html), 0, nodes_in(html))
+
+
+def _more(number: int, rows: int) -> str:
+    return (
+        f'<div class="diff__more"><button type="button" class="btn btn--s" data-part="{number}">Load the rest'
+        f"</button> <span>{rows:,} more {'line' if rows == 1 else 'lines'}</span></div>"
+    )
+
+
+def _expand_row(hidden: Hidden, view: str) -> str:
+    first, count = hidden.rows[0].line, len(hidden.rows)
+    key = _hidden_rows(hidden.rows).key
+    lines = f"{count:,} line" if count == 1 else f"{count:,} lines"
+    places = "".join(
+        f' data-{side}-first="{number}"'
+        for side, number in (("old", first.old_no), ("new", first.new_no))
+        if number is not None
+    )
+    return (
+        f'<tr class="expand" data-rows="{count}"{places}><td colspan="{_WIDTHS[view]}"><div class="expand__in">'
+        f'<button type="button" data-part="{key}" aria-label="Show {lines.replace(" ", " hidden ")}">'
+        f"{icon('unfold-vertical')} {lines}</button>"
+        f"<span>{_heading(first.old_no, count, first.new_no, count, hidden.section)}</span></div></td></tr>"
+    )
+
+
+def _missing_row(missing: Missing, view: str) -> str:
+    hunk = missing.hunk
+    heading = _heading(
+        hunk.old_start if hunk.old_start or hunk.new_start else None,
+        hunk.old_count,
+        hunk.new_start,
+        hunk.new_count,
+        hunk.section,
+    )
+    return (
+        f'<tr class="expand"><td colspan="{_WIDTHS[view]}"><div class="expand__in">'
+        f'<span class="expand__none">Not in the trace</span><span>{heading}</span></div></td></tr>'
+    )
+
+
+def _heading(old: int | None, old_count: int, new: int | None, new_count: int, section: str) -> str:
+    """What a hunk's header says, with the section that the lines are in."""
+    place = "" if old is None or new is None else f"@@ -{old},{old_count} +{new},{new_count} @@"
+    return f"{place} {escaped(section)}".strip()

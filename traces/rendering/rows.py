@@ -1,0 +1,209 @@
+"""Rows of a diff table, unified, split or as an excerpt, and the code in them. Decides nothing about which rows.
+
+Every reader gets the same rows. A row says where it stands: `data-old` and `data-new` are its line numbers. A line
+that can be commented has a button that says so; the numbers and signs that are seen come from `data-l` and the
+style sheet, so that copied code has none, and a row needs few nodes.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+from traces.changes.model import Line
+from traces.rendering.highlight import LineTokens
+from traces.rendering.layout import Row
+from traces.rendering.visible import escaped
+from traces.rendering.words import Ranges
+
+LONGEST_SHOWN = 4_000
+"""A longer line is cut, at this length, and the rest can be asked for."""
+
+_TEXT = re.compile(">[^<]")
+_CLASSES = {"context": "", "add": "is-add", "del": "is-del"}
+
+
+@dataclass(frozen=True, slots=True)
+class Coloured:
+    """A row with its syntax tokens and the ranges of its changed words."""
+
+    row: Row
+    tokens: LineTokens
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What all rows of a file share. `marks_ends`: some lines end with CR LF and others do not.
+
+    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands.
+    """
+
+    marks_ends: bool = False
+    marks_hunks: bool = False
+
+
+def nodes_in(html: str) -> int:
+    """How many nodes, elements and texts, a browser makes of it."""
+    return html.count("<") - html.count("</") + len(_TEXT.findall(html))
+
+
+class Drawn(NamedTuple):
+    """A row of a table, and its line number on each side. `is_line`: it shows lines, not what is hidden there."""
+
+    html: str
+    old_no: int | None = None
+    new_no: int | None = None
+    is_line: bool = False
+
+
+def unified_rows(coloured: Iterable[Coloured], style: Style) -> list[Drawn]:
+    return [Drawn(_unified(one, style), one.row.line.old_no, one.row.line.new_no, True) for one in coloured]
+
+
+def split_rows(coloured: Iterable[Coloured], style: Style) -> list[Drawn]:
+    """Rows with both sides: a run of removed lines stands beside the run of added lines that follows it."""
+    rows: list[Drawn] = []
+    removed: list[Coloured] = []
+    added: list[Coloured] = []
+
+    def pair() -> None:
+        rows.extend(_split(old, new, style) for old, new in zip_longest(removed, added))
+        removed.clear()
+        added.clear()
+
+    for one in coloured:
+        kind = one.row.line.kind
+        if kind == "del":
+            if added:
+                pair()
+            removed.append(one)
+        elif kind == "add":
+            added.append(one)
+        else:
+            pair()
+            rows.append(_split(one, one, style))
+    pair()
+    return rows
+
+
+def excerpt_rows(coloured: Iterable[Coloured], style: Style) -> list[str]:
+    """Rows with one number and without buttons, for an edit shown inside a step."""
+    rows = []
+    for one in coloured:
+        line = one.row.line
+        number = line.old_no if line.kind == "del" else line.new_no
+        rows.append(f'<tr{_class(_CLASSES[line.kind])}>{_number(number)}<td class="sg"></td>{_code(one, style)}</tr>')
+    return rows
+
+
+def painted(text: str, tokens: LineTokens, ranges: Ranges) -> str:
+    """A text with a span for each syntax token, inside `<span class="w">` where words changed."""
+    if not ranges:
+        if not tokens:
+            return escaped(text)
+        pieces = []
+        at = 0
+        for name, length in tokens:
+            piece = escaped(text[at : at + length])
+            pieces.append(f'<span class="{name}">{piece}</span>' if name else piece)
+            at += length
+        return "".join(pieces)
+    edges = iter([*(edge for pair in ranges for edge in pair), len(text) + 1])
+    edge = next(edges)
+    pieces = []
+    at = 0
+    inside = False
+    for name, length in tokens or (("", len(text)),):
+        end = at + length
+        while at < end:
+            if at == edge:
+                pieces.append("</span>" if inside else '<span class="w">')
+                inside = not inside
+                edge = next(edges)
+            stop = min(end, edge)
+            piece = escaped(text[at:stop])
+            pieces.append(f'<span class="{name}">{piece}</span>' if name else piece)
+            at = stop
+    if inside:
+        pieces.append("</span>")
+    return "".join(pieces)
+
+
+def _unified(one: Coloured, style: Style) -> str:
+    line = one.row.line
+    if line.kind == "del":
+        numbers = _button(line.old_no, "old") + _number(None)
+    else:
+        numbers = _number(line.old_no) + _button(line.new_no, "new")
+    place = _place(line.old_no, line.new_no, one.row.hunk, style)
+    return f'<tr{_class(_CLASSES[line.kind])}{place}>{numbers}<td class="sg"></td>{_code(one, style)}</tr>'
+
+
+def _split(old: Coloured | None, new: Coloured | None, style: Style) -> Drawn:
+    some = old or new
+    old_no = old.row.line.old_no if old else None
+    new_no = new.row.line.new_no if new else None
+    place = _place(old_no, new_no, some.row.hunk if some else -1, style)
+    return Drawn(f"<tr{place}>{_half(old, 'old', style)}{_half(new, 'new', style)}</tr>", old_no, new_no, True)
+
+
+def _half(one: Coloured | None, side: str, style: Style) -> str:
+    if one is None:
+        return '<td class="ln void"></td><td class="sg void"></td><td class="code void"></td>'
+    line = one.row.line
+    kind = _CLASSES[line.kind]
+    number = line.old_no if side == "old" else line.new_no
+    sign = f'<td class="sg {kind}"></td>' if kind else '<td class="sg"></td>'
+    return f"{_button(number, side, kind)}{sign}{_code(one, style, kind)}"
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def _place(old_no: int | None, new_no: int | None, hunk: int, style: Style) -> str:
+    old = "" if old_no is None else f' data-old="{old_no}"'
+    new = "" if new_no is None else f' data-new="{new_no}"'
+    return f'{old}{new} data-hunk="{hunk}"' if style.marks_hunks else old + new
+
+
+def _number(number: int | None) -> str:
+    return '<td class="ln"></td>' if number is None else f'<td class="ln" data-l="{number}"></td>'
+
+
+def _button(number: int | None, side: str, kind: str = "") -> str:
+    cell = f'<td class="ln {kind}">' if kind else '<td class="ln">'
+    if number is None:
+        return f"{cell}</td>"
+    return (
+        f'{cell}<button type="button" data-side="{side}" data-l="{number}"'
+        f' aria-label="Comment on {side} line {number}"></button></td>'
+    )
+
+
+def _code(one: Coloured, style: Style, kind: str = "") -> str:
+    line = one.row.line
+    cell = f'<td class="code {kind}">' if kind else '<td class="code">'
+    if len(line.text) > LONGEST_SHOWN:
+        shown = escaped(line.text[:LONGEST_SHOWN]) + rest_button(one.row.position, 1, len(line.text) - LONGEST_SHOWN)
+    else:
+        shown = painted(line.text, one.tokens, one.ranges)
+    return f"{cell}{shown}{_ending(line, style)}</td>"
+
+
+def rest_button(position: int, number: int, characters: int) -> str:
+    """Asks for the next part of a line that is too long to be shown at once."""
+    return (
+        f'<button type="button" class="rest" data-part="line-{position}-{number}">'
+        f"Show {characters:,} more characters of this line</button>"
+    )
+
+
+def _ending(line: Line, style: Style) -> str:
+    if line.ends == "none":
+        return '<span class="eol">No newline at end of file</span>'
+    if line.ends == "crlf" and style.marks_ends:
+        return '<span class="eol" title="This line ends with CR LF">CR LF</span>'
+    return ""
