@@ -12,13 +12,23 @@ _NOTHING = b"/dev/null"
 
 
 def unified_patch(files: Iterable[FileChange]) -> bytes:
-    """The files as `git diff` writes them, without object names; unchanged files are left out."""
-    return b"".join(part for file in files if file.operation != "unchanged" for part in _file(file))
+    """The files as `git diff` writes them, without object names. Those of which no change is known are left out."""
+    return b"".join(part for file in files if _has_change(file) for part in _file(file))
 
 
 def body_of(hunk: Hunk) -> bytes:
     """A hunk's lines as a patch has them, with git's mark after a line that has no line end."""
     return b"".join(_lines(hunk))
+
+
+def _has_change(file: FileChange) -> bool:
+    if file.operation == "modified":
+        return bool(file.hunks) or file.is_binary or _has_new_mode(file)
+    return file.operation != "unchanged"
+
+
+def _has_new_mode(file: FileChange) -> bool:
+    return None not in (file.old_mode, file.new_mode) and file.old_mode != file.new_mode
 
 
 def _file(file: FileChange) -> Iterator[bytes]:
@@ -29,7 +39,7 @@ def _file(file: FileChange) -> Iterator[bytes]:
         yield b"new file mode " + (new_mode or _ORDINARY.encode()) + b"\n"
     elif file.operation == "deleted":
         yield b"deleted file mode " + (old_mode or _ORDINARY.encode()) + b"\n"
-    elif old_mode and new_mode and old_mode != new_mode:
+    elif _has_new_mode(file):
         yield b"old mode " + old_mode + b"\nnew mode " + new_mode + b"\n"
     if file.operation in ("renamed", "copied"):
         verb = b"rename" if file.operation == "renamed" else b"copy"
@@ -37,6 +47,8 @@ def _file(file: FileChange) -> Iterator[bytes]:
     old_name = _NOTHING if file.operation == "added" else _named(old)
     new_name = _NOTHING if file.operation == "deleted" else _named(new)
     if file.is_binary:
+        # Without any line between, git takes the `diff --git` line for text.
+        yield b"index 0000000..0000000\n"
         yield b"Binary files " + old_name.rstrip(b"\t") + b" and " + new_name.rstrip(b"\t") + b" differ\n"
     elif file.hunks:
         yield b"--- " + old_name + b"\n+++ " + new_name + b"\n"
