@@ -90,15 +90,15 @@ class JobAdmin(OrganisationModelAdmin[Job]):
         for job in queryset:
             _cancel(request, job)
 
-    def cancel_view(self, request: HttpRequest, job_id: UUID) -> HttpResponse:
+    def cancel_view(self, request: HttpRequest, object_id: UUID) -> HttpResponse:
         demand(request, Right.CANCEL_JOBS)
-        job = get_object_or_404(self.get_queryset(request), pk=job_id)
+        job = get_object_or_404(self.get_queryset(request), pk=object_id)
         _cancel(request, job)
         return HttpResponseRedirect(reverse("admin:jobs_job_change", args=[job.pk]))
 
     def get_urls(self) -> list[URLPattern]:
         cancel = self.admin_site.admin_view(require_POST(self.cancel_view))
-        return [path("<uuid:job_id>/cancel/", cancel, name="jobs_job_cancel"), *super().get_urls()]
+        return [path("<uuid:object_id>/cancel/", cancel, name="jobs_job_cancel"), *super().get_urls()]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
