@@ -79,7 +79,7 @@ export class EditableText {
     }
     this.#undone = [];
     this.#put(start, removed.length, inserted);
-    this.select(start + inserted.length);
+    if (document.activeElement === this.root) this.select(start + inserted.length);
   }
 
   undo() {

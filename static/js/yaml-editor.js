@@ -28,7 +28,7 @@ class YamlEditor extends HTMLElement {
   connectedCallback() {
     this.source = one(this, 'textarea[name="source"]', HTMLTextAreaElement);
     this.form = /** @type {HTMLFormElement} */ (this.source.form);
-    this.saved = this.source.value;
+    this.saved = this.source.defaultValue;
     const block = document.getElementById(this.dataset.problems ?? "");
     this.#problems = JSON.parse(block?.textContent ?? "[]");
     this.#sayChecked(one(this, "[data-state]", HTMLElement).dataset.at ?? "");
@@ -56,9 +56,20 @@ class YamlEditor extends HTMLElement {
     this.notes = make("div", "yaml__notes");
     const box = make("div", "yaml yaml--live");
     box.append(lines, this.notes);
-    source.hidden = true;
     source.after(box);
     this.text = new EditableText(lines, source.value, (value) => this.#draw(value));
+    if (document.activeElement === source) {
+      // Somebody types already.
+      lines.focus({ preventScroll: true });
+      this.text.select(source.selectionStart, source.selectionEnd);
+    }
+    source.hidden = true;
+    // A browser puts back what was typed before a reload, and fills fields before and while this module loads.
+    const adopt = () => {
+      if (this.text && source.value !== this.text.value) this.text.replace(0, this.text.value.length, source.value);
+    };
+    source.addEventListener("input", adopt);
+    addEventListener("pageshow", adopt);
     lines.addEventListener("change", () => this.#onChange());
     lines.addEventListener("keydown", (event) => this.#onKey(event));
     lines.addEventListener("blur", () => (this.#leaving = false));
