@@ -81,7 +81,8 @@ def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
             repairs["raw control character"] += 1
             value = load(strict=False)
     except json.JSONDecodeError as error:
-        cut_off = " The text seems to be cut off." if error.pos >= len(text.rstrip()) else ""
+        is_cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        cut_off = " The text seems to be cut off." if is_cut_off else ""
         place = f"line {error.lineno}, character {error.colno}" if error.lineno > 1 else f"character {error.colno}"
         raise Malformed(f"Not JSON at {place}: {error.msg}.{cut_off}") from None
     except RecursionError:

@@ -187,7 +187,7 @@ def _step_index(event: dict[str, JSON], place: str, steps: int) -> int | None:
     if step is None:
         return None
     if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step < steps:
-        raise WrongShape(f"{place}.step must be the index of a step, from 0 to {steps - 1}, got {step!r}.")
+        raise WrongShape(f"{place}.step must be the index of a step, below {steps}, got {step!r}.")
     return step
 
 

@@ -4,7 +4,8 @@ Field notes
 - A slash command comes as <command-name>, <command-message> and <command-args>; what it or a `!` command printed as
   <local-command-stdout>, <bash-input>, <bash-stdout>; a warning before it begins with "Caveat: The messages below".
 - Hooks and the editor add <user-prompt-submit-hook>, <system-reminder>, <ide_opened_file>, <ide_selection>.
-- A person who stops the agent leaves "[Request interrupted by user]", sometimes with "for tool use".
+- A person who stops the agent leaves "[Request interrupted by user]", sometimes with "for tool use", and sometimes
+  what they said then in the same text.
 """
 
 import re
@@ -29,8 +30,9 @@ def words_of_person(texts: list[str], dropped: Counter[str]) -> str:
         kind = _kind(text)
         if kind:
             dropped[kind] += 1
-        elif text.strip():
-            said.append(text)
+        words = text if not kind else _after_interruption(text)
+        if words.strip():
+            said.append(words)
     return "\n\n".join(said)
 
 
@@ -41,6 +43,12 @@ def command_with_arguments(texts: list[str]) -> str:
         if command and arguments and arguments[1].strip():
             return f"/{command[1].strip()} {arguments[1].strip()}"
     return ""
+
+
+def _after_interruption(text: str) -> str:
+    if not text.lstrip().startswith(INTERRUPTED):
+        return ""
+    return text.partition("]")[2].lstrip().removeprefix("---").lstrip()
 
 
 def _kind(text: str) -> str:

@@ -1,0 +1,231 @@
+"""Potato's own trace format: what it says, what it refuses, and that every run survives a trip through it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
+from traces.converters.native import run_as_native
+from traces.runs import (
+    AgentRun,
+    FileEdit,
+    FileOutcome,
+    FilePatch,
+    FileRead,
+    FileWrite,
+    ReadingOptions,
+    Step,
+    ToolCall,
+)
+
+DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "trace-format.md"
+
+
+def test_a_whole_record_is_read_member_by_member() -> None:
+    record = {
+        "id": "trace_042",
+        "task_description": "Round prices.",
+        "task_id": "round",
+        "agent_model": "agent-1",
+        "instance_id": "shop__cart-7",
+        "repo": "shop/cart",
+        "tags": ["python", "money"],
+        "folder": "/home/alice/shop",
+        "started_at": "2026-03-01T10:00:00Z",
+        "steps": [
+            {
+                "message": "I edit.",
+                "thought": "Floats.",
+                "prompt": "Go on.",
+                "at": "2026-03-01T10:00:01Z",
+                "tool_calls": [
+                    {"id": "c1", "name": "bash", "arguments": {"command": "ls"}, "result": "cart.py", "is_error": False}
+                ],
+            }
+        ],
+        "files": [
+            {"path": "cart.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"},
+            {"path": "new.py", "new_text": "x\n"},
+            {"path": "gone.py", "old_text": "y\n"},
+            {"path": "now.py", "old_path": "then.py"},
+        ],
+        "patch": "diff --git a/cart.py b/cart.py\n",
+    }
+    converted = the_one(jsonl(record))
+    assert converted.run == AgentRun(
+        external_id="trace_042",
+        task="Round prices.",
+        steps=(
+            Step(
+                message="I edit.",
+                thought="Floats.",
+                prompt="Go on.",
+                at="2026-03-01T10:00:01Z",
+                calls=(ToolCall("c1", "bash", {"command": "ls"}, "cart.py"),),
+            ),
+        ),
+        events=(
+            FileOutcome("cart.py", "modified", "", "a\n", "b\n"),
+            FileOutcome("new.py", "added", "", None, "x\n"),
+            FileOutcome("gone.py", "deleted", "", "y\n", None),
+            FileOutcome("now.py", "renamed", "then.py"),
+        ),
+        event_steps=(None, None, None, None),
+        patch=b"diff --git a/cart.py b/cart.py\n",
+        folder="/home/alice/shop",
+        task_id="round",
+        agent_model="agent-1",
+        instance_id="shop__cart-7",
+        repo="shop/cart",
+        tags=("python", "money"),
+        started_at="2026-03-01T10:00:00Z",
+    )
+    assert converted.report.unknown == {}
+
+
+def test_the_project_names_the_id_and_the_task() -> None:
+    record = {"key": 7, "goal": "Round.", "id": "not this", "steps": [{"message": "Yes."}]}
+    converted = the_one(jsonl(record), options=ReadingOptions(id_key="key", text_key="goal"))
+    assert (converted.run.external_id, converted.run.task) == ("7", "Round.")
+    assert converted.report.unknown == {"member id": 1}
+
+
+def test_members_that_the_form_does_not_know_are_counted() -> None:
+    record = {"id": "x", "mood": 1, "steps": [{"message": "a", "cost": 2}, {"message": "b", "cost": 3}]}
+    assert the_one(jsonl(record)).report.unknown == {"member mood": 1, "member steps[].cost": 2}
+
+
+def test_a_result_that_is_no_text_is_written_as_json_and_counted() -> None:
+    converted = the_one(jsonl({"id": "x", "steps": [{"tool_calls": [{"name": "f", "result": [1, 2]}]}]}))
+    assert converted.run.steps[0].calls[0].result == "[\n  1,\n  2\n]"
+    assert converted.report.repairs == {"result that is no text": 1}
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        ({"steps": {}}, "Record 1: steps must be a list, got an object."),
+        ({"steps": ["a"]}, "Record 1: steps[0] must be an object, got a text."),
+        ({"steps": [{"thought": 1}]}, "Record 1: steps[0].thought must be a text, got a number."),
+        ({"task_description": []}, "Record 1: task_description must be a text, got a list."),
+        (
+            {"steps": [{"tool_calls": [{"name": "f", "is_error": "no"}]}]},
+            "Record 1: steps[0].tool_calls[0].is_error must be true or false, got a text.",
+        ),
+        ({"files": [{"new_text": ""}]}, "Record 1: files[0].path is missing."),
+        (
+            {"files": [{"path": "a", "operation": "lost"}]},
+            "Record 1: files[0].operation must be added, modified, deleted or renamed, got 'lost'.",
+        ),
+        (
+            {"files": [{"path": "a", "operation": "modified"}]},
+            "Record 1: files[0].new_text is missing: a file that was modified has a text afterwards.",
+        ),
+        (
+            {"file_events": [{"kind": "edit", "path": "a", "step": 3}]},
+            "Record 1: file_events[0].step must be the index of a step, below 0, got 3.",
+        ),
+        (
+            {"file_events": [{"kind": "wish", "path": "a"}]},
+            "Record 1: file_events[0].kind must be read, edit, write, patch or outcome, got 'wish'.",
+        ),
+        ({"id": "x"}, "Record 1 has no steps, no files and no patch, so there is nothing to judge."),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(record: dict[str, Any], sentence: str) -> None:
+    _, refusal = read(jsonl(record), named="native", explicit=True)
+    assert getattr(refusal, "sentence", refusal) == sentence
+
+
+def test_every_example_of_the_documentation_is_a_trace() -> None:
+    examples = re.findall(r"```json\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
+    assert len(examples) >= 2
+    for example in examples:
+        converted = the_one(example.encode(), "example.json")
+        assert converted.run.external_id
+        assert converted.report.unknown == {}
+
+
+def through_json(text: str) -> str:
+    """The text as JSON can say it: two lone surrogates that make a pair are one character."""
+    value: str = json.loads(json.dumps(text))
+    return value
+
+
+texts = st.text(st.characters(exclude_categories=()) | st.sampled_from("\0\ud800\udc80\r\n\u202e"), max_size=12)
+kept_texts = texts.map(through_json)
+some_texts = kept_texts.filter(bool)
+optional = st.none() | kept_texts
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | kept_texts,
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(kept_texts, children, max_size=3),
+    max_leaves=6,
+)
+lines = st.lists(kept_texts, max_size=3).map(tuple)
+events = st.one_of(
+    st.builds(FileRead, some_texts, optional),
+    st.builds(FileEdit, some_texts, kept_texts, kept_texts, st.booleans(), optional, st.none() | st.integers(0, 99)),
+    st.builds(FileWrite, some_texts, kept_texts, optional, st.none() | st.booleans()),
+    st.builds(
+        FilePatch,
+        some_texts,
+        st.lists(st.tuples(lines, lines), max_size=2).map(tuple),
+        st.sampled_from(["added", "modified", "deleted"]),
+        kept_texts,
+    ),
+    st.builds(FileOutcome, some_texts, st.sampled_from(["deleted", "renamed"]), kept_texts, optional, optional),
+    st.builds(FileOutcome, some_texts, st.sampled_from(["added", "modified"]), kept_texts, optional, kept_texts),
+)
+steps = st.builds(
+    Step,
+    kept_texts,
+    kept_texts,
+    st.lists(st.builds(ToolCall, kept_texts, kept_texts, values, optional, st.booleans()), max_size=2).map(tuple),
+    kept_texts,
+    kept_texts,
+)
+
+
+@st.composite
+def whole_runs(draw: st.DrawFn) -> AgentRun:
+    """A run of at least one step, with every member that a run can have."""
+    its_steps = tuple(draw(st.lists(steps, min_size=1, max_size=3)))
+    its_events = tuple(draw(st.lists(events, max_size=4)))
+    indices = st.none() | st.integers(0, len(its_steps) - 1)
+    facts = {key: draw(kept_texts) for key in ("folder", "task_id", "agent_model", "instance_id", "repo", "started_at")}
+    return AgentRun(
+        external_id=draw(kept_texts),
+        task=draw(kept_texts),
+        steps=its_steps,
+        events=its_events,
+        event_steps=tuple(draw(indices) for _ in its_events),
+        patch=draw(st.none() | st.binary(max_size=40)),
+        tags=tuple(draw(st.lists(some_texts, max_size=2))),
+        unknown_events=tuple(draw(st.lists(values, max_size=2))),
+        **facts,
+    )
+
+
+@given(st.lists(whole_runs(), min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_every_run_survives_being_written_and_read(written: list[AgentRun]) -> None:
+    data = jsonl(*(run_as_native(run) for run in written))
+    assert runs(read(data, named="native", explicit=True)) == written
+
+
+def test_a_written_run_is_recognised() -> None:
+    run = AgentRun("x", "Round.", steps=(Step("Yes."),), patch=b"\xff\0", events=(FileRead("a"),), event_steps=(0,))
+    assert the_one(jsonl(run_as_native(run))).run == run
+
+
+def test_a_record_that_is_no_object_of_ours_is_refused() -> None:
+    assert the_refusal(jsonl({"id": "x", "steps": [{"step_id": 1, "source": "agent"}]})).code == "not_a_trace"
