@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from traces.changes.model import Badge, BadgeCode, ChangeSet, FileChange, Hunk, Operation, Origin, counts, to_bytes
 from traces.changes.patch import read_patch
-from traces.changes.paths import same_file
+from traces.changes.paths import ending
 from traces.changes.replay import ReplayedFile, replay
 from traces.changes.texts import apply_hunks, compare, hunks_of
 from traces.runs import AgentRun
@@ -25,20 +25,27 @@ def derive(run: AgentRun) -> ChangeSet:
     patch = ChangeSet(()) if run.patch is None else read_patch(run.patch)
     replayed = replay(run.events, run.event_steps, run.folder)
     if patch.files:
-        files = _with_patch(patch.files, replayed)
+        files = _with_patch(patch.files, replayed, knows_folder=bool(run.folder))
     else:
         files = [change for file in replayed.values() if (change := _change(file)) is not None]
     files.sort(key=lambda file: to_bytes(file.path))
     return ChangeSet(tuple(files), patch.refusals)
 
 
-def _with_patch(changes: tuple[FileChange, ...], replayed: dict[str, ReplayedFile]) -> list[FileChange]:
-    """The patch's files with the steps and whole texts of the events, and the other files that the agent saw."""
+def _with_patch(
+    changes: tuple[FileChange, ...], replayed: dict[str, ReplayedFile], *, knows_folder: bool
+) -> list[FileChange]:
+    """The patch's files with the steps and whole texts of the events, and the other files that the agent saw.
+
+    Where the run does not say its folder, an absolute path that ends with just one name of the patch is that file.
+    """
     names = {name for change in changes for name in (change.path, change.old_path) if name}
     seen: dict[str, list[ReplayedFile]] = {}
     others: list[FileChange] = []
     for file in replayed.values():
-        known = same_file(file.path, names) or (same_file(file.old_path, names) if file.old_path else None)
+        known = next((name for name in (file.path, file.old_path) if name in names), None)
+        if known is None and not knows_folder:
+            known = ending(file.path, names)
         if known is not None:
             seen.setdefault(known, []).append(file)
         elif not file.is_edited:

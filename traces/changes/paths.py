@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Set
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
@@ -19,12 +20,12 @@ def identity(path: str, folder: str) -> str:
     return path
 
 
-def same_file(path: str, candidates: set[str]) -> str | None:
-    """The one candidate that a path ends with, for patches whose root is not the run's folder. None if not just one."""
-    if path in candidates:
-        return path
+def ending(path: str, names: Set[str]) -> str | None:
+    """The one name with which an absolute path ends, or None."""
+    if not _is_absolute(path):
+        return None
     parts = path.split("/")
-    ends = {"/".join(parts[start:]) for start in range(1, len(parts))} & candidates
+    ends = {"/".join(parts[start:]) for start in range(1, len(parts))} & names
     return ends.pop() if len(ends) == 1 else None
 
 

@@ -57,8 +57,10 @@ def replay(events: Iterable[FileEvent], steps: Iterable[int | None], folder: str
         if step is not None:
             file.steps[step] = None
         _Act(file, "" if step is None else f"Step {step + 1}: ").play(event)
-        if isinstance(event, FilePatch) and event.moved_to:
+        if isinstance(event, FilePatch) and event.moved_to and file.exists:
             _move(files, file, identity(event.moved_to, folder))
+        elif file.old_path and not file.exists:
+            _move_back(files, file)
     for outcome, step in outcomes:
         _state(files, outcome, step, folder)
     return files
@@ -90,6 +92,18 @@ def _move(files: dict[str, ReplayedFile], file: ReplayedFile, path: str) -> None
     file.old_path = file.old_path or file.path
     file.path = path
     files[path] = file
+
+
+def _move_back(files: dict[str, ReplayedFile], file: ReplayedFile) -> None:
+    """A file that was moved and then deleted is gone from its old place; what stands there now comes after it."""
+    del files[file.path]
+    later = files.get(file.old_path)
+    if later is None:
+        file.path, file.old_path = file.old_path, ""
+        files[file.path] = file
+    else:
+        later.original, later.existed = file.original, file.existed
+        later.steps.update(file.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +160,8 @@ class _Act:
             self._recorded(event.original)
         elif event.created:
             self._absent()
+        elif event.created is False and not file.is_edited:
+            file.existed = True
         file.blocks.clear()
         file.current, file.exists = event.text, True
 

@@ -1,0 +1,93 @@
+"""Real patches and real sessions, counted by git and replayed by a second hand. Skipped by name without them."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+from tests.traces.git_truth import counted, numstat
+from tests.traces.shared_data import shared_file, shared_files
+from traces.changes.derive import derive
+from traces.changes.model import FileChange
+from traces.changes.patch import read_patch
+from traces.changes.paths import identity
+from traces.changes.texts import apply_hunks
+from traces.changes.writing import unified_patch
+from traces.converters.reading import read_file
+from traces.runs import AgentRun, Converted, FileEdit, FileWrite, ReadingOptions
+from traces.sources import FileSource
+
+
+def runs_of(path: Path) -> list[AgentRun]:
+    source = FileSource(path.name, lambda: path.open("rb"), path.stat().st_size)
+    return [entry.run for entry in read_file(source, ReadingOptions()) if isinstance(entry, Converted)]
+
+
+@cache
+def sessions() -> list[tuple[str, AgentRun, tuple[FileChange, ...]]]:
+    paths = [*shared_files("claude-code/*/session.jsonl"), *shared_files("claude-code/small/*.json*")]
+    return [("/".join(path.parts[-2:]), run, derive(run).files) for path in paths for run in runs_of(path)]
+
+
+def test_every_prediction_has_the_files_and_counts_that_git_sees(tmp_path: Path) -> None:
+    predictions = json.loads(shared_file("swebench/preds.json").read_bytes())
+    patches = [
+        one["model_patch"].encode() for one in (predictions if isinstance(predictions, list) else predictions.values())
+    ]
+    assert len(patches) == 200
+    for patch in patches:
+        changes = read_patch(patch)
+        assert changes.refusals == ()
+        assert [file.badges for file in changes.files] == [()] * len(changes.files)
+        assert counted(changes.files) == numstat(patch, tmp_path)
+        assert counted(read_patch(unified_patch(changes.files)).files) == counted(changes.files)
+
+
+def test_the_derived_difference_of_every_session_has_the_counts_that_git_sees(tmp_path: Path) -> None:
+    lines = 0
+    for name, _, files in sessions():
+        assert numstat(unified_patch(files), tmp_path) == counted(files), name
+        lines += sum(file.added + file.removed for file in files)
+    assert lines > 300
+
+
+def test_every_long_session_changes_a_file() -> None:
+    for name, _, files in sessions():
+        if name.endswith("session.jsonl"):
+            assert any(file.operation != "unchanged" for file in files), name
+
+
+def test_the_recorded_edits_replayed_by_a_second_hand_give_the_same_text_wherever_there_is_no_badge() -> None:
+    replayed = 0
+    for name, run, files in sessions():
+        texts: dict[str, str] = {}
+        for event in run.events:
+            path = identity(event.path, run.folder)
+            if isinstance(event, FileWrite):
+                texts[path] = event.text
+            elif isinstance(event, FileEdit):
+                before = texts.get(path, event.original or "")
+                texts[path] = before.replace(event.old, event.new, -1 if event.replace_all else 1)
+        for file in files:
+            if file.badges or file.source == "read":
+                continue
+            assert file.new_text == texts[file.path], (name, file.path)
+            assert file.old_text is not None
+            assert apply_hunks(file.old_text, file.hunks) == file.new_text
+            replayed += 1
+    assert replayed > 15
+
+
+def test_the_files_with_a_badge_are_those_that_are_known() -> None:
+    found = {
+        (name, file.path.rpartition("/")[2]): [badge.code.value for badge in file.badges]
+        for name, _, files in sessions()
+        for file in files
+        if file.badges
+    }
+    assert found == {
+        ("7ed4051c8a85-0/session.jsonl", "main.go"): ["changed_between"],
+        ("small/git-ai-claude-code-with-plan.jsonl", "abstract-frolicking-neumann.md"): ["base_unknown"],
+        ("small/sample_session.json", "math_utils.py"): ["base_unknown"],
+        ("small/sample_session.json", "test_math.py"): ["base_unknown"],
+        ("small/sample_session.jsonl", "hello.py"): ["base_unknown"],
+    }
