@@ -4,8 +4,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from traces.changes.derive import derive
 from traces.converters.reading import Chosen, read_file
-from traces.runs import Converted, FileRead, ReadingOptions, Unreadable
+from traces.runs import Converted, ReadingOptions, Unreadable
 from traces.sources import FileSource
 
 
@@ -25,12 +26,17 @@ def rows(path: Path) -> list[str]:
             case Unreadable():
                 lines.append(f"  place {entry.place}: {entry.code}: {entry.sentence}")
             case Converted(run=run, report=report):
-                changed = {event.path for event in run.events if not isinstance(event, FileRead)}
+                changes = derive(run)
+                changed = [file for file in changes.files if file.operation != "unchanged"]
+                badges = Counter(str(badge.code) for file in changes.files for badge in file.badges)
                 lines += [
                     f"  place {entry.place}: {run.external_id or '(no id)'} | {run.agent_model or 'unknown model'} | "
                     f"task {run.task[:60]!r}",
-                    f"    steps {len(run.steps)}, tool calls {sum(len(step.calls) for step in run.steps)}, "
-                    f"file events {len(run.events)}, changed files {len(changed)}, patch bytes {len(run.patch or b'')}",
+                    f"    steps {len(run.steps)}, tool calls {sum(len(step.calls) for step in run.steps)}, prompts "
+                    f"{sum(bool(step.prompt) for step in run.steps)}, file events {len(run.events)}, patch bytes "
+                    f"{len(run.patch or b'')}, files changed {len(changed)} of {len(changes.files)}, lines "
+                    f"+{sum(file.added for file in changed)} -{sum(file.removed for file in changed)}, "
+                    f"badges {counted(badges)}, refused {len(changes.refusals)}",
                     f"    dropped: {counted(report.dropped)}",
                     f"    unknown: {counted(report.unknown)}",
                     f"    repairs: {counted(report.repairs)}",

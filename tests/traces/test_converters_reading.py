@@ -81,6 +81,23 @@ def test_a_file_of_another_kind_than_the_project_names_is_an_error_that_names_bo
     assert "but the project reads claude_code." in refusal.sentence
 
 
+PLAIN = jsonl({"id": "x", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]})
+
+
+def test_messages_that_could_be_of_many_formats_are_read_where_the_format_is_named() -> None:
+    refusal = the_refusal(PLAIN)
+    assert refusal.sentence.endswith(
+        "If it is claude_code, say so at the import: its messages have roles and contents, as those of many formats "
+        "have, and no tool_use blocks."
+    )
+    assert the_one(PLAIN, named="claude_code").run.steps[0].message == "Hello"
+
+
+def test_a_file_that_is_no_trace_at_all_is_told_what_the_project_reads() -> None:
+    refusal = the_refusal(b'{"a": 1}', named="swebench")
+    assert refusal.sentence == "trace.jsonl is no trace: a JSON object with the keys a. The project reads swebench."
+
+
 def test_a_format_that_somebody_says_for_this_file_wins() -> None:
     chosen, *rest = read(GOOD, named="claude_code", explicit=True)
     assert getattr(chosen, "format", "") == "claude_code"

@@ -100,5 +100,5 @@ def _recognises_messages(records: list[dict[str, JSON]]) -> tuple[float, str]:
         if not kinds.isdisjoint({"tool_use", "tool_result", "thinking"}):
             return 0.9, "it has Anthropic messages with tool_use blocks"
         if any(text(message, "role") == "assistant" for message in messages):
-            return 0.5, "it has messages with roles and contents, as Anthropic's are"
+            return 0.3, "its messages have roles and contents, as those of many formats have, and no tool_use blocks"
     return 0.0, "no line is one of a session, and no record has messages, loglines or structured_turns"

@@ -46,17 +46,21 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     sureness, reason, best = max(found, key=lambda answer: answer[0])
     if named != AUTOMATIC:
         own_sureness, own_reason = converters[named].recognises(head, name)
-        if own_sureness >= SURE_ENOUGH:
-            return Choice(converters[named], f"{source.name} is {named}, as the project says: {own_reason}.")
+        if own_sureness >= SURE_ENOUGH or own_sureness >= sureness > 0:
+            return Choice(converters[named], f"{source.name} is read as {named}, as the project says: {own_reason}.")
         if sureness >= SURE_ENOUGH:
             raise NotATrace(
                 "other_format",
                 f"{source.name} is {best.name}, since {reason}, but the project reads {named}. Import it as "
                 f"{best.name}, or set trace_converter to {best.name} or auto.",
             )
+        reads = f"The project reads {named}"
+    else:
+        reads = f"Potato reads {_formats()}"
     if sureness >= SURE_ENOUGH:
         return Choice(best, f"{source.name} is {best.name}: {reason}.")
-    raise NotATrace("not_a_trace", f"{source.name} is no trace: {_description(head, name)}. Potato reads {_formats()}.")
+    perhaps = f" If it is {best.name}, say so at the import: {reason}." if sureness else ""
+    raise NotATrace("not_a_trace", f"{source.name} is no trace: {_description(head, name)}. {reads}.{perhaps}")
 
 
 def _formats() -> str:
