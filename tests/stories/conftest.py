@@ -81,10 +81,10 @@ class Reader:
             f"{violation['id']}: {node['target']}" for violation in results["violations"] for node in violation["nodes"]
         ]
 
-    def assert_clean(self) -> None:
-        assert self.reports() == []
-        assert self.errors == []
-        assert self.violations() == []
+    def assert_clean(self, where: str = "") -> None:
+        assert self.reports() == [], where
+        assert self.errors == [], where
+        assert self.violations() == [], where
 
 
 @pytest.fixture

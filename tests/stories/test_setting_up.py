@@ -36,6 +36,11 @@ def editor(reader: Reader):  # type: ignore[no-untyped-def]  # a Locator, whose 
     return reader.page.get_by_role("textbox", name=re.compile("config", re.I)).first
 
 
+def written(reader: Reader) -> str:
+    """What the form would send."""
+    return reader.page.locator("textarea[name=source]").input_value()
+
+
 def write(reader: Reader, text: str) -> None:
     editor(reader).fill(text)
 
@@ -45,6 +50,7 @@ def test_an_admin_writes_mends_and_publishes_a_configuration(world_of_browsers: 
     reader.sign_in("dora")
     reader.page.get_by_role("link", name="Open Acme Research").click()
     reader.page.get_by_role("link", name=re.compile("Set up")).click()
+    reader.page.wait_for_load_state("networkidle")
     write(reader, BROKEN)
     expect(reader.page.get_by_text("severty is not a key of inline_comments")).to_be_visible()
     expect(reader.page.get_by_text('Found the text "twenty"')).to_be_visible()
@@ -94,7 +100,7 @@ def test_two_admins_do_not_overwrite_each_other(world_of_browsers: World, reader
     write(reader, "task_name: Mine\n")
     reader.page.get_by_role("button", name="Save draft").click()
     expect(reader.page.get_by_text("Somebody else saved this draft meanwhile")).to_be_visible()
-    assert editor(reader).input_value() == "task_name: Mine\n"
+    assert written(reader) == "task_name: Mine\n"
     with acting_in(world.acme):
         assert Project.objects.get().draft == "task_name: Theirs\n"
 
@@ -107,7 +113,7 @@ def test_the_editor_works_by_keyboard_and_does_not_trap_it(world_of_browsers: Wo
     reader.page.keyboard.type("task_name: X")
     reader.page.keyboard.press("Enter")
     reader.page.keyboard.press("Tab")
-    assert editor(reader).input_value().startswith("task_name: X\n")
+    assert written(reader).startswith("task_name: X\n")
     reader.page.keyboard.press("Escape")
     reader.page.keyboard.press("Tab")
     assert not editor(reader).evaluate("(element) => element === document.activeElement")
@@ -122,29 +128,29 @@ def test_a_wrong_password_is_answered_in_words(world_of_browsers: World, reader:
     reader.assert_clean()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/accounts/login/",
-        "/accounts/password/change/",
-        "/accounts/logout/",
-        "/",
-        "/o/acme/",
-        "/o/acme/admin/",
-        "/o/acme/admin/accounts/project/",
-        "/o/acme/admin/accounts/project/add/",
-        "/o/acme/admin/accounts/membership/",
-        "/o/acme/admin/accounts/auditevent/",
-        "/o/acme/admin/jobs/job/",
-        "/o/birch/",
-    ],
-)
-def test_every_page_is_clean_in_both_themes(world_of_browsers: World, themed_reader: Reader, path: str) -> None:
-    if path != "/accounts/login/":
-        themed_reader.sign_in("dora")
-    themed_reader.open(path)
+PAGES = [
+    "/",
+    "/accounts/password/change/",
+    "/accounts/logout/",
+    "/o/acme/",
+    "/o/acme/admin/",
+    "/o/acme/admin/accounts/project/",
+    "/o/acme/admin/accounts/project/add/",
+    "/o/acme/admin/accounts/membership/",
+    "/o/acme/admin/accounts/auditevent/",
+    "/o/acme/admin/jobs/job/",
+    "/o/birch/",
+]
+
+
+def test_every_page_is_clean_in_both_themes(world_of_browsers: World, themed_reader: Reader) -> None:
+    themed_reader.open("/accounts/login/")
     themed_reader.assert_clean()
-    assert themed_reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    themed_reader.sign_in("dora")
+    for path in PAGES:
+        themed_reader.open(path)
+        themed_reader.assert_clean(path)
+        assert themed_reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
 def test_a_page_folds_at_200_percent(world_of_browsers: World, reader: Reader) -> None:

@@ -1,0 +1,120 @@
+"""Somebody edits a configuration in the editor: by keyboard, around what is said between the lines, without scripts."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.stories.conftest import Reader
+from tests.worlds import World
+
+pytestmark = pytest.mark.browser
+
+BROKEN = """\
+task_name: "Parser review"
+
+annotation_schemes:
+  - name: verdict
+    annotation_type: code_review_verdict
+    verdict:
+      summary_min_length: twenty
+"""
+
+
+def open_editor(reader: Reader, world: World) -> Locator:
+    """The editor with the broken configuration in it, checked, and its caret before the first line."""
+    reader.sign_in("dora")
+    reader.open(f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/")
+    lines = reader.page.locator("yaml-editor [role=textbox]")
+    lines.fill(BROKEN)
+    expect(reader.page.get_by_text('Found the text "twenty"')).to_be_visible()
+    lines.press("Control+Home")
+    return lines
+
+
+def sent(reader: Reader) -> str:
+    """What the form would send, which is what the lines show."""
+    source = reader.page.locator("textarea[name=source]").input_value()
+    shown = reader.page.locator("yaml-editor [role=textbox] > *").evaluate_all(
+        "(lines) => lines.map((line) => line.textContent).join('\\n')"
+    )
+    assert shown == source
+    return source
+
+
+def press(reader: Reader, *keys: str) -> None:
+    for key in keys:
+        reader.page.keyboard.press(key)
+
+
+def line_of_caret(reader: Reader) -> int:
+    line: int = reader.page.locator("yaml-editor [role=textbox]").evaluate(
+        "(root) => [...root.children].findIndex((line) => line.contains(getSelection().anchorNode)) + 1"
+    )
+    return line
+
+
+def test_what_is_typed_deleted_and_undone_is_what_would_be_sent(world_of_browsers: World, reader: Reader) -> None:
+    open_editor(reader, world_of_browsers)
+    press(reader, "End", "Enter")
+    reader.page.keyboard.type("target: x")
+    assert sent(reader) == BROKEN.replace('review"\n', 'review"\ntarget: x\n')
+    press(reader, "Control+Backspace", "Backspace", "Backspace")
+    assert sent(reader) == BROKEN.replace('review"\n', 'review"\ntarget\n')
+    press(reader, *["Control+z"] * 8)
+    assert BROKEN.startswith(sent(reader))
+    press(reader, *["Control+Shift+z"] * 8)
+    assert sent(reader) == BROKEN.replace('review"\n', 'review"\ntarget\n')
+    assert reader.errors == []
+
+
+def test_the_caret_steps_over_what_is_said_between_the_lines(world_of_browsers: World, reader: Reader) -> None:
+    open_editor(reader, world_of_browsers)
+    press(reader, "F8")
+    assert line_of_caret(reader) == 7
+    press(reader, "End", "ArrowRight")
+    assert line_of_caret(reader) == 8
+    press(reader, "ArrowUp")
+    assert line_of_caret(reader) == 7
+    press(reader, "ArrowDown", "Backspace")
+    assert sent(reader) == BROKEN.removesuffix("\n")
+
+
+def test_tab_moves_lines_in_and_out_until_escape_lets_it_leave(world_of_browsers: World, reader: Reader) -> None:
+    lines = open_editor(reader, world_of_browsers)
+    press(reader, "Tab", "Shift+Tab", "Control+a", "Tab")
+    assert sent(reader).splitlines()[:4] == [
+        '  task_name: "Parser review"',
+        "",
+        "  annotation_schemes:",
+        "    - name: verdict",
+    ]
+    press(reader, "Shift+Tab")
+    assert sent(reader) == BROKEN
+    press(reader, "Escape", "Tab")
+    assert lines.evaluate("(root) => root !== document.activeElement")
+
+
+def test_a_publication_that_cannot_be_leads_to_the_first_error(world_of_browsers: World, reader: Reader) -> None:
+    open_editor(reader, world_of_browsers)
+    reader.page.get_by_role("button", name="Publish version 1").click(force=True)
+    assert line_of_caret(reader) == 7
+    press(reader, "Control+Shift+ArrowRight")
+    reader.page.keyboard.type("20")
+    expect(reader.page.get_by_role("button", name="Publish version 1")).to_have_attribute("aria-disabled", "false")
+    press(reader, "Control+s")
+    expect(reader.page.get_by_text("The draft is saved.")).to_be_visible()
+    assert sent(reader) == BROKEN.replace("twenty", "20")
+    reader.assert_clean()
+
+
+def test_without_scripts_there_is_a_plain_field_and_a_list(world_of_browsers: World, reader: Reader) -> None:
+    open_editor(reader, world_of_browsers)
+    press(reader, "Control+s")
+    expect(reader.page.get_by_text("The draft is saved.")).to_be_visible()
+    browser = reader.page.context.browser
+    assert browser is not None
+    with browser.new_context(java_script_enabled=False, storage_state=reader.page.context.storage_state()) as plain:
+        page = plain.new_page()
+        page.goto(reader.page.url)
+        assert page.get_by_role("textbox", name="config.yaml").input_value() == BROKEN
+        expect(page.get_by_role("link", name="Line 7: summary_min_length")).to_be_visible()
+        expect(page.get_by_text('Found the text "twenty"')).to_be_visible()
