@@ -17,6 +17,7 @@ from accounts import admin as accounts_admin
 from jobs import admin as jobs_admin
 from tenancy.permissions import allowed, demand
 from tenancy.roles import Right
+from traces import admin as traces_admin
 
 # Ours are global (allauth's), and "view on site" looks any object of any type up by its id.
 _LEFT_OUT = {"login", "logout", "password_change", "password_change_done", "view_on_site"}
@@ -52,3 +53,4 @@ class OrganisationAdminSite(AdminSite):
 site = OrganisationAdminSite(name="admin")
 accounts_admin.register(site)
 jobs_admin.register(site)
+traces_admin.register(site)

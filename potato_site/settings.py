@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "tenancy",
     "jobs",
     "accounts",
+    "traces",
     "review",
     "potato_site.apps.PotatoSiteConfig",
     "django.contrib.admin.apps.SimpleAdminConfig",

@@ -14,7 +14,7 @@ from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, T
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
-from traces.rendering.steps import summary_of
+from traces.rendering.tools import title_of
 from traces.runs import AgentRun, Converted
 
 FILES_A_RUN = 3_000
@@ -121,12 +121,13 @@ def _store_steps(trace: Trace, run: AgentRun) -> None:
 
 
 def _step(trace: Trace, index: int, step: Any, sha256: str) -> TraceStep:
-    summary = summary_of(step)
+    title = title_of(step)
     return TraceStep(
         trace=trace,
         index=index,
-        title=storable(summary.title, 200),
-        kind=summary.icon[:40],
+        title=storable(title.title, 200),
+        detail=storable(title.detail, 300),
+        kind=title.kind,
         is_error=any(call.is_error for call in step.calls),
         sha256=sha256,
     )

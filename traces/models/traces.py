@@ -92,6 +92,7 @@ class TraceStep(TenantModel):
     trace = models.ForeignKey(Trace, on_delete=models.PROTECT, related_name="steps", db_index=False)
     index = models.PositiveIntegerField()
     title = models.CharField(max_length=200)
+    detail = models.CharField(max_length=300, blank=True)
     kind = models.CharField(max_length=40)
     is_error = models.BooleanField(default=False)
     sha256 = models.CharField(max_length=64)
