@@ -11,9 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from accounts.configuration.converters import allowed_converters, installed_converters
 from tests.traces.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
 from tests.traces.sessions import SessionFile, says
 from traces.converters.reading import read_file
+from traces.converters.registry import installed
 from traces.runs import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
 from traces.sources import BytesSource, FileSource
 
@@ -109,6 +111,14 @@ def test_a_format_without_a_converter_is_an_error() -> None:
     assert refusal.sentence == (
         "No converter for webvoyager is installed. Potato reads claude_code, native, patch, swebench."
     )
+
+
+def test_a_project_may_name_every_installed_format() -> None:
+    assert set(installed()) == installed_converters() == {"claude_code", "native", "patch", "swebench"}
+    assert set(installed()) <= set(allowed_converters())
+    for name, converter in installed().items():
+        assert converter.name == name
+        assert converter.label
 
 
 DEEP = b'{"id": "deep", "steps": [{"message": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"

@@ -1,13 +1,11 @@
 """Reads members of JSON objects whose types nobody has checked."""
 
-from collections.abc import Mapping
-
 from traces.runs import JSON
 
 
 def text(record: JSON, *keys: str) -> str:
     """The first of these members that is a text and not empty, or ""."""
-    if isinstance(record, Mapping):
+    if isinstance(record, dict):
         for key in keys:
             value = record.get(key)
             if isinstance(value, str) and value:
@@ -17,13 +15,13 @@ def text(record: JSON, *keys: str) -> str:
 
 def text_or_none(record: JSON, key: str) -> str | None:
     """The member if it is a text, be it empty; None otherwise."""
-    value = record.get(key) if isinstance(record, Mapping) else None
+    value = record.get(key) if isinstance(record, dict) else None
     return value if isinstance(value, str) else None
 
 
 def name(record: JSON, key: str) -> str:
     """The member as an identifier: a text, or a whole number as its digits; or ""."""
-    value = record.get(key) if isinstance(record, Mapping) else None
+    value = record.get(key) if isinstance(record, dict) else None
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

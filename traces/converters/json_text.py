@@ -38,48 +38,8 @@ def decoded(data: bytes, repairs: Counter[str]) -> str:
 def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
     """The value that the bytes hold, at most `depth` deep; counts in `repairs` what was mended."""
     text = decoded(data, repairs)
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            repairs["key that stands twice"] += 1
-        return value
-
-    def constant(name: str) -> str:
-        repairs["NaN or Infinity"] += 1
-        return name
-
-    def floating(digits: str) -> float | str:
-        number = float(digits)
-        return number if math.isfinite(number) else constant(digits)
-
-    def integer(digits: str) -> int | str:
-        if len(digits) <= LONGEST_INTEGER:
-            return int(digits)
-        repairs["number of too many digits"] += 1
-        return digits
-
-    def load(*, strict: bool) -> JSON:
-        return json.loads(
-            text,
-            strict=strict,
-            object_pairs_hook=members,
-            parse_constant=constant,
-            parse_float=floating,
-            parse_int=integer,
-        )
-
-    before = Counter(repairs)
     try:
-        try:
-            value = load(strict=True)
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Invalid control character"):
-                raise
-            repairs.clear()
-            repairs.update(before)
-            repairs["raw control character"] += 1
-            value = load(strict=False)
+        value = _value(text, repairs)
     except json.JSONDecodeError as error:
         is_cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         cut_off = " The text seems to be cut off." if is_cut_off else ""
@@ -90,6 +50,50 @@ def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
     if _deeper_than(value, depth):
         raise Malformed(_too_deep(depth))
     return value
+
+
+def _value(text: str, repairs: Counter[str]) -> JSON:
+    mended: list[str] = []
+    try:
+        value = _load(text, mended, strict=True)
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith("Invalid control character"):
+            raise
+        mended = ["raw control character"]
+        value = _load(text, mended, strict=False)
+    repairs.update(mended)
+    return value
+
+
+def _load(text: str, mended: list[str], *, strict: bool) -> JSON:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            mended.append("key that stands twice")
+        return value
+
+    def constant(name: str) -> str:
+        mended.append("NaN or Infinity")
+        return name
+
+    def floating(digits: str) -> float | str:
+        number = float(digits)
+        return number if math.isfinite(number) else constant(digits)
+
+    def integer(digits: str) -> int | str:
+        if len(digits) <= LONGEST_INTEGER:
+            return int(digits)
+        mended.append("number of too many digits")
+        return digits
+
+    return json.loads(
+        text,
+        strict=strict,
+        object_pairs_hook=members,
+        parse_constant=constant,
+        parse_float=floating,
+        parse_int=integer,
+    )
 
 
 def _too_deep(depth: int) -> str:
