@@ -59,7 +59,7 @@ def field(
     else:
         control_class = "input"
     described_by = [f"{control}_hint"] * bool(hint_text) + [f"{control}_error"] * bool(bound_field.errors)
-    attrs = {key.replace("_", "-"): value for key, value in attributes.items()}
+    attrs: dict[str, str | bool] = {key.replace("_", "-"): value for key, value in attributes.items()}
     if all_classes := f"{control_class} {classes}".strip():
         attrs["class"] = all_classes
     if described_by:

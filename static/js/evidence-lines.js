@@ -1,0 +1,158 @@
+/**
+ * Lines of differences: finding one by its address, moving between them, and one stop for Tab in each file.
+ * The lines' buttons come as the review page needs them; here they are links to their line, and are named so.
+ */
+
+import { LazyFragment } from "./lazy-fragment.js";
+
+const BUTTONS = "button[data-side]";
+const CHANGES = "article:not(.is-closed) :is(tr.is-add, tr.is-del, td.ln.is-add, td.ln.is-del)";
+/** @type {WeakMap<Element, HTMLButtonElement>} */
+const tabStops = new WeakMap();
+
+/** @typedef {{ id: string, hunk: string, side: string, line: number }} Place */
+
+/**
+ * The parts of "f3", "f3-new-42" and "f3-h1-old-12"; line is 0 for the file itself.
+ * @param {string} hash
+ * @returns {Place | null}
+ */
+export function placeOf(hash) {
+  const found = /^#?(?<id>[fs]\d{1,9})(?:(?:-h(?<hunk>\d{1,9}))?-(?<side>old|new)-(?<line>\d{1,9}))?$/.exec(hash);
+  const groups = found?.groups;
+  return groups ? { id: groups.id ?? "", hunk: groups.hunk ?? "", side: groups.side ?? "", line: Number(groups.line ?? 0) } : null;
+}
+
+/** Buttons that are new on the page. @param {ParentNode} scope @param {string} label with {side} and {line} */
+export function prepareLines(scope, label) {
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (scope.querySelectorAll(BUTTONS))) {
+    button.ariaLabel = label.replace("{side}", button.dataset.side ?? "").replace("{line}", button.dataset.l ?? "");
+    const file = button.closest("article");
+    const isFirst = file !== null && !tabStops.get(file)?.isConnected;
+    button.tabIndex = isFirst ? 0 : -1;
+    if (isFirst) tabStops.set(file, button);
+  }
+}
+
+/** The line that Tab comes back to. @param {HTMLButtonElement} button */
+function keepTabStop(button) {
+  const file = button.closest("article");
+  if (!file) return;
+  const before = tabStops.get(file);
+  if (before) before.tabIndex = -1;
+  button.tabIndex = 0;
+  tabStops.set(file, button);
+}
+
+/** Mark a row as where the reader is. @param {HTMLTableRowElement} row @param {string} [side] */
+export function markRow(row, side) {
+  document.querySelector("tr.is-at")?.classList.remove("is-at");
+  row.classList.add("is-at");
+  const button = row.querySelector(side ? `${BUTTONS}[data-side="${side}"]` : BUTTONS) ?? row.querySelector(BUTTONS);
+  if (button instanceof HTMLButtonElement) {
+    keepTabStop(button);
+    button.focus({ preventScroll: true });
+  }
+  row.scrollIntoView({ block: "center" });
+}
+
+/** The address of a line. @param {HTMLElement} button */
+export function hashOf(button) {
+  const row = button.closest("tr");
+  const hunk = row?.dataset.hunk ? `-h${row.dataset.hunk}` : "";
+  return `#${button.closest("article")?.id}${hunk}-${button.dataset.side}-${button.dataset.l}`;
+}
+
+/**
+ * The row of a line, after loading what it needs: the file, hidden rows, or more of a long file.
+ * @param {HTMLElement} file
+ * @param {Place} place
+ * @param {(button: HTMLButtonElement) => Promise<boolean>} ask loads what a button asks for; false if it did not come
+ * @returns {Promise<HTMLTableRowElement | null>} null where the file has no such line
+ */
+export async function rowOf(file, place, ask) {
+  const hunk = place.hunk ? `[data-hunk="${place.hunk}"]` : "";
+  const lazy = file.querySelector("lazy-fragment");
+  if (lazy instanceof LazyFragment) await lazy.load();
+  for (;;) {
+    const row = file.querySelector(`tr[data-${place.side}="${place.line}"]${hunk}`);
+    if (row instanceof HTMLTableRowElement) return row;
+    const button = hiding(file, place) ?? file.querySelector(".diff__more button[data-part]");
+    if (!(button instanceof HTMLButtonElement) || !(await ask(button))) return null;
+  }
+}
+
+/** The button behind which the line is hidden. @param {HTMLElement} file @param {Place} place */
+function hiding(file, place) {
+  for (const row of /** @type {NodeListOf<HTMLElement>} */ (file.querySelectorAll("tr.expand[data-rows]"))) {
+    const first = Number(place.side === "old" ? row.dataset.oldFirst : row.dataset.newFirst);
+    if (first && first <= place.line && place.line < first + Number(row.dataset.rows)) {
+      return row.querySelector("button[data-part]");
+    }
+  }
+  return null;
+}
+
+/** Where changes begin, and files that are not loaded yet, in the page's order. @returns {HTMLElement[]} */
+function changes() {
+  /** @type {HTMLElement[]} */
+  const found = [];
+  for (const at of document.querySelectorAll(`${CHANGES}, article:not(.is-closed) lazy-fragment:not([data-loaded])`)) {
+    const row = at.closest("tr");
+    if (!row) {
+      if (at instanceof HTMLElement) found.push(at);
+    } else if (row !== found.at(-1) && !isChanged(row.previousElementSibling)) found.push(row);
+  }
+  return found;
+}
+
+/** @param {Element | null} row */
+function isChanged(row) {
+  return row?.matches(".is-add, .is-del, :has(> .ln:is(.is-add, .is-del))") ?? false;
+}
+
+/**
+ * The element of a list that comes next from where the reader is: from `at` while that is in sight, else from the
+ * top of the window.
+ * @param {HTMLElement[]} list in the page's order
+ * @param {Element | null} at
+ * @param {1 | -1} direction
+ * @returns {HTMLElement | undefined}
+ */
+export function nextOf(list, at, direction) {
+  const box = at?.getBoundingClientRect();
+  if (at && box && box.bottom > 0 && box.top < innerHeight) {
+    const wanted = direction > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
+    const ahead = list.filter((one) => one !== at && at.compareDocumentPosition(one) & wanted);
+    return direction > 0 ? ahead[0] : ahead.at(-1);
+  }
+  const top = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+  return direction > 0
+    ? list.find((one) => one.getBoundingClientRect().top >= top - 1)
+    : list.findLast((one) => one.getBoundingClientRect().top < top - 1);
+}
+
+/** Go to the next or previous change, also into a file that is not loaded. @param {1 | -1} direction */
+export async function moveByChange(direction) {
+  for (let at = document.querySelector("tr.is-at"); ; ) {
+    const next = nextOf(changes(), at, direction);
+    if (!next) return;
+    if (next instanceof HTMLTableRowElement) return markRow(next);
+    if (!(next instanceof LazyFragment)) return;
+    next.scrollIntoView({ block: "center" });
+    await next.load();
+    if (!next.isLoaded) return;
+    const inside = changes().filter((row) => next.contains(row));
+    const row = direction > 0 ? inside[0] : inside.at(-1);
+    if (row instanceof HTMLTableRowElement) return markRow(row);
+    at = next;
+  }
+}
+
+/** From a line's button to the next one of its file; in two columns, of its side. @param {HTMLElement} button @param {1 | -1} direction */
+export function moveByLine(button, direction) {
+  const split = button.closest(".diff--split");
+  const list = [...(button.closest("article")?.querySelectorAll(split ? `${BUTTONS}[data-side="${button.dataset.side}"]` : BUTTONS) ?? [])];
+  const row = list[list.indexOf(button) + direction]?.closest("tr");
+  if (row) markRow(row, split ? button.dataset.side : undefined);
+}

@@ -1,0 +1,83 @@
+/**
+ * <lazy-fragment src="...">: loads a piece of the page from our own site when it comes near the viewport, once.
+ * Until then it holds a link to the same content, which is what a browser without JavaScript follows.
+ *
+ * Attributes: src; data-rows, the number of rows that room is kept for, 0 where it is not known.
+ * It sends "fragment" when its content has come, and holds a copy of <template id="fragment-failed"> where it has not.
+ */
+
+const AHEAD = "1500px";
+const MOST_ROWS = 1500;
+
+/**
+ * HTML of our own site as nodes. This is the one place where text becomes elements: the site escapes all that is
+ * in a run before it stores it, and an answer from elsewhere, or after a redirect, is refused.
+ * @param {string} address
+ * @returns {Promise<DocumentFragment>}
+ */
+export async function fragmentFrom(address) {
+  const url = new URL(address, document.baseURI);
+  if (url.origin !== location.origin) throw new Error(`${url.origin} is not this site`);
+  const answer = await fetch(url, { redirect: "error" });
+  if (!answer.ok) throw new Error(`${url.pathname} answered ${answer.status}`);
+  const template = document.createElement("template");
+  template.innerHTML = await answer.text();
+  return template.content;
+}
+
+/** What is shown where a fragment did not come; its button has data-again. @returns {Node} */
+export function failure() {
+  const template = document.getElementById("fragment-failed");
+  return template instanceof HTMLTemplateElement ? template.content.cloneNode(true) : document.createTextNode("");
+}
+
+const near = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting && target instanceof LazyFragment) target.load();
+    }
+  },
+  { rootMargin: `${AHEAD} 0px` },
+);
+
+export class LazyFragment extends HTMLElement {
+  /** @type {Promise<void> | undefined} */ #loading;
+
+  connectedCallback() {
+    if (this.isLoaded) return;
+    const rows = Math.min(Number(this.dataset.rows) || 0, MOST_ROWS);
+    if (rows) this.style.minBlockSize = `calc(${rows} * var(--diff-row))`;
+    near.observe(this);
+  }
+
+  disconnectedCallback() {
+    near.unobserve(this);
+  }
+
+  get isLoaded() {
+    return "loaded" in this.dataset;
+  }
+
+  /** Load it now; resolves when the content is there or has failed to come. @returns {Promise<void>} */
+  load() {
+    near.unobserve(this);
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load() {
+    if (this.isLoaded) return;
+    this.ariaBusy = "true";
+    try {
+      this.replaceChildren(await fragmentFrom(this.getAttribute("src") ?? ""));
+      this.dataset.loaded = "";
+    } catch {
+      this.replaceChildren(failure());
+      this.#loading = undefined;
+    } finally {
+      this.ariaBusy = null;
+      this.style.minBlockSize = "";
+    }
+    this.dispatchEvent(new CustomEvent("fragment", { bubbles: true }));
+  }
+}
