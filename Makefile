@@ -13,7 +13,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript lock clean
+.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript lock clean bench
 
 install: $(INSTALLED)
 
@@ -73,6 +73,11 @@ lock:
 	for name in runtime development; do \
 	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
+
+# Figures, not tests: needs PyPI once. `make bench PYTEST="-k huge"` measures a part.
+bench: $(INSTALLED)
+	$(RUN) -m pytest bench --quiet --override-ini "python_files=bench_*.py" --override-ini "python_functions=bench_*" \
+	  --override-ini "timeout=1800" --capture=no $(PYTEST)
 
 # The virtual environment and caches; the data of development stay in .local.
 clean:

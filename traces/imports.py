@@ -12,13 +12,12 @@ from typing import Any, cast
 
 from django.core.files.storage import default_storage
 
-from accounts.configuration import ProjectConfiguration
-from accounts.models import Project
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
+from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Chosen, read_file
-from traces.fragments import DisplayOptions, render_trace_file, render_trace_step
+from traces.fragments import DisplayOptions, configuration_of, render_trace_file, render_trace_step
 from traces.models import ImportedFile, ImportProblem, Trace
 from traces.runs import Converted, ReadingOptions, Source, Unreadable
 from traces.sources import FileSource
@@ -26,6 +25,8 @@ from traces.storing import Refused, store_run
 
 SECONDS_A_PART = 15.0
 RECORDS_A_PART = 200
+# A file read in the wrong format has an error a line: the first ones say enough, the rest is counted.
+PROBLEMS_KEPT = 5_000
 
 
 class ImportTraces:
@@ -84,13 +85,16 @@ def _take(file: ImportedFile, entry: Chosen | Converted | Unreadable, cursor: di
 
 
 def _note(file: ImportedFile, problem: Unreadable, cursor: dict[str, Any]) -> None:
-    ImportProblem.objects.create(file=file, place=problem.place, code=problem.code, sentence=problem.sentence)
     cursor["errors"] += 1
+    if cursor["errors"] <= PROBLEMS_KEPT:
+        ImportProblem.objects.create(
+            file=file, place=problem.place, code=problem.code, sentence=storable(problem.sentence)
+        )
 
 
 def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     """Fragments of the new traces in the project's own view, a body at a time; other views are made when asked for."""
-    options = DisplayOptions.of(_configuration(file.project))
+    options = DisplayOptions.of(configuration_of(file.project))
     ends = time.monotonic() + SECONDS_A_PART
     traces = Trace.objects.filter(file=file).order_by("pk")
     if cursor["trace"] is not None:
@@ -128,7 +132,7 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
 
 
 def _reading(file: ImportedFile) -> tuple[str, ReadingOptions]:
-    configuration = _configuration(file.project)
+    configuration = configuration_of(file.project)
     if configuration is None:
         return file.format, ReadingOptions()
     named = configuration.agentic.trace_converter if file.format == AUTOMATIC else file.format
@@ -137,8 +141,3 @@ def _reading(file: ImportedFile) -> tuple[str, ReadingOptions]:
         text_key=configuration.item_properties.text_key,
         split_tool_calls=configuration.agentic.steps.split_tool_calls,
     )
-
-
-def _configuration(project: Project) -> ProjectConfiguration | None:
-    newest = project.newest_version()
-    return ProjectConfiguration.model_validate(newest.configuration) if newest else None

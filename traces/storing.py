@@ -33,12 +33,15 @@ def store_run(converted: Converted, file: ImportedFile) -> bool:
     """Store the run as a new trace of the file's project; False where the same content is there already.
 
     The same external id with other content becomes the next version. Parts of the run that could not be read are
-    noted on the file. Raises Refused for a run without an id, or with nothing to judge.
+    noted on the file. A run without an id is named after its file. Raises Refused for one with nothing to judge.
     """
     run = converted.run
     external_id = storable(run.external_id, 300)
     if not external_id:
-        raise Refused("no_id", f"The run at {converted.place} has no id: name its field by item_properties.id_key.")
+        external_id = (
+            storable(file.name, 280) if converted.place == 1 else f"{storable(file.name, 280)}#{converted.place}"
+        )
+        converted.report.repairs["no id: named after its file"] += 1
     native = run_as_native(run)
     digest = sha256_of(native)
     versions = Trace.objects.filter(project=file.project, external_id=external_id)

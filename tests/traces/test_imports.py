@@ -1,0 +1,307 @@
+"""Files of runs become traces: by upload and by command, once each, with every error told and nothing lost."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Project
+from jobs import runner
+from jobs.models import Job, JobState
+from tenancy.actor import Actor, acting_in
+from tests.worlds import World
+from traces import imports
+from traces.actions import EmptyFile, UnknownFormat, request_import
+from traces.converters.native import run_as_native
+from traces.converters.reading import read_file
+from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
+from traces.runs import Converted, ReadingOptions
+from traces.sources import BytesSource
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(id: str, *, task: str = "Fix the parser", old: str = "a\n", new: str = "b\n", **more: Any) -> dict[str, Any]:
+    return {
+        "id": id,
+        "task_description": task,
+        "agent_model": "harbor-coder-2",
+        "steps": [
+            {"message": "I change it.", "tool_calls": [{"name": "Bash", "arguments": {"command": "ls"}, "result": "x"}]}
+        ],
+        "files": [{"path": "src/parser.py", "operation": "modified", "old_text": old, "new_text": new}],
+        **more,
+    }
+
+
+def lines(*records: dict[str, Any] | str) -> bytes:
+    return "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in records).encode()
+
+
+def upload(world: World, content: bytes, name: str = "runs.jsonl", format: str = "auto") -> ImportedFile:
+    with acting_in(world.acme, world.dora):
+        file = request_import(project=world.acme_project, content=ContentFile(content, name=name), format=format)
+    work(world, file)
+    return file
+
+
+def work(world: World, file: ImportedFile) -> Job:
+    """What a worker does when the bell rings."""
+    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
+    assert file.job_id is not None
+    for _ in range(50):
+        runner.run(job_id=file.job_id, actor=actor, redelivered=False)
+        with acting_in(world.acme):
+            job = Job.objects.get(pk=file.job_id)
+        if not job.is_open:
+            return job
+    pytest.fail("the job does not end")
+
+
+def job_of(world: World, file: ImportedFile) -> Job:
+    with acting_in(world.acme):
+        return Job.objects.get(pk=file.job_id)
+
+
+def test_an_upload_becomes_traces_with_steps_files_and_fragments(committed_world: World) -> None:
+    world = committed_world
+    file = upload(world, lines(run("one"), run("two", new="c\n")))
+    job = job_of(world, file)
+    assert (job.state, job.result) == (JobState.DONE, {"imported": 2, "known": 0, "errors": 0})
+    assert job.progress == job.total
+    with acting_in(world.acme):
+        one = Trace.objects.get(external_id="one")
+        assert (one.steps_count, one.tool_calls, one.files_count, one.added, one.removed) == (1, 1, 1, 1, 1)
+        assert one.task == "Fix the parser"
+        assert one.task_id == Trace.objects.get(external_id="two").task_id
+        assert one.files.get().path == "src/parser.py"
+        assert "is-add" in Fragment.objects.get(sha256=one.files.get().sha256, part="0").html
+        file.refresh_from_db()
+        assert file.chosen == "native"
+        assert "native" in file.reason
+    assert not default_storage.exists(file.stored_as)
+
+
+def test_the_same_content_again_is_known_and_other_content_is_a_new_version(committed_world: World) -> None:
+    world = committed_world
+    upload(world, lines(run("one")))
+    again = upload(world, lines(run("one")))
+    changed = upload(world, lines(run("one", new="other\n")))
+    assert job_of(world, again).result == {"imported": 0, "known": 1, "errors": 0}
+    assert job_of(world, changed).result == {"imported": 1, "known": 0, "errors": 0}
+    with acting_in(world.acme):
+        assert list(Trace.objects.order_by("version").values_list("version", flat=True)) == [1, 2]
+        assert [trace.version for trace in Trace.objects.all().newest()] == [2]
+
+
+def test_a_bad_line_is_told_and_stops_no_good_one(committed_world: World) -> None:
+    world = committed_world
+    file = upload(world, lines(run("one"), '{"id": "broken", ', run("three")))
+    assert job_of(world, file).result == {"imported": 2, "known": 0, "errors": 1}
+    with acting_in(world.acme):
+        (problem,) = ImportProblem.objects.filter(file=file)
+        assert problem.place == 2
+        assert problem.sentence
+
+
+def test_a_file_that_yields_nothing_is_a_failed_job_and_no_trace(committed_world: World) -> None:
+    world = committed_world
+    file = upload(world, b'{"session_id": "x", "created": 1}', name="metadata.json")
+    job = job_of(world, file)
+    assert job.state == JobState.FAILED
+    assert "No trace came in" in job.error
+    assert "metadata.json" in job.error
+    with acting_in(world.acme):
+        assert not Trace.objects.exists()
+        assert ImportProblem.objects.filter(file=file).count() == 1
+
+
+def test_a_killed_import_goes_on_where_its_last_part_ended(
+    committed_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    monkeypatch.setattr(imports, "RECORDS_A_PART", 3)
+    with acting_in(world.acme, world.dora):
+        content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
+        file = request_import(project=world.acme_project, content=content)
+    stored = imports.store_run
+    calls = []
+
+    def dies_once(*args: Any) -> bool:
+        calls.append(args)
+        if len(calls) == 5:
+            raise SystemExit("killed")
+        return stored(*args)
+
+    monkeypatch.setattr(imports, "store_run", dies_once)
+    with pytest.raises(SystemExit):
+        work(world, file)
+    with acting_in(world.acme):
+        assert Trace.objects.count() == 2  # The first part: which format, and two runs.
+        Job.objects.filter(pk=file.job_id).update(lease_until="2020-01-01T00:00Z")
+    assert work(world, file).result == {"imported": 10, "known": 0, "errors": 0}
+    with acting_in(world.acme):
+        assert Trace.objects.count() == 10
+
+
+def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_world: World) -> None:
+    world = committed_world
+    record = run("hostile", task="NUL \x00 and \ud800", new="\x00\udfff‮\n")
+    record["steps"][0]["message"] = "\ud83d alone"
+    upload(world, lines(record))
+    with acting_in(world.acme):
+        trace = Trace.objects.get()
+        content = Body.objects.get(sha256=trace.content_sha256).content
+    (converted,) = [
+        entry
+        for entry in read_file(BytesSource("back.jsonl", lines(content)), ReadingOptions(), named="native")
+        if isinstance(entry, Converted)
+    ]
+    assert converted.run.task == record["task_description"]
+    assert converted.run.steps[0].message == "\ud83d alone"
+    assert run_as_native(converted.run) == content
+    assert trace.task == "NUL � and �"
+
+
+def test_what_the_project_says_decides_how_lines_are_read(committed_world: World) -> None:
+    world = committed_world
+    source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\nagentic: {trace_converter: native}\n"
+    with acting_in(world.acme, world.dora):
+        publish_configuration(project=world.acme_project, source=source)
+    record = run("ignored")
+    record |= {"case": "case-7", "wish": "Sort the list"}
+    del record["id"], record["task_description"]
+    upload(world, lines(record))
+    with acting_in(world.acme):
+        assert (Trace.objects.get().external_id, Trace.objects.get().task) == ("case-7", "Sort the list")
+    patch = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    refused = job_of(world, upload(world, patch, name="fix.patch"))
+    assert refused.state == JobState.FAILED
+    assert "native" in refused.error
+    assert "patch" in refused.error
+    chosen = upload(world, patch, name="fix.patch", format="patch")
+    assert job_of(world, chosen).state == JobState.DONE
+    with acting_in(world.acme):
+        chosen.refresh_from_db()
+        assert (chosen.format, chosen.chosen) == ("patch", "patch")
+
+
+def test_an_unknown_format_and_an_empty_file_are_refused_at_the_door(committed_world: World) -> None:
+    world = committed_world
+    with acting_in(world.acme):
+        with pytest.raises(UnknownFormat, match="auto, claude_code"):
+            request_import(project=world.acme_project, content=ContentFile(b"x", name="x"), format="swebanch")
+        with pytest.raises(EmptyFile):
+            request_import(project=world.acme_project, content=ContentFile(b"", name="x"))
+        assert not ImportedFile.objects.exists()
+
+
+def test_the_command_imports_in_process_and_says_what_came_in(committed_world: World, tmp_path: Path) -> None:
+    world = committed_world
+    good, mixed, bad = tmp_path / "good.jsonl", tmp_path / "mixed.jsonl", tmp_path / "metadata.json"
+    good.write_bytes(lines(run("one")))
+    mixed.write_bytes(lines("{", run("two")))
+    bad.write_bytes(b"{}")
+    out, err = io.StringIO(), io.StringIO()
+    call_command("import_traces", "acme/parser", str(good), str(mixed), stdout=out, stderr=err)
+    assert "good.jsonl: 1 imported, 0 known, 0 errors" in out.getvalue()
+    assert "mixed.jsonl: 1 imported, 0 known, 1 errors" in out.getvalue()
+    assert "mixed.jsonl, 1: " in err.getvalue()
+    call_command("import_traces", "acme/parser", str(good), stdout=out, stderr=err)
+    assert "good.jsonl: 0 imported, 1 known, 0 errors" in out.getvalue()
+    with pytest.raises(CommandError, match="--strict"):
+        call_command("import_traces", "acme/parser", str(mixed), "--strict", stdout=out, stderr=err)
+    with pytest.raises(CommandError, match="No trace came in"):
+        call_command("import_traces", "acme/parser", str(bad), stdout=out, stderr=err)
+    with acting_in(world.acme):
+        assert Trace.objects.count() == 2
+
+
+def test_the_command_can_leave_the_work_to_a_worker(committed_world: World, tmp_path: Path) -> None:
+    world = committed_world
+    path = tmp_path / "good.jsonl"
+    path.write_bytes(lines(run("one")))
+    call_command("import_traces", "acme/parser", str(path), "--background", stdout=io.StringIO())
+    with acting_in(world.acme):
+        file = ImportedFile.objects.get()
+        assert not Trace.objects.exists()
+    assert work(world, file).state == JobState.DONE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["acme"], "ORG/PROJECT"),
+        (["nowhere/parser"], "no organisation"),
+        (["acme/nothing"], "no project"),
+    ],
+)
+def test_the_command_says_what_is_wrong_with_its_arguments(
+    committed_world: World, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(lines(run("one")))
+    with pytest.raises(CommandError, match=says):
+        call_command("import_traces", *arguments, str(path))
+
+
+def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(committed_world: World, client: Client) -> None:
+    world = committed_world
+    client.force_login(world.dora)
+    content = ContentFile(lines(run("one"), '{"id": "=cmd|calc", '), name="=runs.jsonl")
+    answer = client.post(
+        "/o/acme/admin/traces/importedfile/add/",
+        {"project": str(world.acme_project.pk), "format": "auto", "upload": content},
+    )
+    assert answer.status_code == 302, answer.content.decode()
+    with acting_in(world.acme):
+        file = ImportedFile.objects.get()
+    work(world, file)
+    page = client.get(answer["Location"]).content.decode()
+    assert "1 imported" in page
+    assert "Error report, CSV" in page
+    report = client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv")
+    assert report["Content-Disposition"].startswith("attachment")
+    rows = b"".join(report).decode().splitlines()
+    assert rows[0] == "file,line or record,code,problem"
+    assert rows[1].startswith("'=runs.jsonl,2,")
+    client.force_login(world.bob)
+    assert client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 403
+    client.force_login(world.charlie)
+    assert client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
+    assert client.get(f"/o/birch/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
+
+
+def test_another_organisation_sees_nothing_of_an_import(committed_world: World) -> None:
+    world = committed_world
+    upload(world, lines(run("one")))
+    with acting_in(world.birch):
+        assert not Trace.objects.exists()
+        assert not Body.objects.exists()
+        assert not Fragment.objects.exists()
+        assert Project.objects.get().traces.count() == 0
+
+
+def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = committed_world
+    monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
+    with acting_in(world.acme, world.dora):
+        content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
+        file = request_import(project=world.acme_project, content=content)
+    stored = imports.store_run
+
+    def cancels(*args: Any) -> bool:
+        Job.objects.filter(pk=file.job_id).update(cancel_requested_at="2026-01-01T00:00Z")
+        return stored(*args)
+
+    monkeypatch.setattr(imports, "store_run", cancels)
+    assert work(world, file).state == JobState.CANCELLED
+    with acting_in(world.acme):
+        assert 0 < Trace.objects.count() < 10
