@@ -247,7 +247,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if MODE == "test"
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "potato_site.static_storage.HashedStaticStorage"
     },
 }
 WHITENOISE_USE_FINDERS = MODE == "test"
