@@ -4,7 +4,10 @@ import gzip
 from dataclasses import dataclass
 from typing import Literal
 
+from django.db.models import QuerySet
+
 from accounts.configuration import ProjectConfiguration
+from accounts.models import Project
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
 from traces.rendering.diff import RENDER_VERSION, DiffOptions, Part, expand, render_file
@@ -32,6 +35,12 @@ class DisplayOptions:
 
     def diff(self, view: View | None = None) -> DiffOptions:
         return DiffOptions(view or self.view, self.context, self.syntax_highlight)
+
+
+def configuration_of(project: Project) -> ProjectConfiguration | None:
+    """What the project's newest published version says; None while nothing is published."""
+    newest = project.newest_version()
+    return ProjectConfiguration.model_validate(newest.configuration) if newest else None
 
 
 def render_trace_file(file: TraceFile, options: DisplayOptions, view: View | None = None) -> None:
@@ -74,6 +83,20 @@ def step_fragment(step: TraceStep, part: str) -> Fragment:
     if found is None:
         raise LookupError(f"There is no part {part!r} of step {step.index}.")
     return found
+
+
+def rows_of_first_parts(hashes: set[str], view: str) -> dict[str, int]:
+    """How many rows the first parts have, by the bodies' hashes; those that are not made yet are left out."""
+    return dict(_first(hashes, view).values_list("sha256", "rows"))
+
+
+def first_parts(hashes: set[str], view: str) -> dict[str, Fragment]:
+    """The first parts by the bodies' hashes; those that are not made yet are left out."""
+    return {fragment.sha256: fragment for fragment in _first(hashes, view)}
+
+
+def _first(hashes: set[str], view: str) -> "QuerySet[Fragment]":
+    return Fragment.objects.filter(sha256__in=hashes, render_version=RENDER_VERSION, view=view, part="0")
 
 
 def _rows(part: str) -> tuple[int, int]:
