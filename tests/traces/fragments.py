@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from traces.changes.model import FileChange, Line, LineEnd, LineKind
-from traces.rendering.diff import Part, RenderedFile
+from traces.rendering.diff import RenderedFile
+from traces.rendering.parts import Part
 
 _MARK = re.compile(r"(?:U\+([0-9A-F]{4,6})|0x([0-9A-F]{2}))(?: x(\d+))?")
 

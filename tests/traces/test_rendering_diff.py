@@ -13,9 +13,10 @@ from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, count
 from traces.changes.patch import read_patch
 from traces.changes.texts import hunks_of
 from traces.rendering.diff import DiffOptions, content_hash, expand, render_file, render_views
-from traces.rendering.rows import nodes_in
+from traces.rendering.parts import nodes_in
 
 from .fragments import Fragment, Tables, lines_read_back
+from .hostile import HOSTILE
 
 PREDICTIONS = Path(__file__).parents[2].parent / "shared" / "data" / "swebench" / "preds.json"
 
@@ -339,3 +340,55 @@ def test_a_fragment_holds_no_script_style_or_address() -> None:
                 assert name not in {"script", "style", "img", "a", "iframe"}
                 assert not {"style", "href", "src"} & set(attributes)
                 assert not any(attribute.startswith("on") for attribute in attributes)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_nothing_hostile_in_any_text_of_a_change_becomes_markup(hostile: str) -> None:
+    one_line = hostile.replace("\n", " ")
+    hunk = Hunk(3, 2, 3, 2, hostile, (Line("context", 3, 3, one_line), Line("del", 4, None, one_line)))
+    hunk = replace(hunk, lines=(*hunk.lines, Line("add", None, 4, one_line + "x", "none")))
+    badge = Badge(BadgeCode.NOT_UTF8, hostile)
+    change = FileChange(
+        hostile, hostile, "renamed", "patch", (hunk,), old_mode=hostile, new_mode=hostile + "1", badges=(badge,)
+    )
+    known = FileChange(hostile, "", "unchanged", "read", old_text=hostile, new_text=hostile)
+
+    for options in (UNIFIED, SPLIT):
+        rendered = render_file(change, options)
+        parts = [*rendered.parts, *render_file(known, options).parts]
+        for rows in render_file(known, options).hidden:
+            parts += expand(known, rows.first, rows.last, options)
+        for part in parts:
+            part.html.encode()
+            for name, attributes in Tables(
+                f"<table>{part.html}</table>" if "<table" not in part.html else part.html
+            ).elements:
+                assert name in ELEMENTS, name
+                assert set(attributes) <= ATTRIBUTES, attributes
+        assert [line.text for line in lines_read_back(rendered, change, options.view)] == [
+            one_line,
+            one_line,
+            one_line + "x",
+        ]
+
+
+def test_a_line_of_five_megabytes_is_cut_and_its_rest_can_be_read() -> None:
+    change = modified("a\n", "<" * 5_000_000 + "\n")
+    started = time.process_time()
+    rendered = render_file(change, UNIFIED)
+
+    assert len(rendered.parts[0].html) < 30_000
+    assert max(len(part.html) for part in rendered.parts) < 500_000
+    assert "4,000,000 more characters of this line are not shown" in rendered.parts[-1].html
+    assert time.process_time() - started < 10
+
+
+ELEMENTS = {
+    "ul", "li", "svg", "path", "circle", "span", "b", "code", "div", "table", "caption", "colgroup", "col", "tbody",
+    "tr", "td", "button",
+}  # fmt: skip
+ATTRIBUTES = {
+    "class", "title", "aria-hidden", "aria-label", "type", "data-l", "data-part", "data-old", "data-new", "data-side",
+    "data-rows", "data-old-first", "data-new-first", "data-badge", "viewbox", "d", "cx", "cy", "r", "dir", "translate",
+    "colspan",
+}  # fmt: skip

@@ -13,17 +13,9 @@ from traces.rendering.highlight import LineTokens, highlighted
 from traces.rendering.icons import icon
 from traces.rendering.layout import Hidden, Layout, Missing, Row, Section, Shown, layout_of, sections_of
 from traces.rendering.notes import notes
-from traces.rendering.rows import (
-    LONGEST_SHOWN,
-    Coloured,
-    Drawn,
-    Style,
-    nodes_in,
-    rest_button,
-    split_rows,
-    unified_rows,
-)
-from traces.rendering.safe import SafeHtml, trusted
+from traces.rendering.parts import Part, nodes_in
+from traces.rendering.rows import LINE, Coloured, Drawn, Style, rests_of_lines, split_rows, unified_rows
+from traces.rendering.safe import trusted
 from traces.rendering.visible import escaped
 from traces.rendering.words import word_changes
 
@@ -35,8 +27,6 @@ ROWS_IN_PART = 1_500
 NODES_IN_TABLE = 3_000
 NODES_IN_PART = 12_000
 ROWS_EXPANDED = 500
-_REST_OF_LINE = 100_000
-_LONGEST_LINE = 1_000_000
 _COLUMNS = {
     "unified": '<colgroup><col class="n"><col class="n"><col class="s"><col></colgroup>',
     "split": '<colgroup><col class="n"><col class="s"><col><col class="n"><col class="s"><col></colgroup>',
@@ -61,23 +51,6 @@ class DiffOptions:
     def key(self) -> str:
         """Names these options in a store, together with the content's hash and RENDER_VERSION."""
         return f"{self.view}-{self.context}-{'coloured' if self.syntax_highlight else 'plain'}"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A fragment that is sent as one.
-
-    `key` is what a button's `data-part` names: "0", "1" and so on for the rows in order ("0" is shown first, each one
-    ends with the button for the next), "line-12-1" for more of a long line, "rows-30-75" for expanded rows. `rows`
-    counts rows that show lines. `old_lines` and `new_lines` are the first and last number, None where it has none.
-    """
-
-    key: str
-    html: SafeHtml
-    rows: int
-    nodes: int
-    old_lines: tuple[int, int] | None = None
-    new_lines: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +113,7 @@ def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: 
     sections = sections_of(change, layout, options.context)
     writer = _Writer(change, options, colours)
     parts = writer.parts(notes(change, layout.is_whole), sections)
-    rest = [part for section in sections if isinstance(section, Shown) for part in _rests(section.rows)]
+    rest = [part for section in sections if isinstance(section, Shown) for part in rests_of_lines(section.rows, LINE)]
     return RenderedFile(
         parts=(*parts, *rest),
         hidden=tuple(_hidden_rows(section.rows) for section in sections if isinstance(section, Hidden)),
@@ -168,7 +141,7 @@ def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> t
         piece.add(Drawn(_expand_row(Hidden(rows[first + len(chosen) : last + 1], ""), options.view)))
     key = f"rows-{first}-{last}"
     part = Part(key, trusted(piece.html), piece.rows, piece.nodes, piece.old_lines, piece.new_lines)
-    return part, *_rests(chosen)
+    return part, *rests_of_lines(chosen, LINE)
 
 
 class _Colours:
@@ -303,23 +276,6 @@ def _stretched(lines: tuple[int, int] | None, first: int | None, last: int | Non
 def _hidden_rows(rows: tuple[Row, ...]) -> HiddenRows:
     line = rows[0].line
     return HiddenRows(rows[0].position, rows[-1].position, line.old_no, line.new_no)
-
-
-def _rests(rows: tuple[Row, ...]) -> Iterator[Part]:
-    """What is left of the lines that are too long to be shown at once, in pieces that each end with the next button."""
-    for row in rows:
-        text = row.line.text
-        if len(text) <= LONGEST_SHOWN:
-            continue
-        starts = range(LONGEST_SHOWN, min(len(text), _LONGEST_LINE), _REST_OF_LINE)
-        for number, start in enumerate(starts, 1):
-            end = min(start + _REST_OF_LINE, _LONGEST_LINE)
-            html = escaped(text[start:end])
-            if number < len(starts):
-                html += rest_button(row.position, number + 1, len(text) - end)
-            elif len(text) > end:
-                html += f'<span class="eol">{len(text) - end:,} more characters of this line are not shown</span>'
-            yield Part(f"line-{row.position}-{number}", trusted(html), 0, nodes_in(html))
 
 
 def _more(number: int, rows: int) -> str:

@@ -5,8 +5,7 @@ that can be commented has a button that says so; the numbers and signs that are 
 style sheet, so that copied code has none, and a row needs few nodes.
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
@@ -14,13 +13,20 @@ from typing import NamedTuple
 from traces.changes.model import Line
 from traces.rendering.highlight import LineTokens
 from traces.rendering.layout import Row
+from traces.rendering.parts import Part, nodes_in
+from traces.rendering.safe import trusted
 from traces.rendering.visible import escaped
 from traces.rendering.words import Ranges
 
 LONGEST_SHOWN = 4_000
-"""A longer line is cut, at this length, and the rest can be asked for."""
+"""A longer line is cut, at this length, and the rest can be asked for, up to a million characters."""
 
-_TEXT = re.compile(">[^<]")
+LINE = "line"
+"""What the names of the parts of long lines begin with."""
+
+_REST = 100_000
+_LONGEST = 1_000_000
+
 _CLASSES = {"context": "", "add": "is-add", "del": "is-del"}
 
 
@@ -37,16 +43,13 @@ class Coloured:
 class Style:
     """What all rows of a file share. `marks_ends`: some lines end with CR LF and others do not.
 
-    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands.
+    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands. `key` begins the names
+    of the parts that long lines are continued in.
     """
 
     marks_ends: bool = False
     marks_hunks: bool = False
-
-
-def nodes_in(html: str) -> int:
-    """How many nodes, elements and texts, a browser makes of it."""
-    return html.count("<") - html.count("</") + len(_TEXT.findall(html))
+    key: str = LINE
 
 
 class Drawn(NamedTuple):
@@ -187,16 +190,34 @@ def _code(one: Coloured, style: Style, kind: str = "") -> str:
     line = one.row.line
     cell = f'<td class="code {kind}">' if kind else '<td class="code">'
     if len(line.text) > LONGEST_SHOWN:
-        shown = escaped(line.text[:LONGEST_SHOWN]) + rest_button(one.row.position, 1, len(line.text) - LONGEST_SHOWN)
+        shown = escaped(line.text[:LONGEST_SHOWN]) + _rest_button(
+            f"{style.key}-{one.row.position}-1", len(line.text) - LONGEST_SHOWN
+        )
     else:
         shown = painted(line.text, one.tokens, one.ranges)
     return f"{cell}{shown}{_ending(line, style)}</td>"
 
 
-def rest_button(position: int, number: int, characters: int) -> str:
-    """Asks for the next part of a line that is too long to be shown at once."""
+def rests_of_lines(rows: Iterable[Row], key: str) -> Iterator[Part]:
+    """What is left of the lines that are too long to be shown at once; each part ends with the button for the next."""
+    for row in rows:
+        text = row.line.text
+        if len(text) <= LONGEST_SHOWN:
+            continue
+        starts = range(LONGEST_SHOWN, min(len(text), _LONGEST), _REST)
+        for number, start in enumerate(starts, 1):
+            end = min(len(text), start + _REST, _LONGEST)
+            html = escaped(text[start:end])
+            if number < len(starts):
+                html += _rest_button(f"{key}-{row.position}-{number + 1}", len(text) - end)
+            elif len(text) > end:
+                html += f'<span class="eol">{len(text) - end:,} more characters of this line are not shown</span>'
+            yield Part(f"{key}-{row.position}-{number}", trusted(html), 0, nodes_in(html))
+
+
+def _rest_button(key: str, characters: int) -> str:
     return (
-        f'<button type="button" class="rest" data-part="line-{position}-{number}">'
+        f'<button type="button" class="rest" data-part="{key}">'
         f"Show {characters:,} more characters of this line</button>"
     )
 

@@ -1,0 +1,80 @@
+"""Pieces of files inside a step: numbered lines that an agent read or wrote, and the edits that it made."""
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from traces.changes.model import Line
+from traces.changes.texts import hunks_of
+from traces.rendering.folding import folded_rows
+from traces.rendering.highlight import highlighted
+from traces.rendering.layout import Row
+from traces.rendering.parts import Part
+from traces.rendering.rows import Coloured, Style, excerpt_rows, rests_of_lines
+from traces.rendering.visible import escaped
+from traces.rendering.words import word_changes
+
+Excerpt: TypeAlias = tuple[str, list[Part]]
+"""The HTML, and the parts that its buttons name."""
+
+MOST_LINES = 5_000
+"""Longer texts are shown as text, not as numbered lines or as an edit."""
+
+_NUMBERED = re.compile(r" {0,8}([0-9]{1,9})(?:→|\t|: ?)(.*)", re.DOTALL)
+
+
+def numbered_lines(text: str) -> tuple[list[tuple[int, str]], str]:
+    """The lines at the text's beginning that carry numbers as `cat -n` writes them, and the text after them."""
+    lines = text.split("\n")
+    found: list[tuple[int, str]] = []
+    for line in lines:
+        match = _NUMBERED.fullmatch(line)
+        if not match or (found and int(match[1]) != found[-1][0] + 1):
+            break
+        found.append((int(match[1]), match[2]))
+    return found, "\n".join(lines[len(found) :])
+
+
+def file_lines(path: str, lines: Sequence[tuple[int, str]], key: str, *, is_new: bool = False) -> Excerpt:
+    """A table of numbered lines, folded when long. `is_new`: the agent wrote them."""
+    tokens = highlighted(path, [[text for _, text in lines]])[0]
+    rows = [
+        Row(at, Line("add" if is_new else "context", None, number, text), 0) for at, (number, text) in enumerate(lines)
+    ]
+    drawn = excerpt_rows((Coloured(row, tokens[row.position], []) for row in rows), Style(key=f"{key}-line"))
+    return _folded(f"Lines of {path}" if path else "Numbered lines", rows, drawn, key)
+
+
+def edit(path: str, old: str, new: str, key: str) -> Excerpt:
+    """The differences of two texts as rows without numbers, folded when long."""
+    rows: list[Row] = []
+    drawn: list[str] = []
+    for number, hunk in enumerate(hunks_of(old, new, 3)):
+        if number:
+            drawn.append('<tr class="expand"><td colspan="3"><div class="expand__in">Unchanged lines</div></td></tr>')
+        sides = [[line.text for line in hunk.lines if line.kind != kind] for kind in ("add", "del")]
+        before, after = (iter(side) for side in highlighted(path, sides))
+        words = word_changes(hunk.lines)
+        has_both = {"lf", "crlf"} <= {line.ends for line in hunk.lines}
+        coloured = []
+        for at, line in enumerate(hunk.lines):
+            in_old = next(before) if line.kind != "add" else ()
+            in_new = next(after) if line.kind != "del" else ()
+            # The last line of a piece of a file has no end; that is no fact about the file.
+            bare = Line(line.kind, None, None, line.text, "crlf" if line.ends == "crlf" else "lf")
+            rows.append(Row(len(rows), bare, number))
+            coloured.append(Coloured(rows[-1], in_old if line.kind == "del" else in_new, words.get(at, [])))
+        drawn += excerpt_rows(coloured, Style(marks_ends=has_both, key=f"{key}-line"))
+    return _folded(f"Edit made by the agent in {path}" if path else "Edit made by the agent", rows, drawn, key)
+
+
+def _folded(caption: str, rows: Sequence[Row], drawn: Sequence[str], key: str) -> Excerpt:
+    html, parts = folded_rows(drawn, key, lambda some: _table(caption, some))
+    return html, [*parts, *rests_of_lines(rows, f"{key}-line")]
+
+
+def _table(caption: str, rows: Sequence[str]) -> str:
+    return (
+        f'<table class="diff" dir="ltr" translate="no"><caption class="vh">{escaped(caption)}</caption>'
+        f'<colgroup><col class="n"><col class="s"><col></colgroup><tbody>{"".join(rows)}</tbody></table>'
+    )

@@ -1,0 +1,256 @@
+"""A step of an agent's run as an HTML fragment: thought, message, tool calls and what came back. The same for every
+reader: it holds no label, no score and no form; those are mounted in its header and after its body.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from traces.rendering import excerpts
+from traces.rendering.ansi import Terminal
+from traces.rendering.folding import folded_text
+from traces.rendering.highlight import highlighted
+from traces.rendering.icons import icon
+from traces.rendering.parts import Part, nodes_in
+from traces.rendering.prose import markdown
+from traces.rendering.rows import painted
+from traces.rendering.safe import trusted
+from traces.rendering.tools import Use, use_of
+from traces.rendering.visible import escaped
+from traces.runs import Step, ToolCall
+
+_SHORT = 200
+_MOST_ARGUMENTS = 60
+_COLOURED = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class StepOptions:
+    """What a project chooses."""
+
+    syntax_highlight: bool = True
+
+    @property
+    def key(self) -> str:
+        """Names these options in a store, together with the content's hash and RENDER_VERSION."""
+        return f"step-{'coloured' if self.syntax_highlight else 'plain'}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedStep:
+    """The step's own part "0", and the parts that its buttons name."""
+
+    parts: tuple[Part, ...]
+    nodes: int
+
+
+def render_step(step: Step, options: StepOptions) -> RenderedStep:
+    """The body of a step. The page writes the article and its header, which know the step's place in the run."""
+    writer = _Writer(options)
+    blocks = [writer.prompt(step.prompt), writer.thought(step.thought), writer.message(step.message)]
+    for number, call in enumerate(step.calls):
+        blocks += writer.call(call, f"call-{number}")
+    html = "".join(blocks) or '<p class="muted">This step holds nothing.</p>'
+    return RenderedStep((Part("0", trusted(html), 0, nodes_in(html)), *writer.parts), nodes_in(html))
+
+
+class _Writer:
+    """Writes a step's blocks and gathers the parts that their buttons name."""
+
+    def __init__(self, options: StepOptions) -> None:
+        self._options = options
+        self.parts: list[Part] = []
+
+    def thought(self, text: str) -> str:
+        if not text.strip():
+            return ""
+        shown = self._folded(text, "thought", lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>')
+        return f'<details class="fold"><summary>{icon("brain")} Thought</summary>{shown}</details>'
+
+    def message(self, text: str) -> str:
+        return f'<div class="prose">{self._prose(text, "message")}</div>' if text.strip() else ""
+
+    def prompt(self, text: str) -> str:
+        """What the user said before the step: shown apart from what the agent did."""
+        if not text.strip():
+            return ""
+        said = f'<div class="prose">{self._prose(text, "prompt")}</div>'
+        return f'<div class="step__before">{_block("user", "The user said, before this step", said)}</div>'
+
+    def _prose(self, text: str, key: str) -> str:
+        prose = markdown(text, self._options.syntax_highlight)
+        if prose is not None:
+            return prose
+        return self._folded(text, key, lambda start, end: f'<p class="plain">{escaped(text[start:end])}</p>')
+
+    def call(self, call: ToolCall, key: str) -> list[str]:
+        use = use_of(call)
+        if use.kind == "command":
+            arguments = self._arguments(call, use, key) if not use.command or _others(call, use) else ""
+            head = _block("wrench", "Tool call", _call_box(call.name, arguments, "")) if arguments else ""
+            return [head, _block("terminal", "Terminal", self._terminal(call, use, key), call.is_error)]
+        made = "".join(self._made(use, key))
+        lines, rest = excerpts.numbered_lines(call.result) if use.kind == "read" and call.result else ([], "")
+        if lines and len(lines) <= excerpts.MOST_LINES and not call.is_error:
+            made += self._gathered(excerpts.file_lines(self._coloured(use.path), lines, f"{key}-lines"))
+            output = self._output(rest, key) if rest.strip() else ""
+        else:
+            output = self._output(call.result, key)
+        box = _call_box(call.name, self._arguments(call, use, key), made)
+        return [
+            _block("wrench", "Tool call", box),
+            _block("file-text", "Output", output, call.is_error) if output else "",
+        ]
+
+    def _made(self, use: Use, key: str) -> list[str]:
+        """The edits that the call made, or the file that it wrote."""
+        made = []
+        for number, one in enumerate(use.edits):
+            name = f"{key}-edit-{number}"
+            if one.old.count("\n") + one.new.count("\n") <= excerpts.MOST_LINES:
+                made.append(self._gathered(excerpts.edit(self._coloured(use.path), one.old, one.new, name)))
+            else:
+                made += [_named("Replaced", self._text(one.old, f"{name}-old"))]
+                made += [_named("By", self._text(one.new, f"{name}-new"))]
+        if use.written is not None:
+            lines = use.written.removesuffix("\n").split("\n")
+            if len(lines) <= excerpts.MOST_LINES:
+                rows = list(enumerate(lines, 1))
+                made.append(
+                    self._gathered(excerpts.file_lines(self._coloured(use.path), rows, f"{key}-new", is_new=True))
+                )
+            else:
+                made.append(self._text(use.written, f"{key}-new"))
+        return made
+
+    def _terminal(self, call: ToolCall, use: Use, key: str) -> str:
+        prompt = ""
+        if use.command:
+            command = use.command
+            sign = '<span class="t-p">$</span> '
+            prompt = self._folded(
+                command,
+                f"{key}-command",
+                lambda start, end: f"<pre>{sign if not start else ''}{escaped(command[start:end])}</pre>",
+            )
+        terminal = Terminal()
+        result = call.result or ""
+        printed = self._folded(
+            result, f"{key}-result", lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>"
+        )
+        state = "not answered" if call.result is None else "" if result else "no output"
+        return (
+            f'<div class="term" dir="ltr" translate="no"><div class="term__head"><span>{escaped(call.name)}</span>'
+            f'<span class="push">{state}</span></div>{prompt}{printed if result else ""}</div>'
+        )
+
+    def _output(self, result: str | None, key: str) -> str:
+        if result is None:
+            return '<p class="muted">The call was never answered.</p>'
+        if not result.strip():
+            return '<p class="muted">Nothing came back.</p>'
+        pretty = _pretty_json(result) if result.lstrip()[:1] in "{[" else None
+        if pretty is not None:
+            return self._text(pretty, f"{key}-result", "x.json")
+        terminal = Terminal()
+        if "\x1b[" in result:
+            printed = self._folded(
+                result, f"{key}-result", lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>"
+            )
+            return f'<div class="term" dir="ltr" translate="no">{printed}</div>'
+        return self._text(result, f"{key}-result")
+
+    def _arguments(self, call: ToolCall, use: Use, key: str) -> str:
+        """The arguments that are not shown in another way, as a list of names and values."""
+        arguments = call.arguments
+        if isinstance(arguments, str):
+            return self._text(arguments, f"{key}-arguments") if arguments else ""
+        if not isinstance(arguments, dict) or len(arguments) > _MOST_ARGUMENTS:
+            pretty = _dumped(arguments)
+            return self._text(pretty, f"{key}-arguments", "x.json") if arguments not in (None, {}) else ""
+        items = []
+        for number, (name, value) in enumerate(arguments.items()):
+            if name in use.shown:
+                continue
+            if isinstance(value, str) and (len(value) > _SHORT or "\n" in value):
+                shown = self._text(value, f"{key}-argument-{number}")
+            elif isinstance(value, str):
+                shown = escaped(value)
+            elif isinstance(value, dict | list) and value:
+                shown = self._text(_dumped(value), f"{key}-argument-{number}", "x.json")
+            else:
+                shown = escaped(_dumped(value))
+            items.append(f"<dt>{escaped(str(name))}</dt><dd>{shown}</dd>")
+        return f'<dl class="call__args">{"".join(items)}</dl>' if items else ""
+
+    def _text(self, text: str, key: str, path: str = "") -> str:
+        """A text as it came, coloured by the language of `path`."""
+        if path and self._options.syntax_highlight and len(text) <= _COLOURED:
+            lines = text.split("\n")
+            tokens = highlighted(path, [lines])[0]
+
+            def draw(start: int, end: int) -> str:
+                first = text.count("\n", 0, start)
+                shown = text[start:end].split("\n")
+                if any(tokens[first : first + len(shown)]):
+                    return "\n".join(
+                        painted(line, tokens[first + at] if line == lines[first + at] else (), [])
+                        for at, line in enumerate(shown)
+                    )
+                return escaped(text[start:end])
+        else:
+
+            def draw(start: int, end: int) -> str:
+                return escaped(text[start:end])
+
+        return self._folded(text, key, lambda start, end: f'<pre class="out">{draw(start, end)}</pre>')
+
+    def _folded(self, text: str, key: str, draw: Callable[[int, int], str]) -> str:
+        return self._gathered(folded_text(text, key, draw))
+
+    def _gathered(self, made: tuple[str, list[Part]]) -> str:
+        html, parts = made
+        self.parts += parts
+        return html
+
+    def _coloured(self, path: str) -> str:
+        """The path where its language is to be coloured."""
+        return path if self._options.syntax_highlight else ""
+
+
+def _others(call: ToolCall, use: Use) -> bool:
+    """Whether a command has arguments that its terminal does not show."""
+    return isinstance(call.arguments, dict) and bool(set(call.arguments) - use.shown)
+
+
+def _block(name: str, label: str, html: str, is_error: bool = False) -> str:
+    error = '<span class="badge bad-t">Error</span>' if is_error else ""
+    return f'<div class="block"><div class="block__label">{icon(name)} {label} {error}</div>{html}</div>'
+
+
+def _call_box(name: str, arguments: str, made: str) -> str:
+    return (
+        f'<div class="call"><div class="call__head"><code class="mono strong">{escaped(name)}</code></div>'
+        f"{arguments}{made}</div>"
+    )
+
+
+def _named(label: str, html: str) -> str:
+    return f'<div class="call__part"><div class="label">{label}</div>{html}</div>'
+
+
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "(nested too deeply to be shown)"
+
+
+def _pretty_json(text: str) -> str | None:
+    if len(text) > _COLOURED:
+        return None
+    try:
+        return _dumped(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
