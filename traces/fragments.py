@@ -10,10 +10,9 @@ from accounts.configuration import ProjectConfiguration
 from accounts.models import Project
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
-from traces.rendering.diff import RENDER_VERSION, DiffOptions, Part, expand, render_file
-from traces.rendering.steps import render_step
-
-STEP_VIEW = "step"
+from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, render_file
+from traces.rendering.parts import Part
+from traces.rendering.steps import StepOptions, render_step
 
 View = Literal["unified", "split"]
 
@@ -36,6 +35,9 @@ class DisplayOptions:
     def diff(self, view: View | None = None) -> DiffOptions:
         return DiffOptions(view or self.view, self.context, self.syntax_highlight)
 
+    def step(self) -> StepOptions:
+        return StepOptions(self.syntax_highlight)
+
 
 def configuration_of(project: Project) -> ProjectConfiguration | None:
     """What the project's newest published version says; None while nothing is published."""
@@ -51,11 +53,12 @@ def render_trace_file(file: TraceFile, options: DisplayOptions, view: View | Non
         _store(file.sha256, diff_options.key, render_file(change, diff_options).parts)
 
 
-def render_trace_step(step: TraceStep) -> None:
+def render_trace_step(step: TraceStep, options: DisplayOptions) -> None:
     """Make and store the step's fragments, unless they are there."""
-    if not _is_there(step.sha256, STEP_VIEW):
+    step_options = options.step()
+    if not _is_there(step.sha256, step_options.key):
         content = step_from(Body.objects.get(sha256=step.sha256).content)
-        _store(step.sha256, STEP_VIEW, render_step(content).parts)
+        _store(step.sha256, step_options.key, render_step(content, step_options).parts)
 
 
 def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str) -> Fragment:
@@ -76,10 +79,10 @@ def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: st
     return found
 
 
-def step_fragment(step: TraceStep, part: str) -> Fragment:
+def step_fragment(step: TraceStep, options: DisplayOptions, part: str) -> Fragment:
     """One part of a step. Raises LookupError for a part that the step does not have."""
-    render_trace_step(step)
-    found = _fragment(step.sha256, STEP_VIEW, part)
+    render_trace_step(step, options)
+    found = _fragment(step.sha256, options.step().key, part)
     if found is None:
         raise LookupError(f"There is no part {part!r} of step {step.index}.")
     return found

@@ -117,7 +117,7 @@ def _pieces(trace: Trace, options: DisplayOptions) -> Iterator[Any]:
     for file in trace.files.order_by("index"):
         yield lambda file=file: render_trace_file(file, options)
     for step in trace.steps.order_by("index"):
-        yield lambda step=step: render_trace_step(step)
+        yield lambda step=step: render_trace_step(step, options)
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:

@@ -207,7 +207,7 @@ def test_the_command_imports_in_process_and_says_what_came_in(committed_world: W
     world = committed_world
     good, mixed, bad = tmp_path / "good.jsonl", tmp_path / "mixed.jsonl", tmp_path / "metadata.json"
     good.write_bytes(lines(run("one")))
-    mixed.write_bytes(lines("{", run("two")))
+    mixed.write_bytes(lines('{"id": "cut off", ', run("two")))
     bad.write_bytes(b"{}")
     out, err = io.StringIO(), io.StringIO()
     call_command("import_traces", "acme/parser", str(good), str(mixed), stdout=out, stderr=err)

@@ -305,7 +305,7 @@ def test_every_step_of_real_sessions_is_rendered() -> None:
     steps = 0
     for path in sorted(SESSIONS.glob("*/session.jsonl")):
         for entry in read_file(BytesSource(path.name, path.read_bytes()), ReadingOptions()):
-            for index, step in enumerate(entry.run.steps if isinstance(entry, Converted) else ()):
+            for step in entry.run.steps if isinstance(entry, Converted) else ():
                 steps += 1
                 rendered_step = render_step(step, StepOptions())
                 assert rendered_step.title.title
