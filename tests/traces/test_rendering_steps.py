@@ -89,6 +89,12 @@ def test_a_step_is_told_in_one_line(step: Step, kind: str, title: str, detail: s
     assert (told.kind, told.title, told.detail) == (kind, title, detail)
 
 
+def test_a_title_can_be_stored_and_hides_nothing() -> None:
+    told = title_of(Step(calls=(call("x\u202ey", {"path": "a\x00\ud800b<i>"}),)))
+
+    assert (told.title, told.detail) == ("xU+202Ey", "aU+0000U+D800b<i>")
+
+
 def test_a_command_and_its_output_stand_in_one_terminal_with_colours() -> None:
     html = html_of(
         call("Bash", {"command": "pytest -q", "description": "Run"}, "\x1b[32m3 passed\x1b[0m", is_error=True)
@@ -308,7 +314,7 @@ def test_every_step_of_real_sessions_is_rendered() -> None:
             for step in entry.run.steps if isinstance(entry, Converted) else ():
                 steps += 1
                 rendered_step = render_step(step, StepOptions())
-                assert rendered_step.title.title
+                assert title_of(step).title
                 for part in rendered_step.parts:
                     Fragment(part.html)
     assert steps > 50

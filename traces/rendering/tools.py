@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from traces.rendering.visible import named
 from traces.runs import Step, ToolCall
 
 Kind: TypeAlias = Literal["command", "read", "edit", "write", "search", "web", "plan", "agent", "message", "other"]
@@ -63,7 +64,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class StepTitle:
-    """A step in one line, as plain text: for its header and for lists of steps."""
+    """A step in one line, as plain text with hidden characters named: for its header and for lists of steps."""
 
     kind: Kind
     title: str
@@ -150,8 +151,8 @@ def _text(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The first line that says something, cut to 160 characters."""
+    """The first line that says something, cut to 160 characters, with hidden characters named."""
     for line in text[:4_000].splitlines():
-        if short := " ".join(line.split()):
+        if short := named(" ".join(line.split())):
             return short if len(short) <= _LONGEST_TITLE else short[: _LONGEST_TITLE - 1] + "…"
     return ""

@@ -1,6 +1,6 @@
 """Text of a run on its way into HTML: escaped, and with every character that hides or reorders made visible.
 
-All text of a run passes here, once. Nothing here decides what is shown, only that it can do no harm.
+All text of a run passes here, once, on its way into a fragment. Nothing here decides what is shown, only that it can do no harm.
 """
 
 import re
@@ -16,6 +16,7 @@ _HIDDEN = (
 )
 _SPECIAL = re.compile(f"[&<>\"'{_HIDDEN}]")
 _IN_TEXT = re.compile(f"[&<>\"']|([{_HIDDEN}])\\1*")
+_HIDDEN_RUN = re.compile(f"([{_HIDDEN}])\\1*")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
 
 
@@ -35,6 +36,11 @@ def attribute(text: str) -> str:
     if not _SPECIAL.search(text):
         return text
     return _IN_TEXT.sub(_name_alone, text)
+
+
+def named(text: str) -> str:
+    """Plain text, for a title or a path that a template escapes: only hidden characters stand as their names."""
+    return _HIDDEN_RUN.sub(_run, text)
 
 
 def name_of(character: str) -> str:
