@@ -1,6 +1,7 @@
 """Text of a run on its way into HTML: escaped, and with every character that hides or reorders made visible.
 
-All text of a run passes here, once, on its way into a fragment. Nothing here decides what is shown, only that it can do no harm.
+All text of a run passes here, once, on its way into a fragment. Nothing here decides what is shown, only that it can
+do no harm.
 """
 
 import re
