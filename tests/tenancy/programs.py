@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from potato_site.devservices.addresses import database_url
 
 CHECKOUT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 40
 
 WEB_SITE = [sys.executable, "-c", "import potato_site.wsgi"]
 CELERY = [sys.executable, "-m", "celery", "-A", "potato_site"]
@@ -50,9 +50,9 @@ def end_of(process: "subprocess.Popen[str]", seconds: float = PATIENCE_SECONDS) 
     return Ending(process.returncode, said)
 
 
-def address_of(user: str = "", **more: str) -> str:
-    """The database of the tests; as the web role unless told otherwise."""
-    found = {name: str(value) for name, value in conninfo_to_dict(os.environ["DATABASE_URL"]).items()}
+def address_of(user: str = "", *, variable: str = "DATABASE_URL", **more: str) -> str:
+    """The database of the tests, as the role of that variable unless another is named; `more` goes to libpq."""
+    found = {name: str(value) for name, value in conninfo_to_dict(os.environ[variable]).items()}
     role, password = found.pop("user"), found.pop("password", None)
     found.pop("dbname", None)
     return database_url(

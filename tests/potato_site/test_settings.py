@@ -1,0 +1,128 @@
+"""Settings, as processes read them from their environment: production has no defaults for what must be right."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings
+from pytest_django.plugin import DjangoDbBlocker
+
+from potato_site.checks import production_is_safe, tasks_end_before_redis_hands_them_on
+from tests.tenancy.programs import WEB_SITE, Ending, address_of, end_of, start
+
+pytestmark = pytest.mark.django_db
+
+KEY = "9bXb3yq0vJm1TzQ7uK5sD2wLhR8cN4eFgA6pVtYxZiOoUjWkMl"
+SHOW = [
+    sys.executable,
+    "-c",
+    "import json; from django.conf import settings as s;"
+    "print(json.dumps([s.SECRET_KEY, s.DATABASES['default']['NAME'], s.BROKER_URL, s.ALLOWED_HOSTS, s.DEBUG]))",
+]
+
+# What is changed in an environment that is right, and what is said about it. None takes the variable out.
+WRONG: dict[str, tuple[dict[str, str | None], list[str]]] = {
+    "no SECRET_KEY": ({"SECRET_KEY": None}, ["SECRET_KEY (or SECRET_KEY_FILE) is not set"]),
+    "an empty SECRET_KEY": ({"SECRET_KEY": "  "}, ["SECRET_KEY (or SECRET_KEY_FILE) is not set"]),
+    "no DATABASE_URL": ({"DATABASE_URL": None}, ["DATABASE_URL (or DATABASE_URL_FILE) is not set"]),
+    "a DATABASE_URL that is none": ({"DATABASE_URL": "potato"}, ["A database address cannot be read"]),
+    "no BROKER_URL": ({"BROKER_URL": None}, ["BROKER_URL (or BROKER_URL_FILE) is not set"]),
+    "no ALLOWED_HOSTS": ({"ALLOWED_HOSTS": None}, ["potato.E003", "ALLOWED_HOSTS=review.example.org"]),
+    "the key of development": ({"SECRET_KEY": "development only, " * 4}, ["potato.E002"]),
+    "DEBUG": ({"DEBUG": "true"}, ["potato.E001", "Remove DEBUG"]),
+    "a mode that there is not": ({"POTATO_MODE": "live"}, ["POTATO_MODE is 'live'", "production, development or test"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problems"),
+    [
+        ("ALLOWED_HOSTS", ["review.example.org"], []),
+        ("ALLOWED_HOSTS", ["review.example.org", "*"], ["potato.E003"]),
+        ("ALLOWED_HOSTS", [], ["potato.E003"]),
+        ("SECRET_KEY", KEY[:20], ["potato.E002"]),
+        ("SECRET_KEY", "a" * 60, ["potato.E002"]),
+        ("BROKER_URL", "memory://", ["potato.E004"]),
+        ("DEBUG", True, ["potato.E001"]),
+        ("PRODUCTION", False, []),
+    ],
+)
+def test_production_is_checked(settings: Settings, name: str, value: object, problems: list[str]) -> None:
+    settings.PRODUCTION, settings.DEBUG = True, False
+    settings.SECRET_KEY, settings.ALLOWED_HOSTS, settings.BROKER_URL = KEY, ["review.example.org"], "redis://broker"
+    setattr(settings, name, value)
+    assert [problem.id for problem in production_is_safe(None)] == problems
+
+
+def test_a_task_that_could_outlive_the_visibility_timeout_is_found(settings: Settings) -> None:
+    assert tasks_end_before_redis_hands_them_on(None) == []
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 2 * settings.CELERY_TASK_TIME_LIMIT - 1}
+    assert [problem.id for problem in tasks_end_before_redis_hands_them_on(None)] == ["potato.E005"]
+
+
+@pytest.fixture(scope="module")
+def right(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, str]:
+    """An environment of production; the mode is production where none is named."""
+    with django_db_blocker.unblock():
+        database = address_of()
+    return {
+        "SECRET_KEY": KEY,
+        "DATABASE_URL": database,
+        "BROKER_URL": os.environ["BROKER_URL"],
+        "ALLOWED_HOSTS": "review.example.org",
+        "DJANGO_SETTINGS_MODULE": "potato_site.settings",
+    }
+
+
+@pytest.fixture(scope="module")
+def endings(right: dict[str, str]) -> dict[str, Ending]:
+    """How the site ended in each wrong environment; all are started at once, because each takes its time."""
+    running = {
+        name: start(WEB_SITE, {key: value for key, value in {**right, **change}.items() if value is not None})
+        for name, (change, _) in WRONG.items()
+    }
+    return {name: end_of(process) for name, process in running.items()}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_site_does_not_start_with(endings: dict[str, Ending], name: str) -> None:
+    ending = endings[name]
+    assert ending.code not in (0, None), ending.said
+    for words in WRONG[name][1]:
+        assert words in ending.said
+    # Nobody finds a secret in the logs of a start that failed.
+    assert KEY not in ending.said
+
+
+def test_the_site_starts_in_production_with_what_is_right(right: dict[str, str]) -> None:
+    assert end_of(start(WEB_SITE, right)) == Ending(0, "")
+
+
+def test_every_variable_can_be_a_file(right: dict[str, str], tmp_path: Path) -> None:
+    files = {"DJANGO_SETTINGS_MODULE": right["DJANGO_SETTINGS_MODULE"]}
+    for name in ("SECRET_KEY", "DATABASE_URL", "BROKER_URL", "ALLOWED_HOSTS"):
+        value = right[name]
+        (tmp_path / name).write_text(f"{value}\n" if name != "ALLOWED_HOSTS" else value)
+        files[f"{name}_FILE"] = str(tmp_path / name)
+    ending = end_of(start(SHOW, files))
+    assert ending.code == 0, ending.said
+    name = right["DATABASE_URL"].partition("?")[0].rpartition("/")[2]
+    assert json.loads(ending.said) == [KEY, name, right["BROKER_URL"], ["review.example.org"], False]
+
+
+def test_a_file_that_is_missing_is_named(right: dict[str, str], tmp_path: Path) -> None:
+    missing = {key: value for key, value in right.items() if key != "SECRET_KEY"}
+    ending = end_of(start(SHOW, {**missing, "SECRET_KEY_FILE": str(tmp_path / "nowhere")}))
+    assert ending.code not in (0, None)
+    assert str(tmp_path / "nowhere") in ending.said
+
+
+def test_a_pool_is_production_s_own(right: dict[str, str]) -> None:
+    """Development and tests open a connection a thread; production shares eight, unless PgBouncer does."""
+    show = [sys.executable, "-c", "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS'])"]
+    assert "'max_size': 8" in end_of(start(show, right)).said
+    for change in ({"DATABASE_POOL_SIZE": "0"}, {"POTATO_MODE": "development"}):
+        ending = end_of(start(show, {**right, **change}))
+        assert (ending.code, "pool" in ending.said) == (0, False)
