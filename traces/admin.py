@@ -102,7 +102,7 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
             return file.job.error
         traces = file.traces.count()
         known = file.job.result.get("known", 0) if file.job is not None else 0
-        url = f"{reverse('traces:list', args=[file.project.slug])}"
+        url = reverse("traces", args=[file.project.slug])
         words = f"{traces} imported" + (f", {known} known already" if known else "")
         return format_html('<a href="{}">{}</a>', url, words) if traces else words
 

@@ -1,5 +1,6 @@
-"""Loads a project from its YAML: the organisation, the project, and the configuration as its newest version."""
+"""Loads a project from its YAML: the organisation, the project, the configuration as its newest version, the traces."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from accounts.actions.projects import StripsMeaning, create_project, publish_con
 from accounts.configuration import ProjectConfiguration, check_configuration
 from accounts.models import Organisation, Project
 from tenancy.actor import acting_in
+from traces.actions import import_now
+from traces.wording import problems_of, told
 
 
 class Command(BaseCommand):
@@ -33,7 +36,8 @@ class Command(BaseCommand):
         slug = options["project"] or slugify(configuration.task_name)[:63].strip("-")
         if not slug:
             raise CommandError("task_name gives no slug (a-z, 0-9 and -). Name one with --project SLUG.")
-        with acting_in(self._organisation(options["org"])):
+        organisation = self._organisation(options["org"])
+        with acting_in(organisation):
             project = self._project(slug, configuration)
             before = project.newest_version()
             try:
@@ -47,10 +51,26 @@ class Command(BaseCommand):
             self.stdout.write(f"{options['org']}/{slug}: version {version.number} says the same already.")
         else:
             self.stdout.write(f"{options['org']}/{slug}: version {version.number} is published.")
-        for file in files:
-            self.stdout.write(
-                f"{file.name} ({file.stat().st_size} bytes) is there and waits: this version imports no traces yet."
+        self._import(organisation, project, files)
+
+    def _import(self, organisation: Organisation, project: Project, files: list[Path]) -> None:
+        """The data files, in the format that the configuration names. A file that brings nothing is an error."""
+        empty = []
+        for path in files:
+            result = import_now(
+                organisation=organisation,
+                project=project,
+                name=path.name,
+                open_file=partial(path.open, "rb"),
+                size=path.stat().st_size,
             )
+            self.stdout.write(told(path.name, result))
+            for line in problems_of(organisation, path.name, result):
+                self.stderr.write(line)
+            if not (result.imported or result.known):
+                empty.append(path.name)
+        if empty:
+            raise CommandError(f"No trace came in from {', '.join(empty)}. The configuration is loaded.")
 
     def _checked(self, path: Path, source: str) -> ProjectConfiguration:
         checked = check_configuration(source, where="command")

@@ -13,8 +13,7 @@ from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import Imported, import_now, request_import
 from traces.converters.detection import AUTOMATIC
-
-_PROBLEMS_SHOWN = 20
+from traces.wording import problems_of, told
 
 
 class Command(BaseCommand):
@@ -76,17 +75,7 @@ class Command(BaseCommand):
                 size=path.stat().st_size,
                 format=options["format"],
             )
-            self._tell(organisation, path, result)
+            self.stdout.write(told(path.name, result))
+            for line in problems_of(organisation, path.name, result):
+                self.stderr.write(line)
             yield result
-
-    def _tell(self, organisation: Organisation, path: Path, result: Imported) -> None:
-        self.stdout.write(
-            f"{path.name}: {result.imported} imported, {result.known} known, {result.errors} errors"
-            f"{f' ({result.file.reason})' if result.file.reason else ''}"
-        )
-        with acting_in(organisation):
-            problems = list(result.file.problems.all()[: _PROBLEMS_SHOWN + 1])
-        for problem in problems[:_PROBLEMS_SHOWN]:
-            self.stderr.write(f"{path.name}, {problem}")
-        if len(problems) > _PROBLEMS_SHOWN:
-            self.stderr.write(f"{path.name}: and more. The rest is on the import's page in the admin.")
