@@ -97,7 +97,8 @@ def test_the_site_does_not_start_with(endings: dict[str, Ending], name: str) -> 
 
 
 def test_the_site_starts_in_production_with_what_is_right(right: dict[str, str]) -> None:
-    assert end_of(start(WEB_SITE, right)) == Ending(0, "")
+    ending = end_of(start(WEB_SITE, right))
+    assert ending.code == 0, ending.said
 
 
 def test_every_variable_can_be_a_file(right: dict[str, str], tmp_path: Path) -> None:

@@ -86,4 +86,6 @@ def test_it_refuses_to_start(endings: dict[tuple[str, str], Ending | None], prog
 
 
 def test_the_site_starts_as_the_web_role(endings: dict[tuple[str, str], Ending | None]) -> None:
-    assert endings["site", "the web role"] == Ending(0, "")
+    ending = endings["site", "the web role"]
+    assert ending is not None
+    assert ending.code == 0, ending.said
