@@ -1,6 +1,6 @@
 """Routes behind /o/<organisation>/; the organisation itself stands in the script prefix."""
 
-from django.urls import path
+from django.urls import include, path
 
 from accounts import views as accounts_views
 from potato_site.admin_site import site
@@ -12,5 +12,6 @@ handler500 = "potato_site.views.server_error"
 
 urlpatterns = [
     path("", accounts_views.organisation, name="organisation"),
+    path("p/<slug:project>/traces/", include("traces.urls")),
     path("admin/", site.urls),
 ]

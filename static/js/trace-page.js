@@ -32,8 +32,10 @@ function setOpen(article, open) {
 }
 
 function showWhetherAllOpen() {
-  const all = !articles.some((article) => article.classList.contains("is-closed"));
-  root.querySelector("[data-all]")?.setAttribute("aria-pressed", String(all));
+  const isAnyClosed = articles.some((article) => article.classList.contains("is-closed"));
+  const [close, open] = root.querySelectorAll("[data-all] span");
+  close?.toggleAttribute("hidden", isAnyClosed);
+  open?.toggleAttribute("hidden", !isAnyClosed);
 }
 
 function toggleAll() {

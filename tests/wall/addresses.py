@@ -9,6 +9,8 @@ from django.conf import settings
 
 from tenancy.permissions import routes
 from tests.wall.furniture import House
+from traces.rendering.diff import RENDER_VERSION, DiffOptions
+from traces.rendering.steps import StepOptions
 
 ORGANISATION = "/o/<organisation>/"
 
@@ -46,9 +48,22 @@ def _row_of_the_admin(house: House, text: str) -> str:
     return str(house.rows[apps.get_model(app, model)._meta.label].pk)
 
 
+def _content(house: House, text: str) -> str:
+    """The hash of the file or the step that a fragment's address is about."""
+    return str(house.rows["traces.TraceFile" if "/files/" in text else "traces.TraceStep"].sha256)
+
+
 _VALUES: dict[str, Callable[[House, str], str]] = {
     "object_id": _row_of_the_admin,
     "project_id": lambda house, text: str(house.rows["accounts.Project"].pk),
+    "file_id": lambda house, text: str(house.rows["traces.ImportedFile"].pk),
+    "project": lambda house, text: str(house.rows["accounts.Project"].slug),
+    "trace_id": lambda house, text: str(house.rows["traces.Trace"].pk),
+    "index": lambda house, text: "0",
+    "sha256": _content,
+    "version": lambda house, text: str(RENDER_VERSION),
+    "key": lambda house, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
+    "part": lambda house, text: "0",
     "app_label": lambda house, text: "accounts",
     "url": lambda house, text: "nowhere/",
 }

@@ -6,12 +6,21 @@ from typing import Any
 
 from django.db import models
 
+from accounts.configuration import check_configuration
 from accounts.models import AuditEvent, ConfigurationVersion, Membership, Organisation, Project, User
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
 from tests.worlds import World
+from traces.changes.model import FileChange
+from traces.changes.texts import hunks_of
+from traces.fragments import DisplayOptions, render_trace_file, render_trace_step
+from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
+from traces.models.bodies import pack
+from traces.records import change_record, sha256_of, step_record
+from traces.rendering.diff import content_hash
+from traces.runs import Step
 
-CONFIGURATION = """annotation_task_name: {mark}
+CONFIGURATION = """task_name: {mark}
 annotation_schemes:
   - annotation_type: code_review_verdict
     name: verdict
@@ -40,11 +49,13 @@ def _project(house: House) -> Project:
 
 
 def _version(house: House) -> ConfigurationVersion:
+    checked = check_configuration(CONFIGURATION.format(mark=house.mark))
+    assert checked.configuration is not None, checked.problems
     return ConfigurationVersion.objects.create(
         project=house.rows["accounts.Project"],
         number=1,
         source=CONFIGURATION.format(mark=house.mark),
-        configuration={"task_name": house.mark, "annotation_task_name": house.mark},
+        configuration=checked.configuration.model_dump(mode="json"),
         note=house.mark,
         published_by=house.person,
     )
@@ -62,6 +73,89 @@ def _outbox_event(house: House) -> OutboxEvent:
     return OutboxEvent.objects.create(topic=house.mark, payload={"mark": house.mark})
 
 
+def _imported_file(house: House) -> ImportedFile:
+    return ImportedFile.objects.create(
+        project=house.rows["accounts.Project"],
+        job=house.rows["jobs.Job"],
+        name=house.mark,
+        size=1,
+        sha256="0" * 64,
+        format="auto",
+        added_by=house.person,
+    )
+
+
+def _import_problem(house: House) -> ImportProblem:
+    return ImportProblem.objects.create(
+        file=house.rows["traces.ImportedFile"], place=1, code="broken", sentence=house.mark
+    )
+
+
+def _trace(house: House) -> Trace:
+    return Trace.objects.create(
+        project=house.rows["accounts.Project"],
+        file=house.rows["traces.ImportedFile"],
+        external_id=house.mark,
+        content_sha256="0" * 64,
+        task=f"The task of {house.mark}",
+        task_id=house.mark,
+        agent_model=house.mark,
+        tags=[house.mark],
+        converter="native",
+        steps_count=1,
+        tool_calls=0,
+        files_count=1,
+        added=1,
+        removed=0,
+    )
+
+
+def _body(house: House) -> Body:
+    """The body of the step; that of the file is made with the file."""
+    record = step_record(Step(message=house.mark))
+    return Body.objects.create(sha256=sha256_of(record), packed=pack(record))
+
+
+def _trace_step(house: House) -> TraceStep:
+    return TraceStep.objects.create(
+        trace=house.rows["traces.Trace"],
+        index=0,
+        title=house.mark,
+        kind="message",
+        sha256=house.rows["traces.Body"].sha256,
+    )
+
+
+def _trace_file(house: House) -> TraceFile:
+    change = FileChange(
+        path=house.mark,
+        old_path="",
+        operation="added",
+        source="content",
+        old_text="",
+        new_text=f"{house.mark}\n",
+        hunks=tuple(hunks_of("", f"{house.mark}\n", 3)),
+        added=1,
+    )
+    sha256 = content_hash(change)
+    Body.objects.create(sha256=sha256, packed=pack(change_record(change)))
+    return TraceFile.objects.create(
+        trace=house.rows["traces.Trace"],
+        index=0,
+        path=house.mark,
+        operation="added",
+        added=1,
+        removed=0,
+        sha256=sha256,
+    )
+
+
+def _fragment(house: House) -> Fragment:
+    render_trace_step(house.rows["traces.TraceStep"], DisplayOptions())
+    render_trace_file(house.rows["traces.TraceFile"], DisplayOptions())
+    return Fragment.objects.get(sha256=house.rows["traces.TraceFile"].sha256, part="0")
+
+
 # In the order of their foreign keys: a factory finds the rows of those above it in house.rows.
 FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.Membership": _membership,
@@ -70,6 +164,13 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.AuditEvent": _audit_event,
     "jobs.Job": _job,
     "jobs.OutboxEvent": _outbox_event,
+    "traces.ImportedFile": _imported_file,
+    "traces.ImportProblem": _import_problem,
+    "traces.Trace": _trace,
+    "traces.Body": _body,
+    "traces.TraceStep": _trace_step,
+    "traces.TraceFile": _trace_file,
+    "traces.Fragment": _fragment,
 }
 
 

@@ -69,6 +69,28 @@ GET    /o/<organisation>/admin/jobs/job/<object_id>/change/                     
 POST   /o/<organisation>/admin/jobs/job/<object_id>/change/                               302       404       403       403       403       403       403
 any    /o/<organisation>/admin/jobs/job/<object_id>/delete/                               302       404       403       403       403       403       403
 any    /o/<organisation>/admin/jobs/job/<object_id>/history/                              302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/jobs/job/<object_id>/cancel/                              302       404       403       403       405       405       405
+POST   /o/<organisation>/admin/jobs/job/<object_id>/cancel/                              302       404       403       403       302       302       404
+
+GET    /o/<organisation>/p/<project>/traces/                                             302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/                                             302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/                                  302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/                                  302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/                            302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/                            302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
+
+any    /o/<organisation>/admin/traces/importedfile/                                      302       404       403       403       200       200         -
+any    /o/<organisation>/admin/traces/importedfile/add/                                  302       404       403       403       200       200         -
+any    /o/<organisation>/admin/traces/importedfile/<object_id>/                          302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/traces/importedfile/<object_id>/change/                   302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/traces/importedfile/<object_id>/change/                   302       404       403       403       403       403       403
+any    /o/<organisation>/admin/traces/importedfile/<object_id>/delete/                   302       404       403       403       403       403       403
+any    /o/<organisation>/admin/traces/importedfile/<object_id>/history/                  302       404       403       403       302       302       302
+any    /o/<organisation>/admin/traces/importedfile/<file_id>/problems.csv                302       404       403       403       200       200       404
 """  # noqa: E501 - a table is read across
 
 

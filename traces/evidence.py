@@ -1,0 +1,300 @@
+"""What the two evidence pages show of a trace: its files and steps, and which of them stand in the response itself.
+
+The first pieces are in the response, within a bound of rows and nodes; all others are addresses of fragments. A trace
+with very many files or steps is shown on several pages, so that no page grows without bound.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import basename, dirname
+
+from django.urls import reverse
+
+from traces.fragments import (
+    DisplayOptions,
+    View,
+    first_parts,
+    render_trace_file,
+    render_trace_step,
+    rows_of_first_parts,
+)
+from traces.models import Fragment, Trace, TraceFile, TraceStep
+from traces.models.traces import Operation
+from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
+from traces.rendering.parts import nodes_in
+from traces.rendering.safe import SafeHtml, trusted
+
+ROWS_AT_ONCE = 1_000
+NODES_AT_ONCE = 18_000
+FILES_ON_A_PAGE = 150
+STEPS_ON_A_PAGE = 500
+STEPS_AT_ONCE = 10
+LINES_RENDERED_AT_ONCE = 2_000
+"""A file with more changed lines, whose fragments are not made yet, does not hold the page up: it is loaded later."""
+
+_LOOKS = {
+    "added": ("file-plus", "added"),
+    "modified": ("file-pen", "modified"),
+    "deleted": ("file-minus", "deleted"),
+    "renamed": ("corner-down-right", "a"),
+    "copied": ("copy", "a"),
+    "unchanged": ("eye", "neutral"),
+}
+_STEP_ICONS = {
+    "command": "terminal",
+    "read": "file-text",
+    "edit": "pencil",
+    "write": "file-plus",
+    "search": "search",
+    "web": "globe",
+    "plan": "list-todo",
+    "agent": "bot",
+    "message": "message-square",
+}
+_NODES_AROUND_A_FILE = 34
+_NODES_AROUND_A_STEP = 22
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Where a list of all files or steps is cut. Counted from 1."""
+
+    number: int
+    total: int
+    first: int
+    last: int
+    count: int
+
+    @property
+    def previous(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.number + 1 if self.number < self.total else None
+
+    @classmethod
+    def around(cls, position: int, count: int, size: int) -> "Pages":
+        """The page with this position, counted from 0."""
+        number = min(max(position, 0), max(count - 1, 0)) // size + 1
+        return cls(number, max(1, -(-count // size)), (number - 1) * size + 1, min(number * size, count), count)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file's or step's first part: its address, its HTML where it is in the response, its rows, 0 if not known."""
+
+    src: str
+    rows: int
+    html: SafeHtml | None
+    is_asked_for: bool = False
+
+    @property
+    def base(self) -> str:
+        """The folder in which the other parts lie."""
+        return self.src.removesuffix("0.html")
+
+
+@dataclass(frozen=True)
+class ShownFile:
+    """A file as the page shows it: `icon` and `tone` go with the word for what was done to it."""
+
+    file: TraceFile
+    piece: Piece
+
+    @property
+    def icon(self) -> str:
+        return _LOOKS[self.file.operation][0]
+
+    @property
+    def tone(self) -> str:
+        return _LOOKS[self.file.operation][1]
+
+    @property
+    def folder(self) -> str:
+        return dirname(self.file.path)
+
+    @property
+    def name(self) -> str:
+        return basename(self.file.path) or self.file.path
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self.file.operation == Operation.UNCHANGED
+
+    @property
+    def is_closed(self) -> bool:
+        return self.is_unchanged and not self.piece.is_asked_for
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    step: TraceStep
+    piece: Piece
+
+    @property
+    def icon(self) -> str:
+        return _STEP_ICONS.get(self.step.kind, "wrench")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Files that stand together in the tree, and in the same order on the page."""
+
+    path: str
+    files: list[ShownFile]
+
+
+@dataclass(frozen=True)
+class FilesPage:
+    view: View
+    pages: Pages
+    changed: list[ShownFile]
+    unchanged: list[ShownFile]
+    counts: list[tuple[str, int]]
+    """Operations in words with the number of files, of all pages."""
+
+    @property
+    def folders(self) -> list[Folder]:
+        return _folders(self.changed)
+
+    @property
+    def unchanged_folders(self) -> list[Folder]:
+        return _folders(self.unchanged)
+
+
+@dataclass(frozen=True)
+class StepsPage:
+    pages: Pages
+    steps: list[ShownStep]
+    errors: int
+
+
+def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int | None, page: int) -> FilesPage:
+    """Changed files by folder and name, then those that were only read.
+
+    `wanted` is the index of a file that is asked for: its page is chosen, and it is the first in the response.
+    Where it is None, or names no file, `page` counts.
+    """
+    files = sorted(trace.files.all(), key=_place)
+    position = next((at for at, file in enumerate(files) if file.index == wanted), None)
+    asked = files[position] if position is not None else None
+    pages = Pages.around((page - 1) * FILES_ON_A_PAGE if position is None else position, len(files), FILES_ON_A_PAGE)
+    here = files[pages.first - 1 : pages.last]
+    key = options.diff(view).key
+    rows = rows_of_first_parts({file.sha256 for file in here}, key)
+    inline = _inline_files(here, asked, rows, options, view)
+    where = (trace.project.slug, trace.pk)
+    shown = [
+        ShownFile(
+            file,
+            Piece(
+                reverse("trace-file-fragment", args=[*where, file.index, file.sha256, RENDER_VERSION, key, "0"]),
+                rows.get(file.sha256, 0),
+                inline.get(file.index),
+                is_asked_for=file is asked,
+            ),
+        )
+        for file in here
+    ]
+    counts = [
+        (operation.label.lower(), number)
+        for operation in Operation
+        if operation != Operation.UNCHANGED and (number := sum(file.operation == operation for file in files))
+    ]
+    return FilesPage(
+        view=view,
+        pages=pages,
+        changed=[file for file in shown if not file.is_unchanged],
+        unchanged=[file for file in shown if file.is_unchanged],
+        counts=counts,
+    )
+
+
+def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, page: int) -> StepsPage:
+    """Steps in their order; of the page that has the wanted step, or of page `page`."""
+    pages = Pages.around((page - 1) * STEPS_ON_A_PAGE if wanted is None else wanted, trace.steps_count, STEPS_ON_A_PAGE)
+    here = list(trace.steps.all()[pages.first - 1 : pages.last])
+    at = next((at for at, step in enumerate(here) if step.index == wanted), 0)
+    key = options.step().key
+    inline = _inline_steps(here[at : at + STEPS_AT_ONCE], len(here), options)
+    rows = rows_of_first_parts({step.sha256 for step in here}, key)
+    where = (trace.project.slug, trace.pk)
+    return StepsPage(
+        pages=pages,
+        steps=[
+            ShownStep(
+                step,
+                Piece(
+                    reverse("trace-step-fragment", args=[*where, step.index, step.sha256, RENDER_VERSION, key, "0"]),
+                    rows.get(step.sha256, 0),
+                    inline.get(step.index),
+                    is_asked_for=step.index == wanted,
+                ),
+            )
+            for step in here
+        ],
+        errors=trace.error_steps,
+    )
+
+
+def _place(file: TraceFile) -> tuple[bool, str, str, int]:
+    return file.operation == Operation.UNCHANGED, dirname(file.path), basename(file.path), file.index
+
+
+def _folders(files: Sequence[ShownFile]) -> list[Folder]:
+    folders: list[Folder] = []
+    for file in files:
+        if not folders or folders[-1].path != file.folder:
+            folders.append(Folder(file.folder, []))
+        folders[-1].files.append(file)
+    return folders
+
+
+def _inline_files(
+    files: Sequence[TraceFile], asked: TraceFile | None, rows: dict[str, int], options: DisplayOptions, view: View
+) -> dict[int, SafeHtml]:
+    """First parts by the files' index: from the file that is asked for on, as far as rows and nodes allow.
+
+    Parts that are not made yet are made, and `rows` is told.
+    """
+    key = options.diff(view).key
+    chosen: list[TraceFile] = []
+    lines = 0
+    for file in files[files.index(asked) if asked else 0 :]:
+        if file.operation == Operation.UNCHANGED and file is not asked:
+            continue
+        if file.sha256 not in rows:
+            if chosen and file.added + file.removed > LINES_RENDERED_AT_ONCE:
+                continue
+            render_trace_file(file, options, view)
+            rows |= rows_of_first_parts({file.sha256}, key)
+        lines += rows[file.sha256]
+        if chosen and lines > ROWS_AT_ONCE:
+            break
+        chosen.append(file)
+    parts = first_parts({file.sha256 for file in chosen}, key)
+    bound = NODES_AT_ONCE - _NODES_AROUND_A_FILE * len(files)
+    return dict(_within_nodes([(file.index, parts[file.sha256]) for file in chosen], bound))
+
+
+def _inline_steps(steps: Sequence[TraceStep], on_the_page: int, options: DisplayOptions) -> dict[int, SafeHtml]:
+    key = options.step().key
+    parts = first_parts({step.sha256 for step in steps}, key)
+    for step in steps:
+        if step.sha256 not in parts:
+            render_trace_step(step, options)
+            parts |= first_parts({step.sha256}, key)
+    bound = NODES_AT_ONCE - _NODES_AROUND_A_STEP * on_the_page
+    return dict(_within_nodes([(step.index, parts[step.sha256]) for step in steps], bound))
+
+
+def _within_nodes(parts: Sequence[tuple[int, Fragment]], bound: int) -> Iterator[tuple[int, SafeHtml]]:
+    """The parts up to the first that goes over the bound of nodes, in any case the first of all."""
+    nodes = 0
+    for number, (index, fragment) in enumerate(parts):
+        html = fragment.html
+        nodes += nodes_in(html)
+        if number and nodes > min(bound, NODES_IN_PART):
+            return
+        yield index, trusted(html)
