@@ -32,6 +32,7 @@ class OrganisationEntry:
 class ProjectEntry:
     """A project on the front page of its organisation."""
 
+    slug: str
     name: str
     task_name: str
     version: int | None
@@ -85,6 +86,7 @@ def organisation(request: OrganisationRequest) -> HttpResponse:
         "role": Role(request.membership.role).label,
         "projects": [
             ProjectEntry(
+                slug=project.slug,
                 name=project.name,
                 task_name=project.newest_task_name or "",
                 version=project.newest_number,
@@ -95,6 +97,7 @@ def organisation(request: OrganisationRequest) -> HttpResponse:
             )
             for project in projects
         ],
+        "may_see_traces": allowed(request, Right.SEE_TRACES),
         "add_project_url": reverse("admin:accounts_project_add") if may_configure else None,
     }
     return render(request, "organisation.html", context)

@@ -27,6 +27,7 @@ class Group:
 
 _MANAGE = (
     (Right.CONFIGURE_PROJECTS, "Set-up", "admin:accounts_project_changelist", "sliders-horizontal"),
+    (Right.IMPORT_TRACES, "Imports", "admin:traces_importedfile_changelist", "upload"),
     (Right.MANAGE_PEOPLE, "People", "admin:accounts_membership_changelist", "users"),
     (Right.SEE_JOBS, "Jobs", "admin:jobs_job_changelist", "list-checks"),
     (Right.SEE_AUDIT, "Audit trail", "admin:accounts_auditevent_changelist", "history"),
