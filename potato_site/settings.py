@@ -85,6 +85,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "potato_site.health.HealthMiddleware",
     "tenancy.middleware.OrganisationPathMiddleware",
+    # Pages of a large difference; fragments come compressed, and static files by WhiteNoise below it.
+    "django.middleware.gzip.GZipMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
