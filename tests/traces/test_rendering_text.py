@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from traces.changes.model import Line
 from traces.rendering.ansi import Terminal
 from traces.rendering.highlight import highlighted
+from traces.rendering.icons import SHAPES
 from traces.rendering.palette import STYLE_SHEET, style_sheet
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
@@ -89,8 +90,18 @@ def test_html_is_marked_safe_in_one_function_alone() -> None:
         text = path.read_text()
         found |= {(str(relative), shortcut) for shortcut in shortcuts if shortcut in text}
 
+        if "trusted(" in text:
+            assert relative.parts[0] == "traces", f"{relative} marks HTML safe"
+
     assert found == {("traces/rendering/safe.py", "SafeHtml(")}
     assert (ROOT / "traces" / "rendering" / "safe.py").read_text().count("SafeHtml(") == 2  # the class and its one use
+
+
+def test_the_icons_of_fragments_are_those_of_the_sprite() -> None:
+    sprite = (ROOT / "static" / "icons" / "sprite.svg").read_text()
+
+    for name, shape in SHAPES.items():
+        assert f'<symbol id="i-{name}" viewBox="0 0 24 24">{shape}</symbol>' in sprite
 
 
 def test_the_changed_words_of_a_line_are_found() -> None:

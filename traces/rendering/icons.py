@@ -3,15 +3,7 @@
 Shapes are Lucide's, as in static/icons/sprite.svg (ISC licence: static/icons/LICENSE-lucide.txt); a test compares.
 """
 
-_SHAPES = {
-    "bot": (
-        '<path d="M12 8V4H8"/>'
-        '<rect width="16" height="12" x="4" y="8" rx="2"/>'
-        '<path d="M2 14h2"/>'
-        '<path d="M20 14h2"/>'
-        '<path d="M15 13v2"/>'
-        '<path d="M9 13v2"/>'
-    ),
+SHAPES = {
     "brain": (
         '<path d="M12 18V5"/>'
         '<path d="M15 13a4.17 4.17 0 01-3-4 4.17 4.17 0 01-3 4"/>'
@@ -22,19 +14,6 @@ _SHAPES = {
         '<path d="M6 18a4 4 0 01-2-7.465"/>'
         '<path d="M6.004 5.125a4 4 0 00-2.526 5.77"/>'
     ),
-    "chevron-down": '<path d="m6 9 6 6 6-6"/>',
-    "circle-alert": (
-        '<circle cx="12" cy="12" r="10"/>'
-        '<line x1="12" x2="12" y1="8" y2="12"/>'
-        '<line x1="12" x2="12.01" y1="16" y2="16"/>'
-    ),
-    "file-plus": (
-        '<path d="M6 22a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2h8a2.4 2.4 0 0 1 1.704.706l3.588 3.588A2.4 2.4 0 0 1 20 '
-        '8v12a2 2 0 0 1-2 2z"/>'
-        '<path d="M14 2v5a1 1 0 0 0 1 1h5"/>'
-        '<path d="M9 15h6"/>'
-        '<path d="M12 18v-6"/>'
-    ),
     "file-text": (
         '<path d="M6 22a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2h8a2.4 2.4 0 0 1 1.704.706l3.588 3.588A2.4 2.4 0 0 1 20 '
         '8v12a2 2 0 0 1-2 2z"/>'
@@ -43,29 +22,7 @@ _SHAPES = {
         '<path d="M16 13H8"/>'
         '<path d="M16 17H8"/>'
     ),
-    "globe": (
-        '<circle cx="12" cy="12" r="10"/>'
-        '<path d="M12 2a14.5 14.5 0 0 0 0 20 14.5 14.5 0 0 0 0-20"/>'
-        '<path d="M2 12h20"/>'
-    ),
     "info": '<circle cx="12" cy="12" r="10"/><path d="M12 16v-4"/><path d="M12 8h.01"/>',
-    "list-todo": (
-        '<path d="M13 5h8"/>'
-        '<path d="M13 12h8"/>'
-        '<path d="M13 19h8"/>'
-        '<path d="m3 17 2 2 4-4"/>'
-        '<rect x="3" y="4" width="6" height="6" rx="1"/>'
-    ),
-    "message-square": (
-        '<path d="M22 17a2 2 0 0 1-2 2H6.828a2 2 0 0 0-1.414.586l-2.202 2.202A.71.71 0 0 1 2 21.286V5a2 2 0 '
-        '0 1 2-2h16a2 2 0 0 1 2 2z"/>'
-    ),
-    "pencil": (
-        '<path d="M21.174 6.812a1 1 0 0 0-3.986-3.987L3.842 16.174a2 2 0 0 0-.5.83l-1.321 4.352a.5.5 0 0 0 '
-        '.623.622l4.353-1.32a2 2 0 0 0 .83-.497z"/>'
-        '<path d="m15 5 4 4"/>'
-    ),
-    "search": '<path d="m21 21-4.34-4.34"/><circle cx="11" cy="11" r="8"/>',
     "terminal": '<path d="M12 19h8"/><path d="m4 17 6-6-6-6"/>',
     "triangle-alert": (
         '<path d="m21.73 18-8-14a2 2 0 0 0-3.48 0l-8 14A2 2 0 0 0 4 21h16a2 2 0 0 0 1.73-3"/>'
@@ -93,4 +50,4 @@ _SHAPES = {
 
 def icon(name: str) -> str:
     """A decorative icon, hidden from assistive technology."""
-    return f'<svg class="i" viewBox="0 0 24 24" aria-hidden="true">{_SHAPES[name]}</svg>'
+    return f'<svg class="i" viewBox="0 0 24 24" aria-hidden="true">{SHAPES[name]}</svg>'
