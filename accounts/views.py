@@ -37,6 +37,7 @@ class ProjectEntry:
     task_name: str
     version: int | None
     published_at: datetime | None
+    traces_url: str | None
     configuration_url: str | None
 
     @property
@@ -81,6 +82,7 @@ def _published_projects() -> dict[object, int]:
 def organisation(request: OrganisationRequest) -> HttpResponse:
     """The organisation's projects, those that the member may see."""
     may_configure = allowed(request, Right.CONFIGURE_PROJECTS)
+    may_see_traces = allowed(request, Right.SEE_TRACES)
     projects = Project.objects.visible_to(request.membership).with_newest_version()
     context = {
         "role": Role(request.membership.role).label,
@@ -91,6 +93,7 @@ def organisation(request: OrganisationRequest) -> HttpResponse:
                 task_name=project.newest_task_name or "",
                 version=project.newest_number,
                 published_at=project.newest_published_at,
+                traces_url=reverse("traces", args=[project.slug]) if may_see_traces else None,
                 configuration_url=(
                     reverse("admin:accounts_project_configuration", args=[project.pk]) if may_configure else None
                 ),
