@@ -1,9 +1,8 @@
 """What can be done to traces: give a file to a project, and import it, in the background or at once."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
+from pathlib import Path
 
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -82,28 +81,20 @@ def request_import(*, project: Project, content: File[bytes], format: str = AUTO
     return file
 
 
-def import_now(
-    *,
-    organisation: Organisation,
-    project: Project,
-    name: str,
-    open_file: Callable[[], BinaryIO],
-    size: int,
-    format: str = AUTOMATIC,
-) -> Imported:
+def import_now(*, organisation: Organisation, project: Project, path: Path, format: str = AUTOMATIC) -> Imported:
     """Import a file in this process, part by part, each in a transaction of its own; call it outside every block.
 
     What was imported before an error or an interruption stays. Raises UnknownFormat.
     """
     _known(format)
-    kind = ImportTraces()
-    with open_file() as opened:
+    kind, name, size = ImportTraces(), path.name, path.stat().st_size
+    with path.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     with acting_in(organisation):
         file = ImportedFile.objects.create(project=project, name=name[:300], size=size, sha256=digest, format=format)
         audit.record("traces.imported", project, file=file.name, format=format)
     job = Job(kind=kind.name, parameters={"file": str(file.pk)})
-    source = FileSource(name, open_file, size)
+    source = FileSource(name, lambda: path.open("rb"), size)
     while True:
         with acting_in(organisation):
             part = kind.do_part(job, source)

@@ -1,6 +1,7 @@
 """Who belongs to an organisation, who may change that, and what is written down about it."""
 
 import io
+from itertools import pairwise
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -21,7 +22,7 @@ def membership(world: World, user: User) -> Membership:
 
 def test_every_role_has_the_rights_of_the_one_below_it() -> None:
     order = [Role.ANNOTATOR, Role.MANAGER, Role.ADMIN, Role.OWNER]
-    for lower, higher in zip(order, order[1:], strict=False):
+    for lower, higher in pairwise(order):
         assert RIGHTS[lower] <= RIGHTS[higher]
     assert not role_has("gardener", Right.SEE_ORGANISATION)
 

@@ -24,6 +24,7 @@ from traces.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
 from traces.runs import Converted, ReadingOptions
 from traces.sources import BytesSource
+from traces.storing import store_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,7 +60,7 @@ def work(world: World, file: ImportedFile) -> Job:
     for _ in range(50):
         runner.run(job_id=file.job_id, actor=actor, redelivered=False)
         with acting_in(world.acme):
-            job = Job.objects.get(pk=file.job_id)
+            job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:
             return job
     pytest.fail("the job does not end")
@@ -67,7 +68,7 @@ def work(world: World, file: ImportedFile) -> Job:
 
 def job_of(world: World, file: ImportedFile) -> Job:
     with acting_in(world.acme):
-        return Job.objects.get(pk=file.job_id)
+        return Job.objects.get(pk=str(file.job_id))
 
 
 def test_an_upload_becomes_traces_with_steps_files_and_fragments(committed_world: World) -> None:
@@ -131,7 +132,7 @@ def test_a_killed_import_goes_on_where_its_last_part_ended(
     with acting_in(world.acme, world.dora):
         content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = imports.store_run
+    stored = store_run
     calls = []
 
     def dies_once(*args: Any) -> bool:
@@ -145,7 +146,7 @@ def test_a_killed_import_goes_on_where_its_last_part_ended(
         work(world, file)
     with acting_in(world.acme):
         assert Trace.objects.count() == 2  # The first part: which format, and two runs.
-        Job.objects.filter(pk=file.job_id).update(lease_until="2020-01-01T00:00Z")
+        Job.objects.filter(pk=str(file.job_id)).update(lease_until="2020-01-01T00:00Z")
     assert work(world, file).result == {"imported": 10, "known": 0, "errors": 0}
     with acting_in(world.acme):
         assert Trace.objects.count() == 10
@@ -295,10 +296,10 @@ def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypat
     with acting_in(world.acme, world.dora):
         content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = imports.store_run
+    stored = store_run
 
     def cancels(*args: Any) -> bool:
-        Job.objects.filter(pk=file.job_id).update(cancel_requested_at="2026-01-01T00:00Z")
+        Job.objects.filter(pk=str(file.job_id)).update(cancel_requested_at="2026-01-01T00:00Z")
         return stored(*args)
 
     monkeypatch.setattr(imports, "store_run", cancels)

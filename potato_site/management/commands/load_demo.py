@@ -53,13 +53,7 @@ class Command(BaseCommand):
         with acting_in(organisation):
             if Trace.objects.filter(project=project, file__sha256=digest).exists():
                 return
-        import_now(
-            organisation=organisation,
-            project=project,
-            name=path.name,
-            open_file=lambda: path.open("rb"),
-            size=path.stat().st_size,
-        )
+        import_now(organisation=organisation, project=project, path=path)
 
     def _load(self) -> tuple[Organisation, Project]:
         organisation = Organisation.objects.filter(slug="demo").first()

@@ -1,6 +1,5 @@
 """Loads a project from its YAML: the organisation, the project, the configuration as its newest version, the traces."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +56,7 @@ class Command(BaseCommand):
         """The data files, in the format that the configuration names. A file that brings nothing is an error."""
         empty = []
         for path in files:
-            result = import_now(
-                organisation=organisation,
-                project=project,
-                name=path.name,
-                open_file=partial(path.open, "rb"),
-                size=path.stat().st_size,
-            )
+            result = import_now(organisation=organisation, project=project, path=path)
             self.stdout.write(told(path.name, result))
             for line in problems_of(organisation, path.name, result):
                 self.stderr.write(line)

@@ -1,7 +1,6 @@
 """Imports files of agent runs into a project: at once, or as background jobs."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +66,7 @@ class Command(BaseCommand):
 
     def _results(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> Iterator[Imported]:
         for path in options["files"]:
-            result = import_now(
-                organisation=organisation,
-                project=project,
-                name=path.name,
-                open_file=partial(path.open, "rb"),
-                size=path.stat().st_size,
-                format=options["format"],
-            )
+            result = import_now(organisation=organisation, project=project, path=path, format=options["format"])
             self.stdout.write(told(path.name, result))
             for line in problems_of(organisation, path.name, result):
                 self.stderr.write(line)
