@@ -6,6 +6,7 @@ Knows none of them: a third party adds a package with a `SchemeType` and touches
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -13,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import AfterValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from accounts.configuration.answers import Gap
 from accounts.configuration.blocks import Block, Description, Name
 from accounts.configuration.stripping import Stripped
 from accounts.configuration.wording import did_you_mean, listed, quoted
@@ -59,6 +61,27 @@ class SchemeType:
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()
+
+    # What is answered is typed by each scheme type, and evidence is traces.changes.places.Evidence, a floor above.
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        """What of the answers to one scheme cannot be kept, not even as a draft. None are answers not begun.
+
+        Raises nothing for anything that JSON can hold. A type that says nothing takes any JSON.
+        """
+        return ()
+
+    @classmethod
+    def missing(cls, answers: object, scheme: Any, evidence: Any) -> tuple[Gap, ...]:
+        """Everything that keeps the answers from being submitted, what is malformed included. Raises nothing."""
+        return cls.malformed(answers)
+
+    @classmethod
+    def result(cls, answers: Any, scheme: Any, evidence: Any, submitted_at: datetime) -> Any:
+        """The scheme's part of the record. Asked only for answers that nothing is missing of; a result is itself
+        such answers, and its own result."""
+        return answers
 
 
 class SchemeTypeError(Exception):

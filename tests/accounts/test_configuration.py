@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from accounts.configuration import ProjectConfiguration, check_configuration, converters
 from accounts.configuration.agentic import Agentic, CodingTraceDisplay, FileTree, Steps
 from accounts.configuration.project import Assignment, ItemProperties
-from review.schemes import (
+from review.configuration import (
     FileRatingsScheme,
     InlineCommentsBlock,
     InlineCommentsScheme,

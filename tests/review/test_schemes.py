@@ -7,17 +7,15 @@ import pytest
 
 from accounts.configuration import SchemeConfiguration, check_configuration
 from accounts.configuration.registry import scheme_types
-from review.schemes import (
-    FileRatings,
+from review.configuration import (
     FileRatingsBlock,
     FileRatingsScheme,
-    InlineComments,
     InlineCommentsBlock,
     InlineCommentsScheme,
-    Verdict,
     VerdictBlock,
     VerdictScheme,
 )
+from review.schemes import FileRatings, InlineComments, Verdict
 from tests.accounts import documented_configurations as documented
 
 NAMES = {

@@ -1,0 +1,92 @@
+"""An annotation over all schemes of a project: what its answers lack, its result, and the record that leaves.
+
+Answers are one JSON object with a part for each scheme, by name. What is in a part is the scheme type's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from accounts.configuration.answers import Gap, Incomplete, refused, shown
+from accounts.configuration.project import ProjectConfiguration
+from accounts.configuration.registry import SchemeConfiguration, SchemeType, scheme_types
+from accounts.configuration.wording import listed
+
+
+def malformed(answers: object, configuration: ProjectConfiguration) -> tuple[Gap, ...]:
+    """What of the answers cannot be kept, not even as a draft: keys that do not exist and values of the wrong type.
+
+    Looks at no evidence, so that it can be asked at every change of a draft. Raises nothing.
+    """
+    gaps = list(_strange_parts(answers, configuration))
+    for scheme, kind, part in _parts(answers, configuration):
+        gaps += (gap.below(scheme.name) for gap in kind.malformed(part))
+    return tuple(gaps)
+
+
+# Evidence is traces.changes.places.Evidence, which stands a floor above.
+def missing(answers: object, configuration: ProjectConfiguration, evidence: Any) -> tuple[Gap, ...]:
+    """Everything that keeps the answers from being submitted, scheme after scheme. Raises nothing."""
+    gaps = list(_strange_parts(answers, configuration))
+    for scheme, kind, part in _parts(answers, configuration):
+        gaps += (gap.below(scheme.name) for gap in kind.missing(part, scheme, evidence))
+    return tuple(gaps)
+
+
+def results(
+    answers: object, configuration: ProjectConfiguration, evidence: Any, submitted_at: datetime
+) -> dict[str, Any]:
+    """The `annotations` of the record. Raises Incomplete with every gap where there is one."""
+    if gaps := missing(answers, configuration, evidence):
+        raise Incomplete(gaps)
+    return {
+        scheme.name: kind.result(part, scheme, evidence, submitted_at)
+        for scheme, kind, part in _parts(answers, configuration)
+    }
+
+
+def record(
+    external_id: str,
+    annotator: str,
+    submitted_at: datetime,
+    annotations: Mapping[str, Any],
+    *,
+    trace_version: int = 1,
+) -> dict[str, Any]:
+    """One annotation as it leaves: in exports, and over the API. `annotator` is the name in the organisation."""
+    version = {"trace_version": trace_version} if trace_version > 1 else {}
+    return {
+        "id": external_id,
+        **version,
+        "annotator": annotator,
+        "timestamp": timestamp(submitted_at),
+        "annotations": dict(annotations),
+    }
+
+
+def timestamp(at: datetime) -> str:
+    """UTC in whole seconds: 2025-01-15T14:30:00Z. Refuses a time without a zone."""
+    if at.tzinfo is None:
+        raise ValueError("A timestamp needs a time with its zone.")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def _strange_parts(answers: object, configuration: ProjectConfiguration) -> Iterator[Gap]:
+    names = [scheme.name for scheme in configuration.annotation_schemes]
+    if not isinstance(answers, Mapping):
+        yield refused((), "not_an_object", f"Annotations must be an object with the keys {listed(names, 'and')}.")
+        return
+    for name in answers:
+        if name not in names:
+            sentence = f"{shown(name)} is not a scheme of this project. Its schemes are {listed(names, 'and')}."
+            yield refused((name,), "unknown_scheme", sentence)
+
+
+def _parts(
+    answers: object, configuration: ProjectConfiguration
+) -> Iterator[tuple[SchemeConfiguration, type[SchemeType], object]]:
+    given = answers if isinstance(answers, Mapping) else {}
+    for scheme in configuration.annotation_schemes:
+        yield scheme, scheme_types()[scheme.annotation_type], given.get(scheme.name)

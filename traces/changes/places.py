@@ -1,0 +1,84 @@
+"""What a judgement can point at: the files of a trace, and the lines of each side that people can see.
+
+Made from the changes as they were stored. Says nothing about who judges or how.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from traces.changes.model import FileChange, Operation, ending_of
+from traces.changes.texts import split_lines
+
+Side: TypeAlias = Literal["new", "old"]
+SIDES: tuple[Side, ...] = ("new", "old")
+
+
+@dataclass(frozen=True)
+class JudgedFile:
+    """One path of a trace with everything that became of it. `path` is its key in every result."""
+
+    path: str
+    old_path: str
+    operation: Operation
+    changes: tuple[FileChange, ...]
+
+    def lines(self, side: Side) -> Mapping[int, str]:
+        """The texts of the lines that can be commented, without line ends, by their number on that side.
+
+        These are the lines of the hunks, and all lines where the whole text is known. A file without line numbers
+        has none.
+        """
+        return self._lines[side]
+
+    def holds(self, side: Side, start: int, end: int) -> bool:
+        """Whether every line from start to end, both included, can be commented."""
+        lines = self.lines(side)
+        return start <= end and end - start < len(lines) and all(number in lines for number in range(start, end + 1))
+
+    def text(self, side: Side, start: int, end: int) -> str | None:
+        """The lines from start to end, both included, joined by line feeds; None where one of them is not known."""
+        if not self.holds(side, start, end):
+            return None
+        lines = self.lines(side)
+        return "\n".join(lines[number] for number in range(start, end + 1))
+
+    @cached_property
+    def _lines(self) -> dict[Side, dict[int, str]]:
+        sides: dict[Side, dict[int, str]] = {"new": {}, "old": {}}
+        for change in self.changes:
+            for line in (line for hunk in change.hunks for line in hunk.lines):
+                if line.new_no is not None:
+                    sides["new"].setdefault(line.new_no, line.text)
+                if line.old_no is not None:
+                    sides["old"].setdefault(line.old_no, line.text)
+            sides["new"].update(_numbered(change.new_text))
+            sides["old"].update(_numbered(change.old_text))
+        return sides
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The files of a trace in their order, each path once."""
+
+    files: Mapping[str, JudgedFile]
+
+    @classmethod
+    def of(cls, changes: Iterable[FileChange]) -> "Evidence":
+        """The changes by path. What a patch says of one path in several parts, as where a file gives way to a link,
+        is one modified file."""
+        by_path: dict[str, list[FileChange]] = {}
+        for change in changes:
+            by_path.setdefault(change.path, []).append(change)
+        return cls({path: _file(path, parts) for path, parts in by_path.items()})
+
+
+def _file(path: str, parts: list[FileChange]) -> JudgedFile:
+    operations = {part.operation for part in parts}
+    operation = parts[0].operation if len(operations) == 1 else "modified"
+    return JudgedFile(path, parts[0].old_path, operation, tuple(parts))
+
+
+def _numbered(text: str | None) -> dict[int, str]:
+    return {number: ending_of(line)[0] for number, line in enumerate(split_lines(text or ""), 1)}
