@@ -3,6 +3,7 @@
 Everything here is read only, and what is asked for is found through the project that the person may see.
 """
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -193,17 +194,9 @@ def _immutable(request: HttpRequest, fragment: Fragment) -> HttpResponse:
     response = HttpResponse(content_type="text/html; charset=utf-8")
     response["Cache-Control"] = "private, max-age=31536000, immutable"
     patch_vary_headers(response, ["Accept-Encoding"])
-    if _takes_gzip(request):
+    if re.search(r"\bgzip\b", request.headers.get("Accept-Encoding", "")):
         response["Content-Encoding"] = "gzip"
         response.content = bytes(fragment.gzipped)
     else:
         response.content = fragment.html.encode()
     return response
-
-
-def _takes_gzip(request: HttpRequest) -> bool:
-    for offer in request.headers.get("Accept-Encoding", "").lower().split(","):
-        name, _, quality = (part.strip() for part in offer.partition(";"))
-        if name == "gzip":
-            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False

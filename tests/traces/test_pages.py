@@ -1,0 +1,477 @@
+"""The pages of traces: what a manager finds and reads, what a page may weigh, and that nobody else reads any of it."""
+
+import gzip
+import re
+import time
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Project
+from tenancy.actor import acting_in
+from tests.traces.hostile import HOSTILE
+from tests.traces.stored import code, outcome, read, step, stored
+from tests.worlds import World
+from traces.evidence import FILES_ON_A_PAGE, STEPS_ON_A_PAGE
+from traces.fragments import DisplayOptions
+from traces.models import Fragment, Trace, TraceFile, TraceStep
+from traces.rendering.diff import RENDER_VERSION
+from traces.rendering.parts import nodes_in
+
+LIST = "/o/acme/p/parser/traces/"
+SENT = 150_000
+NODES = 20_000
+QUERIES = 12
+
+CONFIGURATION = """\
+task_name: "Parser review"
+agentic:
+  coding_trace_display:
+    diff_style: {style}
+    diff_context_lines: {context}
+annotation_schemes:
+  - name: verdict
+    annotation_type: code_review_verdict
+"""
+
+
+@pytest.fixture
+def alice(world: World, client: Client) -> Client:
+    client.force_login(world.alice)
+    return client
+
+
+def publish(world: World, style: str = "unified", context: int = 5) -> None:
+    with acting_in(world.acme, world.alice):
+        publish_configuration(
+            project=world.acme_project, source=CONFIGURATION.format(style=style, context=context), confirmed=True
+        )
+
+
+def path_of(trace: Trace) -> str:
+    return f"{LIST}{trace.pk}/"
+
+
+def text_of(response: Any) -> str:
+    """Any: the test client's answer is no HttpResponse for the stubs."""
+    assert response.status_code == 200, response.status_code
+    return str(response.content.decode())
+
+
+def names_in(page: str) -> list[str]:
+    """The ids of the traces that a list shows, in its order."""
+    return re.findall(r'<a class="mono" href="[^"]+">([^<]+)</a>', page)
+
+
+def sources_in(page: str) -> list[str]:
+    return re.findall(r'<lazy-fragment src="([^"]+)"', page)
+
+
+def simple(world: World, **more: Any) -> Trace:
+    return stored(world.acme, world.acme_project, outcome("src/parser.py", "a\n", "b\n"), **more)
+
+
+# --- The list ----------------------------------------------------------------------------------------------
+
+
+def test_the_list_shows_the_newest_version_of_each_trace_with_its_figures(world: World, alice: Client) -> None:
+    simple(world, external_id="first")
+    simple(world, external_id="first", task="Another task")
+    simple(world, external_id="second", steps=(step(), step(is_error=True)))
+    page = text_of(alice.get(LIST))
+    assert names_in(page) == ["second", "first"]
+    assert "version 2" in page
+    assert "Another task" in page
+    assert "1 failed" in page
+    assert names_in(text_of(alice.get(LIST, {"versions": "all", "sort": "id"}))) == ["first", "first", "second"]
+
+
+def test_filters_narrow_the_list_and_count_what_they_would_show(world: World, alice: Client) -> None:
+    simple(world, external_id="one", agent_model="tern", tags=("easy", "go"), steps=(step(is_error=True),))
+    simple(world, external_id="two", agent_model="tern", tags=("go",), converter="patch")
+    simple(world, external_id="three", agent_model="", task="Parse 100%_of it")
+    page = text_of(alice.get(LIST))
+    for counted in ("tern (2)", "Not given (1)", "go (2)", "easy (1)", "native (2)", "patch (1)", "failed steps (1)"):
+        assert counted in page, counted
+
+    def shown(**filters: str) -> set[str]:
+        return set(names_in(text_of(alice.get(LIST, filters))))
+
+    assert shown(model="tern") == {"one", "two"}
+    assert shown(model="-") == {"three"}
+    assert shown(tag="go", converter="native") == {"one"}
+    assert shown(marks="errors") == {"one"}
+    assert shown(q="THREE") == {"three"}
+    assert shown(q="100%_") == {"three"}
+    assert shown(q="%") == {"three"}
+    assert shown(model="tern", q="nothing like it") == set()
+    assert shown(q="\x00x", model="\x00") == set()
+    assert shown(marks="nonsense", sort="nonsense", versions="nonsense", page="99") == {"one", "two", "three"}
+    assert "go (1)" in text_of(alice.get(LIST, {"converter": "native"}))
+
+
+def test_runs_of_the_same_task_are_found_together(world: World, alice: Client) -> None:
+    for name in ("one", "two"):
+        simple(world, external_id=name, task="Speed up the parser")
+    simple(world, external_id="other", task="Slow it down")
+    page = text_of(alice.get(LIST))
+    assert page.count("2 runs of this task") == 2
+    (query,) = set(re.findall(r'href="\?(task=[^"]+)"', page))
+    assert set(names_in(text_of(alice.get(f"{LIST}?{query}")))) == {"one", "two"}
+
+
+def test_the_list_is_ordered_as_asked(world: World, alice: Client) -> None:
+    stored(world.acme, world.acme_project, outcome("a.py", None, code(3)), external_id="b", steps=(step(), step("x")))
+    stored(world.acme, world.acme_project, outcome("a.py", None, code(9)), external_id="a", steps=(step(),))
+    orders = {"newest": "ab", "oldest": "ba", "id": "ab", "steps": "ba", "lines": "ab"}
+    assert {name: "".join(names_in(text_of(alice.get(LIST, {"sort": name})))) for name in orders} == orders
+
+
+def test_an_empty_list_says_why(world: World, alice: Client) -> None:
+    assert "No traces yet" in text_of(alice.get(LIST))
+    assert "No trace is like this" in text_of(alice.get(LIST, {"q": "x"}))
+
+
+def test_ten_thousand_traces_cost_no_more_queries_than_one(world: World, alice: Client) -> None:
+    example = simple(world, tags=("go",))
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        alice.get(LIST)
+    with acting_in(world.acme):
+        values = {
+            field.attname: getattr(example, field.attname) for field in Trace._meta.local_fields if field.name != "id"
+        }
+        Trace.objects.bulk_create(
+            (Trace(**{**values, "external_id": f"t{number}", "version": 1}) for number in range(10_000)),
+            batch_size=1000,
+        )
+    with CaptureQueriesContext(connection) as many:
+        began = time.perf_counter()
+        page = text_of(alice.get(LIST, {"q": "t", "model": "harbor-coder-2", "page": "3"}))
+        seconds = time.perf_counter() - began
+    assert len(names_in(page)) == 50
+    assert "101 to 150 of 10001 traces" in page
+    assert len(many) == len(one) <= QUERIES + 4
+    assert seconds < 3
+
+
+# --- One trace: files ----------------------------------------------------------------------------------------
+
+
+def test_the_first_rows_are_in_the_response_and_the_rest_are_addresses(world: World, alice: Client) -> None:
+    files = [outcome(f"src/part_{at:02}.py", code(400), code(400, "new")) for at in range(4)]
+    trace = stored(world.acme, world.acme_project, *files)
+    page = text_of(alice.get(path_of(trace)))
+    assert "<h1" in page
+    assert "Fix the failing test in test_parser.py" in page
+    assert "<strong>last page</strong>" in page
+    assert 'data-new="1"' in page
+    sources = sources_in(page)
+    assert sources
+    fragment = text_of(alice.get(sources[-1]))
+    assert "part_03.py" in fragment
+    assert fragment not in page
+
+
+def test_a_page_is_made_with_few_queries(world: World, alice: Client) -> None:
+    publish(world)
+    files = [outcome(f"src/part_{at:02}.py", code(60), code(60, "new")) for at in range(40)]
+    trace = stored(world.acme, world.acme_project, *files, steps=tuple(step(f"Step {at}") for at in range(60)))
+    for path in (path_of(trace), f"{path_of(trace)}steps/"):
+        text_of(alice.get(path))
+        with CaptureQueriesContext(connection) as queries:
+            text_of(alice.get(path))
+        asked = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+        assert len(asked) <= QUERIES, "\n".join(sql[:120] for sql in asked)
+
+
+def test_files_that_were_only_read_come_last_and_closed(world: World, alice: Client) -> None:
+    trace = stored(
+        world.acme, world.acme_project, read("a/first.py", "x\n"), outcome("z/last.py", "a\n", "b\n"), steps=(step(),)
+    )
+    page = text_of(alice.get(path_of(trace)))
+    assert page.index("z/</span>last.py") < page.index("Read, not changed</h2>") < page.index("a/</span>first.py")
+    (source,) = sources_in(page)
+    assert "did not change it" in text_of(alice.get(source))
+
+
+@pytest.mark.parametrize("changed", [12, 200])
+def test_what_is_sent_before_scrolling_is_bounded(world: World, alice: Client, changed: int) -> None:
+    """A typical change of 12 files, and one of 50,000 lines."""
+    files = [outcome(f"src/m{at % 9}/part_{at:03}.py", code(130), code(130, "new")) for at in range(changed)]
+    trace = stored(world.acme, world.acme_project, *files)
+    if changed == 200:
+        assert trace.added + trace.removed > 50_000
+    for query in ({}, {"view": "split"}):
+        response = alice.get(path_of(trace), query, headers={"accept-encoding": "gzip"})
+        assert response["Content-Encoding"] == "gzip"
+        assert len(response.content) < SENT // 2  # The rest is for styles and modules; the stories weigh everything.
+        page = gzip.decompress(response.content).decode()
+        assert 'data-new="1"' in page
+        assert nodes_in(page) < NODES
+
+
+def test_one_file_of_very_many_lines_is_shown_in_parts(world: World, alice: Client) -> None:
+    trace = stored(world.acme, world.acme_project, outcome("src/huge.py", None, code(6_000)))
+    page = text_of(alice.get(path_of(trace)))
+    assert nodes_in(page) < NODES
+    part = text_of(alice.get(f"{base_of(page)}1.html"))
+    assert 'data-new="2000"' in part
+    assert 'data-part="2"' in part
+
+
+def test_a_change_of_very_many_files_is_shown_on_pages(world: World, alice: Client) -> None:
+    count = 2 * FILES_ON_A_PAGE + 5
+    trace = stored(world.acme, world.acme_project, *(outcome(f"f{at:04}.txt", "a\n", "b\n") for at in range(count)))
+    page = text_of(alice.get(path_of(trace)))
+    assert f"Files 1 to {FILES_ON_A_PAGE} of {count}" in page
+    assert nodes_in(page) < NODES
+    with acting_in(world.acme):
+        wanted = TraceFile.objects.get(path="f0300.txt").index
+    for query in ({"page": "3"}, {"file": str(wanted)}, {"page": "9999999999"}):
+        page = text_of(alice.get(path_of(trace), query))
+        assert f'id="f{wanted}"' in page
+        assert nodes_in(page) < NODES
+    for nonsense in ("-1", "x", "99999999999999999999", "\u0663"):
+        assert 'id="f0"' in text_of(alice.get(path_of(trace), {"file": nonsense, "page": nonsense}))
+
+
+def test_a_file_that_is_asked_for_is_in_the_response(world: World, alice: Client) -> None:
+    files = [outcome(f"src/part_{at:02}.py", code(900), code(900, "new")) for at in range(4)]
+    trace = stored(world.acme, world.acme_project, *files, read("src/z.py", "only read\n"))
+    for wanted in (2, 4):
+        page = text_of(alice.get(path_of(trace), {"file": str(wanted)}))
+        article = page[page.index(f'id="f{wanted}"') :].partition("</article>")[0]
+        assert "lazy-fragment" not in article
+        assert "is-closed" not in article
+
+
+def test_the_project_decides_how_a_page_opens(world: World, alice: Client) -> None:
+    publish(world, style="split", context=1)
+    trace = simple(world)
+    assert "diff--split" in text_of(alice.get(path_of(trace)))
+    assert "diff--split" not in text_of(alice.get(path_of(trace), {"view": "unified"}))
+    assert "diff--split" in text_of(alice.get(path_of(trace), {"view": "nonsense"}))
+
+
+# --- One trace: steps ----------------------------------------------------------------------------------------
+
+
+def test_steps_are_listed_with_their_titles_and_errors(world: World, alice: Client) -> None:
+    steps = (
+        step("Run the tests first."),
+        step("Now mend it.", is_error=True),
+        *(step(f"More {at}") for at in range(30)),
+    )
+    trace = simple(world, steps=steps)
+    page = text_of(alice.get(f"{path_of(trace)}steps/"))
+    assert page.count('<article class="step') == 32
+    assert "1 failed step" in page
+    assert "make test" in page
+    assert len(sources_in(page)) == 22
+    assert "More 29" in text_of(alice.get(sources_in(page)[-1]))
+    late = text_of(alice.get(f"{path_of(trace)}steps/", {"step": "20"}))
+    assert "More 18" in late[late.index('id="s20"') :].partition("</article>")[0]
+
+
+def test_five_hundred_steps_and_more_stay_within_the_bound(world: World, alice: Client) -> None:
+    trace = simple(world, steps=tuple(step(f"Step {at}") for at in range(STEPS_ON_A_PAGE + 20)))
+    page = text_of(alice.get(f"{path_of(trace)}steps/"))
+    assert page.count('<article class="step') == STEPS_ON_A_PAGE
+    assert nodes_in(page) < NODES
+    assert f'id="s{STEPS_ON_A_PAGE}"' in text_of(alice.get(f"{path_of(trace)}steps/", {"step": str(STEPS_ON_A_PAGE)}))
+
+
+def test_a_trace_without_steps_or_without_files_says_so(world: World, alice: Client) -> None:
+    assert "No steps" in text_of(alice.get(f"{path_of(simple(world))}steps/"))
+    words = stored(world.acme, world.acme_project, steps=(step(),), external_id="words", task="")
+    page = text_of(alice.get(path_of(words)))
+    assert "No file was changed" in page
+    assert "does not say what the agent was asked" in page
+    assert f'href="{path_of(words)}steps/"' in text_of(alice.get(LIST))
+
+
+# --- Fragments -----------------------------------------------------------------------------------------------
+
+
+def base_of(page: str) -> str:
+    return str(re.findall(r'data-base="([^"]+)"', page)[0])
+
+
+def test_a_fragment_is_sent_as_it_is_stored_and_kept_for_ever(world: World, alice: Client) -> None:
+    trace = simple(world, steps=(step(),))
+    for path in (path_of(trace), f"{path_of(trace)}steps/"):
+        source = f"{base_of(text_of(alice.get(path)))}0.html"
+        packed = alice.get(source, headers={"accept-encoding": "br, gzip;q=0.8"})
+        plain = alice.get(source, headers={"accept-encoding": "identity"})
+        assert packed["Content-Encoding"] == "gzip"
+        assert not plain.has_header("Content-Encoding")
+        assert gzip.decompress(packed.content) == plain.content
+        with acting_in(world.acme):
+            assert packed.content in [bytes(fragment.gzipped) for fragment in Fragment.objects.all()]
+        for response in (packed, plain):
+            assert response["Cache-Control"] == "private, max-age=31536000, immutable"
+            assert {"Accept-Encoding", "Cookie"} <= set(response["Vary"].split(", "))
+            assert response["Content-Type"] == "text/html; charset=utf-8"
+            assert "default-src 'none'" in response["Content-Security-Policy"]
+            assert response["X-Content-Type-Options"] == "nosniff"
+        assert alice.head(source).status_code == 200
+        assert alice.post(source).status_code == 405
+
+
+def test_hidden_rows_are_made_when_they_are_asked_for(world: World, alice: Client) -> None:
+    text = code(60)
+    trace = stored(world.acme, world.acme_project, outcome("src/parser.py", text, text.replace("# old 30\n", "# x\n")))
+    page = text_of(alice.get(path_of(trace)))
+    (first, last) = re.findall(r'data-part="(rows-\d+-\d+)"', page)
+    assert text_of(alice.get(f"{base_of(page)}{first}.html")).count("<tr") == 24
+    assert 'data-new="60"' in text_of(alice.get(f"{base_of(page)}{last}.html"))
+
+
+def test_an_address_that_names_no_fragment_is_a_404(world: World, alice: Client) -> None:
+    trace = simple(world, steps=(step(),))
+    other = simple(world, external_id="other", task="Other")
+    unified = DisplayOptions().diff().key
+    for path in (path_of(trace), f"{path_of(trace)}steps/"):
+        base = base_of(text_of(alice.get(path)))
+        (sha256,) = re.findall(r"/([0-9a-f]{64})/", base)
+        wrong = [
+            base.replace(sha256, "0" * 64) + "0.html",
+            base.replace(f"/{RENDER_VERSION}/", f"/{RENDER_VERSION + 1}/") + "0.html",
+            base.replace("/0/", "/1/") + "0.html",
+            base.replace("/0/", "/99999999999999999999/") + "0.html",
+            base.replace("coloured", "plain") + "0.html",
+            base.replace(unified, "unified-6-coloured") + ("0.html" if unified in base else "9.html"),
+            *(
+                base + part
+                for part in ("1.html", "rows-0-99999.html", "rows-5-1.html", "rows-x-y.html", "rows-0-0-0.html")
+            ),
+            *(base + part for part in ("line-0-1.html", "0", "0.htm", "..%2f0.html", "rows--1-2.html", "x.html")),
+            base.replace(str(trace.pk), "0" * 8 + str(trace.pk)[8:]) + "0.html",
+        ]
+        for address in wrong:
+            response = alice.get(address)
+            assert response.status_code == 404, address
+            assert "data-new" not in response.content.decode()
+    assert alice.get(base_of(text_of(alice.get(path_of(trace)))).replace(str(trace.pk), str(other.pk)) + "0.html")
+
+
+def test_a_fragment_of_older_options_is_not_served(world: World, alice: Client) -> None:
+    publish(world, context=5)
+    trace = simple(world)
+    source = f"{base_of(text_of(alice.get(path_of(trace))))}0.html"
+    assert alice.get(source).status_code == 200
+    publish(world, context=2)
+    assert alice.get(source).status_code == 404
+    assert "data-new" in text_of(alice.get(f"{base_of(text_of(alice.get(path_of(trace))))}0.html"))
+
+
+# --- Who may read ----------------------------------------------------------------------------------------------
+
+
+def everything_about(trace: Trace, alice: Client) -> list[str]:
+    files, steps = text_of(alice.get(path_of(trace))), text_of(alice.get(f"{path_of(trace)}steps/"))
+    return [path_of(trace), f"{path_of(trace)}steps/", f"{base_of(files)}0.html", f"{base_of(steps)}0.html"]
+
+
+def test_managers_read_annotators_may_not_and_strangers_find_nothing(world: World, alice: Client) -> None:
+    publish(world)
+    addresses = [LIST, *everything_about(simple(world, steps=(step(),)), alice)]
+    expected = {world.mallory: 200, world.dora: 200, world.bob: 403, world.charlie: 404}
+    for person, status in expected.items():
+        client = Client()
+        client.force_login(person)
+        assert {client.get(address).status_code for address in addresses} == {status}, person.username
+    assert {Client().get(address).status_code for address in addresses} == {302}
+
+
+def test_a_manager_finds_nothing_of_a_project_that_is_not_published(world: World, alice: Client) -> None:
+    addresses = [LIST, *everything_about(simple(world, steps=(step(),)), alice)]
+    client = Client()
+    client.force_login(world.mallory)
+    assert {client.get(address).status_code for address in addresses} == {404}
+
+
+def test_ids_of_another_project_or_organisation_lead_nowhere(world: World, alice: Client) -> None:
+    ours = simple(world, steps=(step(),))
+    theirs = stored(world.birch, world.birch_project, outcome("src/parser.py", "a\n", "b\n"), steps=(step(),))
+    with acting_in(world.acme):
+        second = Project.objects.create(slug="second", name="Second")
+        assert not Trace.objects.filter(pk=theirs.pk).exists()
+    for address in everything_about(ours, alice):
+        # The same file and step, so the same hashes: what is asked for stands in the store, for others.
+        for wrong in (
+            address.replace(str(ours.pk), str(theirs.pk)),
+            address.replace("/p/parser/", f"/p/{second.slug}/"),
+            address.replace("/o/acme/", "/o/birch/"),
+            address.replace("/o/acme/", "/o/birch/").replace(str(ours.pk), str(theirs.pk)),
+        ):
+            assert alice.get(wrong).status_code == 404, wrong
+    charlie = Client()
+    charlie.force_login(world.charlie)
+    for address in everything_about(ours, alice):
+        assert charlie.get(address.replace("/o/acme/", "/o/birch/")).status_code == 404
+
+
+# --- What a run may say ------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_run_becomes_markup(world: World, alice: Client) -> None:
+    plain = simple(world, external_id="plain", steps=(step(thought="x", result="x"),))
+    expected = scripts_in(text_of(alice.get(path_of(plain))))
+    for words in HOSTILE:
+        trace = stored(
+            world.acme,
+            world.acme_project,
+            outcome(f"src/{words.replace('/', '.')}", None, words + "\n"),
+            external_id=words,
+            task=f"{words}\n{words}",
+            agent_model=words,
+            tags=(words,),
+            task_id=words,
+            steps=(step(words, thought=words, result=words),),
+        )
+        for path in (path_of(trace), f"{path_of(trace)}steps/"):
+            page = text_of(alice.get(path))
+            assert scripts_in(page) == expected, words
+            assert_harmless(page, words)
+    assert_harmless(text_of(alice.get(LIST)), "the list")
+    assert_harmless(text_of(alice.get(LIST, {"q": HOSTILE[0], "tag": HOSTILE[7], "model": HOSTILE[5]})), "its filters")
+
+
+class Page(HTMLParser):
+    """`elements` are (name, attributes), in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+
+def scripts_in(page: str) -> list[dict[str, str | None]]:
+    return [attributes for name, attributes in Page(page).elements if name == "script"]
+
+
+def assert_harmless(page: str, words: str) -> None:
+    for name, attributes in Page(page).elements:
+        assert name not in ("iframe", "img", "style", "base", "math", "object", "embed"), words
+        assert not [key for key in attributes if key.startswith("on") or key in ("style", "srcdoc", "autofocus")], words
+        assert not re.match(r"\s*(?:javascript|vbscript|data|file):", attributes.get("href") or "", re.I), words
+    # A filter's value is sent back as it is; what is read shows what hides in it.
+    seen = re.sub(r'<(?:option|input)[^>]*? value="[^"]*"', "", page)
+    assert not re.search("[\x00-\x08\x0e-\x1f\x7f\u202e\u2066\u200b]", seen), words
+
+
+def test_steps_and_files_point_back_to_their_trace(world: World) -> None:
+    trace = simple(world, steps=(step(), step("b", is_error=True)))
+    with acting_in(world.acme):
+        assert trace.error_steps == TraceStep.objects.filter(trace=trace, is_error=True).count() == 1
