@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db import connection
 
-from jobs import bell, outbox, runner
+from jobs import bell, outbox, runner, sweeps
 from jobs.actions import ring_unheard_jobs
 from tenancy.actor import acting, acting_in
 
@@ -36,6 +36,10 @@ def sweep() -> None:
     for organisation in organisations:
         with acting_in(organisation):
             bell.ring(sweep_organisation, (), expires=settings.JOBS_SWEEP_SECONDS)
+    for registered in sweeps.registered():
+        for organisation in registered.organisations():
+            with acting_in(organisation):
+                bell.ring(run_sweep, (registered.name,), expires=settings.JOBS_SWEEP_SECONDS)
 
 
 @_task_in_parts
@@ -45,3 +49,9 @@ def sweep_organisation(self: Any) -> None:
         ring_unheard_jobs()
     outbox.deliver(self.actor)
     outbox.purge(self.actor)
+
+
+@_task_in_parts
+def run_sweep(self: Any, name: str) -> None:
+    """Do what a room above has registered, for one organisation."""
+    sweeps.named(name).run(self.actor)

@@ -1,0 +1,37 @@
+"""What rooms above register is run for the organisations that have such work, with each tick."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from jobs import sweeps, tasks
+from jobs.models import Job
+from tenancy.actor import Actor, acting_in
+from tests.jobs.conftest import Bells
+from tests.jobs.numbered import NAME, Numbered
+from tests.worlds import World
+
+
+@pytest.fixture
+def ran() -> Iterator[list[Actor]]:
+    """For whom a sweep ran that has work wherever a job is open."""
+    actors: list[Actor] = []
+    sweeps.register(sweeps.Sweep("tests.sweep", "jobs_organisations_with_work", actors.append))
+    yield actors
+    sweeps.unregister("tests.sweep")
+
+
+def test_a_tick_rings_for_registered_work_where_there_is_some(
+    committed_world: World, bells: Bells, numbered: Numbered, ran: list[Actor]
+) -> None:
+    with acting_in(committed_world.birch):
+        Job.objects.create(kind=NAME)
+    tasks.sweep()
+    assert bells.organisations("jobs.tasks.run_sweep") == [committed_world.birch.pk]
+    assert bells.rung("jobs.tasks.run_sweep") == ["tests.sweep"]
+
+
+def test_registered_work_is_done_as_the_organisation(committed_world: World, ran: list[Actor]) -> None:
+    birch = committed_world.birch.pk
+    tasks.run_sweep.apply(("tests.sweep",), headers={"tenancy": [str(birch), None]})
+    assert ran == [Actor(birch, (birch,))]
