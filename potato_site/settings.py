@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "jobs",
     "accounts",
     "traces",
+    "assignments",
     "review",
     "potato_site.apps.PotatoSiteConfig",
     "django.contrib.admin.apps.SimpleAdminConfig",

@@ -21,6 +21,7 @@ OWN = (
 Policy = tuple[str, str | None, str | None]
 
 DEFINERS = {
+    "assignments_organisations_with_ended_leases()": "the sweep learns where leases ended: ids, and nothing else",
     "jobs_organisations_with_work()": "the sweep learns which organisations have work: ids, and nothing else",
 }
 

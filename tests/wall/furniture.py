@@ -8,6 +8,7 @@ from django.db import models
 
 from accounts.configuration import check_configuration
 from accounts.models import AuditEvent, ConfigurationVersion, Membership, Organisation, Project, User
+from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
 from tests.worlds import World
@@ -156,6 +157,46 @@ def _fragment(house: House) -> Fragment:
     return Fragment.objects.get(sha256=house.rows["traces.TraceFile"].sha256, part="0")
 
 
+def _trace_places(house: House) -> TracePlaces:
+    return TracePlaces.objects.create(
+        trace=house.rows["traces.Trace"], project=house.rows["accounts.Project"], wanted=1, places=1, live=1
+    )
+
+
+def _desk(house: House) -> Desk:
+    return Desk.objects.create(project=house.rows["accounts.Project"], user=house.person)
+
+
+def _assignment(house: House) -> Assignment:
+    return Assignment.objects.create(
+        project=house.rows["accounts.Project"],
+        trace=house.rows["traces.Trace"],
+        user=house.person,
+        version=house.rows["accounts.ConfigurationVersion"],
+        state="skipped",
+        skip_reason=house.mark,
+    )
+
+
+def _draft(house: House) -> Draft:
+    return Draft.objects.create(assignment=house.rows["assignments.Assignment"], packed=pack(house.mark))
+
+
+def _submission(house: House) -> Submission:
+    return Submission.objects.create(
+        project=house.rows["accounts.Project"],
+        assignment=house.rows["assignments.Assignment"],
+        number=1,
+        packed=pack({"verdict": house.mark}),
+        key=house.mark,
+        request_sha256="0" * 64,
+    )
+
+
+def _withdrawal(house: House) -> Withdrawal:
+    return Withdrawal.objects.create(submission=house.rows["assignments.Submission"], withdrawn_by=house.person)
+
+
 # In the order of their foreign keys: a factory finds the rows of those above it in house.rows.
 FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.Membership": _membership,
@@ -171,6 +212,12 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "traces.TraceStep": _trace_step,
     "traces.TraceFile": _trace_file,
     "traces.Fragment": _fragment,
+    "assignments.TracePlaces": _trace_places,
+    "assignments.Desk": _desk,
+    "assignments.Assignment": _assignment,
+    "assignments.Draft": _draft,
+    "assignments.Submission": _submission,
+    "assignments.Withdrawal": _withdrawal,
 }
 
 

@@ -63,14 +63,15 @@ def copy_statement(model: type[models.Model], **replaced: str) -> str:
     return f"INSERT INTO {table_of(model)} ({names}) SELECT {', '.join(values)} FROM {table_of(model)} WHERE id = %s"
 
 
-def numbers_counted_on(model: type[models.Model]) -> dict[str, str]:
-    """Numbers in unique keys, plus one: a copy with them is refused for nothing but what a test is about."""
+def keys_changed_in(model: type[models.Model]) -> dict[str, str]:
+    """Numbers and texts in unique keys, changed: a copy with them is refused for nothing but what a test is about."""
     keys = {name for key in model._meta.constraints if isinstance(key, models.UniqueConstraint) for name in key.fields}
-    numbers = [field for field in model._meta.local_fields if isinstance(field, models.IntegerField)]
+    changes = ((models.IntegerField, " + 1"), (models.CharField, " || '1'"))
     return {
-        str(field.column): f"{connection.ops.quote_name(str(field.column))} + 1"
-        for field in numbers
-        if field.name in keys
+        str(field.column): connection.ops.quote_name(str(field.column)) + change
+        for field in model._meta.local_fields
+        for kind, change in changes
+        if isinstance(field, kind) and field.name in keys
     }
 
 
@@ -193,7 +194,7 @@ def test_a_row_cannot_point_into_another_organisation(
     own = ours.rows[model._meta.label].pk
     with acting_in(ours.organisation):
         if policy_of(model).append_only:
-            replaced = {"id": f"'{uuid.uuid4()}'", **numbers_counted_on(model), field.column: f"'{foreign}'"}
+            replaced = {"id": f"'{uuid.uuid4()}'", **keys_changed_in(model), field.column: f"'{foreign}'"}
             execute(copy_statement(model, **replaced), [own])
         else:
             execute(f"UPDATE {table_of(model)} SET {field.column} = %s WHERE id = %s", [foreign, own])

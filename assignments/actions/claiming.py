@@ -1,0 +1,179 @@
+"""Giving traces out: the next one of a project, or one whose lease ended back to the person who had it."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, Min, OuterRef
+from django.utils import timezone
+
+from accounts.configuration.project import Assignment as AssignmentRules
+from accounts.models import Project, User
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.places import open_places, rules_of
+from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
+from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
+
+# A claim does not wait for a place that somebody is moving; it looks again, so often and after so many seconds.
+_LOOKS = 5
+_PAUSE = 0.02
+
+
+class Reason(StrEnum):
+    """Why there is nothing to do in a project."""
+
+    NOT_PUBLISHED = "not_published"
+    NO_TRACES = "no_traces"
+    ALL_DONE = "all_done"
+    WITH_OTHERS = "with_others"
+    YOURS_ARE_DONE = "yours_are_done"
+
+
+@dataclass(frozen=True)
+class NothingToDo:
+    """The answer to a claim that finds nothing. `again_at` is when the next lease of another person may end."""
+
+    reason: Reason
+    again_at: datetime | None = None
+
+
+def claim_next(*, project: Project, user: User, another: bool = False) -> Assignment | NothingToDo:
+    """Give the person a trace of the project: an open one first, else the next one that has a free place.
+
+    Nobody is given a trace again that they submitted or skipped; one whose lease ended, or that was released, may
+    come back with its draft. With `another` a further one is claimed beside those that are open; raises TooManyOpen
+    beyond the configured number.
+    """
+    with transaction.atomic():
+        found = rules_of(project)
+        if found is None:
+            return NothingToDo(Reason.NOT_PUBLISHED)
+        rules, version = found
+        desk = lock_desk(project, user)
+        own = Assignment.objects.for_project(project).of(user).open().filter(kind=Kind.NORMAL)
+        held = list(own.select_for_update(no_key=True, of=("self",)).order_by("since", "pk"))
+        if held and not another:
+            return _prolonged(held[0], rules)
+        if len(held) >= rules.max_open:
+            raise _too_many(rules)
+        for look in range(_LOOKS):
+            if look:
+                time.sleep(_PAUSE)
+            places = _take_next(desk)
+            if places is None and open_places(project=project):
+                places = _take_next(desk)
+            if places is not None:
+                return _claim(places, user, rules, version)
+            nothing = _why(project, user)
+            if nothing is not None:
+                return nothing
+        return NothingToDo(Reason.WITH_OTHERS, again_at=timezone.now())
+
+
+def resume(*, assignment: Assignment) -> Assignment:
+    """Go on with an assignment here: the page that had it until now can write nothing any more.
+
+    One whose lease ended, or that was released, is claimed again where a place is still free; raises LeaseEnded
+    where none is, NotOpen for one that is over, and TooManyOpen beyond the configured number.
+    """
+    with transaction.atomic():
+        lock_desk(assignment.project, assignment.user)
+        places = lock_places(assignment)
+        row = lock_assignment(assignment)
+        rules = row.rules()
+        if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED):
+            raise NotOpen(f"This trace was {row.get_state_display().lower()} already. Go on with the next one.")
+        if not row.is_open:
+            own = Assignment.objects.for_project(row.project).of(row.user).open()
+            if own.count() >= rules.max_open:
+                raise _too_many(rules)
+            if row.takes_place:
+                if not places.has_free:
+                    raise LeaseEnded(
+                        "Your time for this trace ended, and others have taken its places. Your draft is kept: you "
+                        "can still submit it as an extra annotation."
+                    )
+                places.move(live=1)
+            row.state, row.since = AssignmentState.CLAIMED, timezone.now()
+        row.fence += 1
+        return _prolonged(row, rules)
+
+
+def _take_next(desk: Desk) -> TracePlaces | None:
+    """Lock the next free places behind the desk's position, else the first ones of all, and move the position."""
+    theirs = Assignment.objects.held_or_decided().filter(
+        organisation=desk.organisation_id, trace=OuterRef("trace"), user=desk.user_id, kind=Kind.NORMAL
+    )
+    free = TracePlaces.objects.for_project(desk.project).free().filter(~Exists(theirs))
+    free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
+    places = free.filter(trace__gt=desk.position).first()
+    if places is None and desk.position.int:
+        places = free.first()
+    if places is not None:
+        desk.position = places.trace_id
+        desk.save(update_fields=["position"])
+    return places
+
+
+def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUID) -> Assignment:
+    places.move(live=1)
+    now = timezone.now()
+    until = now + timedelta(minutes=rules.lease_minutes)
+    again = (
+        Assignment.objects.of(user)
+        .filter(organisation=places.organisation_id, trace=places.trace_id, kind=Kind.NORMAL)
+        .select_for_update(no_key=True, of=("self",))
+        .first()
+    )
+    if again is None:
+        return Assignment.objects.create(
+            project_id=places.project_id,
+            trace_id=places.trace_id,
+            user=user,
+            version_id=version,
+            since=now,
+            lease_until=until,
+        )
+    again.state, again.since, again.lease_until = AssignmentState.CLAIMED, now, until
+    again.fence += 1
+    if not Draft.objects.filter(assignment=again).exists():
+        # A draft stays with the configuration that it was begun under.
+        again.version_id = version
+    again.save(update_fields=["state", "since", "lease_until", "fence", "version"])
+    return again
+
+
+def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:
+    assignment.lease_until = timezone.now() + timedelta(minutes=rules.lease_minutes)
+    assignment.save(update_fields=["state", "since", "lease_until", "fence"])
+    return assignment
+
+
+def _why(project: Project, user: User) -> NothingToDo | None:
+    """Why nothing was found; None where something was only being moved by somebody at that moment."""
+    all_places = TracePlaces.objects.for_project(project)
+    if not all_places.exists():
+        return NothingToDo(Reason.NO_TRACES)
+    unfinished = all_places.unfinished()
+    if not unfinished.exists():
+        return NothingToDo(Reason.ALL_DONE)
+    theirs = Assignment.objects.held_or_decided().filter(
+        organisation=project.organisation_id, trace=OuterRef("trace"), user=user, kind=Kind.NORMAL
+    )
+    left = unfinished.filter(~Exists(theirs))
+    if not left.exists():
+        return NothingToDo(Reason.YOURS_ARE_DONE)
+    if left.free().exists():
+        return None
+    here = left.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
+    held = Assignment.objects.for_project(project).open().filter(Exists(here), kind=Kind.NORMAL)
+    return NothingToDo(Reason.WITH_OTHERS, again_at=held.aggregate(at=Min("lease_until"))["at"])
+
+
+def _too_many(rules: AssignmentRules) -> TooManyOpen:
+    return TooManyOpen(
+        f"You have as many open traces as this project allows ({rules.max_open}). Submit, skip or release one first."
+    )

@@ -1,0 +1,45 @@
+"""Leases that ended: their places go back to the queue. The drafts stay, and a late submission is still taken."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from assignments.models import Assignment, AssignmentState, Kind, TracePlaces
+from tenancy.actor import Actor, acting
+
+BATCH = 200
+
+
+def expire_leases(actor: Actor) -> int:
+    """Expire what has ended in the actor's organisation, in batches, each one transaction; returns how many.
+
+    Waits for nobody: what is locked is being worked on, and has its turn with a later tick.
+    """
+    expired = 0
+    while True:
+        with acting(actor):
+            seen, done = _expire_batch()
+        expired += done
+        if seen < BATCH or not done:
+            return expired
+
+
+def _expire_batch() -> tuple[int, int]:
+    now = timezone.now()
+    with transaction.atomic():
+        ended = Assignment.objects.open().filter(lease_until__lt=now)
+        found = list(ended.order_by("lease_until").values_list("pk", "trace", "kind")[:BATCH])
+        places = {
+            row.trace_id: row
+            for row in TracePlaces.objects.filter(trace__in={trace for _, trace, _ in found}).select_for_update(
+                skip_locked=True, no_key=True, of=("self",)
+            )
+        }
+        # Asked again under the lock: a heartbeat may have come in between.
+        rows = ended.filter(pk__in=[pk for pk, trace, kind in found if trace in places or kind != Kind.NORMAL])
+        expired = list(rows.select_for_update(skip_locked=True, no_key=True, of=("self",)))
+        for assignment in expired:
+            assignment.state, assignment.since, assignment.lease_until = AssignmentState.EXPIRED, now, None
+            if assignment.takes_place:
+                places[assignment.trace_id].move(live=-1)
+        Assignment.objects.bulk_update(expired, ["state", "since", "lease_until"])
+    return len(found), len(expired)

@@ -1,0 +1,67 @@
+"""How many annotators each trace is given to: places are opened for new traces, and follow what is wanted."""
+
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, PositiveIntegerField
+from django.db.models.functions import Greatest
+
+from accounts.configuration.project import Assignment as AssignmentRules
+from accounts.models import Project
+from assignments.models import TracePlaces
+from traces.models import Trace
+
+OPENED_AT_ONCE = 1_000
+
+
+def rules_of(project: Project) -> tuple[AssignmentRules, UUID] | None:
+    """How the newest published version gives traces out, and that version's id; None while nothing is published."""
+    newest = project.versions.order_by("-number").values_list("configuration__assignment", "pk").first()
+    return (AssignmentRules.model_validate(newest[0] or {}), newest[1]) if newest else None
+
+
+def open_places(*, project: Project) -> int:
+    """Put traces that are not in the queue into it, the oldest first; returns how many, at most OPENED_AT_ONCE.
+
+    None are opened while the project is unpublished, or while somebody else opens them: this waits for nobody.
+    """
+    rules = rules_of(project)
+    if rules is None:
+        return 0
+    wanted = rules[0].annotations_per_trace
+    with transaction.atomic():
+        if not _alone(project):
+            return 0
+        known = TracePlaces.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("pk"))
+        missing = Trace.objects.filter(~Exists(known), organisation=project.organisation_id, project=project)
+        opened = TracePlaces.objects.bulk_create(
+            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted)
+            for trace in missing.in_order().values_list("pk", flat=True)[:OPENED_AT_ONCE]
+        )
+    return len(opened)
+
+
+def want_as_configured(*, project: Project) -> int:
+    """Want as many annotators of each trace as the newest version says; returns how many traces that changed.
+
+    Fewer take nobody's place away: what is held stays held, and nothing is given out beyond the new number.
+    """
+    rules = rules_of(project)
+    if rules is None:
+        return 0
+    wanted = rules[0].annotations_per_trace
+    with transaction.atomic():
+        others = TracePlaces.objects.for_project(project).exclude(wanted=wanted)
+        locked = list(others.order_by("trace").select_for_update(no_key=True).values_list("pk", flat=True))
+        TracePlaces.objects.filter(pk__in=locked).update(
+            wanted=wanted, places=Greatest(wanted, F("live") + F("done"), output_field=PositiveIntegerField())
+        )
+    return len(locked)
+
+
+def _alone(project: Project) -> bool:
+    """Whether nobody else opens places of the project now; until the end of the transaction nobody will."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"places of {project.pk}"])
+        (taken,) = cursor.fetchone()
+    return bool(taken)

@@ -1,0 +1,100 @@
+"""Handing an annotation in, and taking it back within seconds. Nothing that was acknowledged is ever thrown away."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.working import refusal
+from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw
+from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
+from jobs import outbox
+from tenancy import audit
+from tenancy.actor import current
+from traces.models.bodies import pack
+from traces.records import sha256_of
+
+UNDO = timedelta(seconds=30)
+# The clock of a person who undoes at the last moment has shown the button a little longer than ours.
+_GRACE = timedelta(seconds=2)
+
+
+def submit(*, assignment: Assignment, fence: int, key: str, sent: Any, result: dict[str, Any]) -> Submission:
+    """Store the annotation, once: the same `key` with the same `sent` answers with the submission that is there.
+
+    `sent` is the request as it came, and `result` what the scheme types have made of it, keyed by scheme name:
+    checking is the caller's, before. After the lease ended the annotation counts if a place is still free, and is
+    stored as surplus otherwise. Raises KeyReused for another `sent` under a known key, TakenOver where another page
+    goes on, NotOpen for an assignment that was submitted under another key, or skipped.
+    """
+    digest = sha256_of(sent)
+    with transaction.atomic():
+        lock_desk(assignment.project, assignment.user)
+        places = lock_places(assignment)
+        row = lock_assignment(assignment)
+        known = row.submissions.filter(organisation=row.organisation_id, key=key).first()
+        if known is not None:
+            if known.request_sha256 != digest:
+                raise KeyReused(
+                    "This Idempotency-Key came before with another content. Send a new key with each new annotation."
+                )
+            return known
+        if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED) or row.fence != fence:
+            raise refusal(row, fence)
+        is_surplus = row.takes_place and not row.is_open and not places.has_free
+        if row.takes_place and not is_surplus:
+            places.move(live=-1 if row.is_open else 0, done=1)
+        now = timezone.now()
+        submission = Submission.objects.create(
+            project=row.project,
+            assignment=row,
+            number=row.submissions.filter(organisation=row.organisation_id).count() + 1,
+            packed=pack(result),
+            submitted_at=now,
+            key=key,
+            request_sha256=digest,
+            is_surplus=is_surplus,
+        )
+        row.state, row.since, row.lease_until = AssignmentState.SUBMITTED, now, None
+        row.save(update_fields=["state", "since", "lease_until"])
+        audit.record("submission.made", submission, trace=str(row.trace_id), surplus=is_surplus)
+        outbox.publish("submission.made", submission=str(submission.pk), project=str(row.project_id))
+    return submission
+
+
+def withdraw(*, submission: Submission) -> Assignment:
+    """Take a submission back within UNDO: the same assignment is open again, with its draft and its place.
+
+    A surplus submission had no place; its assignment is again one whose lease ended. Withdrawing twice is
+    withdrawing once. Raises TooLateToWithdraw, and NotOpen where the assignment has gone on since.
+    """
+    with transaction.atomic():
+        assignment = submission.assignment
+        lock_desk(assignment.project, assignment.user)
+        places = lock_places(assignment)
+        row = lock_assignment(assignment)
+        if submission.withdrawals.exists():
+            return row
+        now = timezone.now()
+        if now - submission.submitted_at > UNDO + _GRACE:
+            raise TooLateToWithdraw(
+                f"A submission can be taken back for {UNDO.seconds} seconds; this one is older. Ask the project's "
+                "manager if it has to be changed."
+            )
+        if row.state != AssignmentState.SUBMITTED:
+            raise NotOpen("This assignment is no longer the one that was submitted. Reload the page.")
+        Withdrawal.objects.create(submission=submission, withdrawn_by_id=current().user)
+        if submission.is_surplus:
+            row.state = AssignmentState.EXPIRED
+        else:
+            row.state = AssignmentState.CLAIMED
+            row.lease_until = now + timedelta(minutes=row.rules().lease_minutes)
+            if row.takes_place:
+                places.move(live=1, done=-1)
+        row.since = now
+        row.save(update_fields=["state", "since", "lease_until"])
+        audit.record("submission.withdrawn", submission, trace=str(row.trace_id))
+        outbox.publish("submission.withdrawn", submission=str(submission.pk), project=str(row.project_id))
+    return row

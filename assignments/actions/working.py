@@ -1,0 +1,103 @@
+"""While a trace is being judged: signs of life, drafts, and giving it back undone."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.errors import DraftConflict, LeaseEnded, NotOpen, ReasonNeeded, TakenOver
+from assignments.models import OPEN, Assignment, AssignmentState, Draft
+from jobs import outbox
+from jobs.wording import storable
+from tenancy import audit
+from tenancy.errors import Refused
+from traces.models.bodies import pack
+
+
+def heartbeat(*, assignment: Assignment, fence: int) -> Assignment:
+    """Keep the trace for its annotator for another lease.
+
+    Raises LeaseEnded after the sweep has taken it back, TakenOver where another page goes on, NotOpen where it is over.
+    """
+    until = timezone.now() + timedelta(minutes=assignment.rules().lease_minutes)
+    renewed = Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=fence).update(lease_until=until)
+    assignment.refresh_from_db()
+    if not renewed:
+        raise refusal(assignment, fence)
+    return assignment
+
+
+def save_draft(*, assignment: Assignment, fence: int, revision: int, content: Any) -> Draft:
+    """Keep what the annotator has typed, if nobody saved it since `revision` (0 where nothing was saved yet).
+
+    A sign of work like a heartbeat. After the lease ended drafts are still kept. Raises DraftConflict with what is
+    stored, TakenOver where another page goes on, NotOpen where the assignment is over.
+    """
+    with transaction.atomic():
+        with suppress(LeaseEnded):
+            heartbeat(assignment=assignment, fence=fence)
+        now, packed = timezone.now(), pack(content)
+        drafts = Draft.objects.filter(organisation=assignment.organisation_id, assignment=assignment)
+        if revision:
+            saved = drafts.filter(revision=revision).update(revision=F("revision") + 1, packed=packed, saved_at=now)
+        else:
+            made = Draft(assignment=assignment, packed=packed, saved_at=now)
+            Draft.objects.bulk_create([made], ignore_conflicts=True)
+            saved = drafts.filter(pk=made.pk).count()
+        stored = drafts.first()
+        if not saved or stored is None:
+            raise DraftConflict(revision=stored.revision if stored else 0, content=stored.content if stored else None)
+    return stored
+
+
+def skip(*, assignment: Assignment, fence: int, reason: str) -> Assignment:
+    """Give the trace up for good: it goes to others, and never comes back to this person. Its draft is kept.
+
+    Raises ReasonNeeded without a reason, TakenOver where another page goes on, NotOpen where it is over.
+    """
+    reason = storable(reason.strip(), 500)
+    if not reason:
+        raise ReasonNeeded("Say in a few words why you skip this trace; the project's manager reads it.")
+    with transaction.atomic():
+        row = _give_back(assignment, fence, AssignmentState.SKIPPED, reason)
+        audit.record("assignment.skipped", row, trace=str(row.trace_id), reason=reason)
+        outbox.publish("assignment.skipped", assignment=str(row.pk), project=str(row.project_id))
+    return row
+
+
+def release(*, assignment: Assignment, fence: int) -> Assignment:
+    """Put the trace back into the queue; it may come back to this person later, with its draft.
+
+    Raises LeaseEnded, TakenOver or NotOpen where it is not this page's to give back.
+    """
+    with transaction.atomic():
+        return _give_back(assignment, fence, AssignmentState.RELEASED)
+
+
+def refusal(assignment: Assignment, fence: int) -> Refused:
+    """Why the page with that fence cannot write to the assignment."""
+    if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED, AssignmentState.RELEASED):
+        return NotOpen(f"This trace was {assignment.get_state_display().lower()} already. Go on with the next one.")
+    if assignment.fence != fence:
+        return TakenOver(
+            "You went on with this trace in another tab or on another machine. Work there, or take it over here."
+        )
+    return LeaseEnded("Your time for this trace ended. Your draft is kept: claim the trace again, or submit it late.")
+
+
+def _give_back(assignment: Assignment, fence: int, state: AssignmentState, reason: str = "") -> Assignment:
+    lock_desk(assignment.project, assignment.user)
+    places = lock_places(assignment)
+    row = lock_assignment(assignment)
+    late = row.state == AssignmentState.EXPIRED and state == AssignmentState.SKIPPED
+    if row.fence != fence or not (row.is_open or late):
+        raise refusal(row, fence)
+    if row.is_open and row.takes_place:
+        places.move(live=-1)
+    row.state, row.since, row.lease_until, row.skip_reason = state, timezone.now(), None, reason
+    row.save(update_fields=["state", "since", "lease_until", "skip_reason"])
+    return row

@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+
+
+class AssignmentsConfig(AppConfig):
+    name = "assignments"
+
+    def ready(self) -> None:
+        from assignments import subscribers
+        from assignments.actions.expiring import expire_leases
+        from jobs import outbox, sweeps
+
+        outbox.subscribe("configuration.published", subscribers.configuration_published)
+        outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)
+        sweeps.register(
+            sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)
+        )

@@ -1,0 +1,55 @@
+"""What an action of this room refuses, and why. The page keeps what was not taken."""
+
+from typing import Any
+
+from tenancy.errors import Refused
+
+
+class LeaseEnded(Refused):
+    """The place went back to the queue. The draft is kept, and a submission is still taken."""
+
+    code = "lease_ended"
+
+
+class TakenOver(Refused):
+    """The work goes on elsewhere, under a newer fence."""
+
+    code = "taken_over"
+
+
+class NotOpen(Refused):
+    """The assignment was submitted, skipped or released already."""
+
+    code = "not_open"
+
+
+class TooManyOpen(Refused):
+    code = "too_many_open"
+
+
+class ReasonNeeded(Refused):
+    code = "reason_needed"
+    status = 422
+
+
+class DraftConflict(Refused):
+    """The draft was saved since that revision; `content` and `revision` are what is stored."""
+
+    code = "draft_conflict"
+
+    def __init__(self, *, revision: int, content: Any) -> None:
+        super().__init__(
+            f"This draft was saved elsewhere meanwhile and is at revision {revision} now. Compare the two, and save "
+            "again what you want to keep."
+        )
+        self.revision = revision
+        self.content = content
+
+
+class KeyReused(Refused):
+    code = "idempotency_key_reused"
+    status = 422
+
+
+class TooLateToWithdraw(Refused):
+    code = "too_late_to_withdraw"

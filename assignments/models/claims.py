@@ -1,0 +1,162 @@
+"""One annotator's claim on one trace, and the draft that grows under it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.configuration.project import Assignment as AssignmentRules
+from accounts.models import ConfigurationVersion, Project, User
+from tenancy.constraints import SameOrganisation
+from tenancy.models import TenantModel
+from traces.models.bodies import pack, unpack
+
+
+class AssignmentState(models.TextChoices):
+    """A claim holds a place, all other states but a counted submission hold none.
+
+    claimed   -> submitted, skipped, released by its person; expired by the sweep
+    expired   -> claimed again; submitted late; skipped
+    released  -> claimed again; submitted late
+    submitted -> claimed again by a withdrawal; expired if what is withdrawn had no place
+    skipped   -> nothing: the trace does not come back to this person
+    """
+
+    CLAIMED = "claimed", "Claimed"
+    SUBMITTED = "submitted", "Submitted"
+    SKIPPED = "skipped", "Skipped"
+    EXPIRED = "expired", "Expired"
+    RELEASED = "released", "Released"
+
+
+OPEN = AssignmentState.CLAIMED
+# A trace in one of these states with a person is not given to that person again.
+HELD_OR_DECIDED = (AssignmentState.CLAIMED, AssignmentState.SUBMITTED, AssignmentState.SKIPPED)
+
+
+class Kind(models.TextChoices):
+    """Why the trace was given: only normal assignments take places."""
+
+    NORMAL = "normal", "Normal"
+    GOLD = "gold", "Gold"
+    ADJUDICATION = "adjudication", "Adjudication"
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def open(self) -> "AssignmentQuerySet":
+        return self.filter(state=OPEN)
+
+    def for_project(self, project: Project) -> "AssignmentQuerySet":
+        return self.filter(organisation=project.organisation_id, project=project)
+
+    def of(self, user: User) -> "AssignmentQuerySet":
+        """One person's own, whatever became of them."""
+        return self.filter(user=user)
+
+    def held_or_decided(self) -> "AssignmentQuerySet":
+        return self.filter(state__in=HELD_OR_DECIDED)
+
+
+class Assignment(TenantModel):
+    """A person's claim on a trace: one row, which ends and may be claimed again, with its draft.
+
+    `version` is the configuration that page, checks and exports use. `fence` grows with each claim and take-over,
+    so that a page that was left behind can write nothing. `since` is when the state was entered.
+    """
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    trace = models.ForeignKey("traces.Trace", on_delete=models.PROTECT, related_name="+", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    version = models.ForeignKey(
+        "accounts.ConfigurationVersion", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.NORMAL)
+    state = models.CharField(max_length=12, choices=AssignmentState.choices, default=AssignmentState.CLAIMED)
+    since = models.DateTimeField(default=timezone.now)
+    lease_until = models.DateTimeField(null=True)
+    fence = models.PositiveBigIntegerField(default=1)
+    skip_reason = models.CharField(max_length=500, blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="assignments_assignment_project", field="project"),
+            SameOrganisation(name="assignments_assignment_trace", field="trace"),
+            SameOrganisation(name="assignments_assignment_version", field="version"),
+            models.UniqueConstraint(
+                fields=["organisation", "trace", "user", "kind"], name="assignments_assignment_once"
+            ),
+            models.CheckConstraint(condition=Q(state__in=AssignmentState.values), name="assignments_assignment_state"),
+            models.CheckConstraint(condition=Q(kind__in=Kind.values), name="assignments_assignment_kind"),
+            models.CheckConstraint(
+                condition=Q(state=OPEN, lease_until__isnull=False) | ~Q(state=OPEN) & Q(lease_until__isnull=True),
+                name="assignments_assignment_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=AssignmentState.SKIPPED) & ~Q(skip_reason="")
+                | ~Q(state=AssignmentState.SKIPPED) & Q(skip_reason=""),
+                name="assignments_assignment_reason",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["organisation", "project", "user", "-since"], name="assignments_assignment_history"),
+            models.Index(
+                fields=["organisation", "project", "user"], name="assignments_assignment_open", condition=Q(state=OPEN)
+            ),
+            models.Index(
+                fields=["organisation", "lease_until"], name="assignments_assignment_leases", condition=Q(state=OPEN)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} assignment, {self.get_state_display().lower()}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == OPEN
+
+    @property
+    def takes_place(self) -> bool:
+        return self.kind == Kind.NORMAL
+
+    def rules(self) -> AssignmentRules:
+        """How the pinned configuration gives traces out, read without the rest of it."""
+        versions = ConfigurationVersion.objects.filter(pk=self.version_id)
+        return AssignmentRules.model_validate(versions.values_list("configuration__assignment", flat=True).get() or {})
+
+    def draft(self) -> "Draft | None":
+        return self.drafts.first()
+
+
+class Draft(TenantModel):
+    """What the annotator has typed so far: any JSON, exact, NUL and lone surrogates included.
+
+    `revision` counts its saves from 1; revision 0 is the draft that was never saved.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="drafts", db_index=False)
+    revision = models.PositiveBigIntegerField(default=1)
+    packed = models.BinaryField()
+    saved_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="assignments_draft_assignment", field="assignment"),
+            models.UniqueConstraint(fields=["organisation", "assignment"], name="assignments_draft_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft at revision {self.revision}"
+
+    @property
+    def content(self) -> Any:
+        return unpack(self.packed)
+
+    @content.setter
+    def content(self, content: Any) -> None:
+        self.packed = pack(content)

@@ -1,0 +1,105 @@
+"""How many annotators a trace still needs, and where each annotator is in the queue of a project.
+
+Locks are taken in one order: a person's desk, the places of one trace, the assignment. A claim and the sweep never
+wait for places or assignments, they pass over what is locked; so nobody waits in a circle.
+"""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Project
+from tenancy.constraints import SameOrganisation
+from tenancy.models import TenantModel
+
+# Written once, so that the planner finds the condition of the partial index in every query.
+FREE = Q(live__lt=F("wanted") - F("done"))
+
+
+class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
+    def for_project(self, project: Project) -> "TracePlacesQuerySet":
+        """The organisation is named, because an index keeps its order only below one value of its first column."""
+        return self.filter(organisation=project.organisation_id, project=project)
+
+    def free(self) -> "TracePlacesQuerySet":
+        return self.filter(FREE)
+
+    def unfinished(self) -> "TracePlacesQuerySet":
+        return self.filter(done__lt=F("wanted"))
+
+
+class TracePlaces(TenantModel):
+    """The places on one trace: `live` are held by claims, `done` by submissions that count.
+
+    `wanted` is what the configuration asks for. `places` is what can be taken at all: where a later configuration
+    wants fewer, those that are held stay held, and none is given out again.
+    """
+
+    trace = models.ForeignKey("traces.Trace", on_delete=models.PROTECT, related_name="+", db_index=False)
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    wanted = models.PositiveIntegerField()
+    places = models.PositiveIntegerField()
+    live = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+
+    objects = TracePlacesQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="assignments_traceplaces_trace", field="trace"),
+            SameOrganisation(name="assignments_traceplaces_project", field="project"),
+            models.UniqueConstraint(fields=["organisation", "trace"], name="assignments_traceplaces_one_a_trace"),
+            models.CheckConstraint(condition=Q(live__gte=0, done__gte=0), name="assignments_traceplaces_counted"),
+            models.CheckConstraint(
+                condition=Q(places__gte=F("live") + F("done")), name="assignments_traceplaces_never_more"
+            ),
+            models.CheckConstraint(condition=Q(places__gte=F("wanted")), name="assignments_traceplaces_enough"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["organisation", "project", "trace"], name="assignments_traceplaces_free", condition=FREE
+            ),
+            models.Index(
+                fields=["organisation", "project", "trace"],
+                name="assignments_traceplaces_undone",
+                condition=Q(done__lt=F("wanted")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.live} live and {self.done} done of {self.wanted}"
+
+    @property
+    def has_free(self) -> bool:
+        return self.live + self.done < self.wanted
+
+    def move(self, *, live: int = 0, done: int = 0) -> None:
+        """Change the counters by so many. The caller holds the lock."""
+        self.live += live
+        self.done += done
+        self.save(update_fields=["live", "done"])
+
+
+class Desk(TenantModel):
+    """One annotator in one project. Its lock makes the acts of one person, in several tabs, come one after another.
+
+    `position` is the trace up to which the queue was gone through: looking again at everything that the person has
+    done would make each claim slower than the one before. When nothing is left after it, the queue begins anew.
+    """
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    position = models.UUIDField(default=UUID(int=0))
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="assignments_desk_project", field="project"),
+            models.UniqueConstraint(fields=["organisation", "project", "user"], name="assignments_desk_one_a_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"desk of {self.user_id}"

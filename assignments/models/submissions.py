@@ -1,0 +1,113 @@
+"""What was submitted, and what was taken back. Rows are added and read, never changed."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import Project
+from tenancy.constraints import SameOrganisation, TenantPolicy
+from tenancy.models import TenantModel
+from traces.models.bodies import unpack
+
+
+class TransactionIdField(models.Field[int, int]):
+    """PostgreSQL's xid8: the transaction that wrote the row, which a snapshot can be asked about.
+
+    A time cannot tell what a long export has seen: a row that was stamped earlier may be committed later.
+    """
+
+    def db_type(self, connection: Any) -> str:
+        return "xid8"
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> int | None:
+        return None if value is None else int(value)
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def for_project(self, project: Project) -> "SubmissionQuerySet":
+        return self.filter(organisation=project.organisation_id, project=project)
+
+    def standing(self) -> "SubmissionQuerySet":
+        """Those that nobody has withdrawn."""
+        return self.exclude(
+            Exists(Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk")))
+        )
+
+    def with_surplus(self) -> "SubmissionQuerySet":
+        """Of each assignment the newest submission that is not withdrawn, those beyond the wanted number included."""
+        later = Submission.objects.standing().filter(
+            organisation=OuterRef("organisation"), assignment=OuterRef("assignment"), number__gt=OuterRef("number")
+        )
+        return self.standing().exclude(Exists(later))
+
+    def counted(self) -> "SubmissionQuerySet":
+        """What exports, counts and statistics read unless they are asked for more."""
+        return self.with_surplus().filter(is_surplus=False)
+
+
+class Submission(TenantModel):
+    """One annotation as it was submitted: the result, keyed by scheme name, exact and immutable.
+
+    `key` is the client's idempotency key and `request_sha256` the hash of what came with it: the same request again
+    answers with this row. `is_surplus` says that no place was free any more when it came, late.
+    """
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    assignment = models.ForeignKey(
+        "assignments.Assignment", on_delete=models.PROTECT, related_name="submissions", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    packed = models.BinaryField()
+    submitted_at = models.DateTimeField(default=timezone.now)
+    key = models.CharField(max_length=100)
+    request_sha256 = models.CharField(max_length=64)
+    is_surplus = models.BooleanField(default=False)
+    transaction = TransactionIdField(
+        editable=False, db_default=models.Func(function="pg_current_xact_id", output_field=TransactionIdField())
+    )
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="assignments_submission_org_id"),
+            SameOrganisation(name="assignments_submission_project", field="project"),
+            SameOrganisation(name="assignments_submission_assignment", field="assignment"),
+            models.UniqueConstraint(
+                fields=["organisation", "assignment", "number"], name="assignments_submission_number"
+            ),
+            models.UniqueConstraint(fields=["organisation", "assignment", "key"], name="assignments_submission_key"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="assignments_submission_from_one"),
+            models.CheckConstraint(condition=~Q(key=""), name="assignments_submission_has_key"),
+        ]
+        indexes = [models.Index(fields=["organisation", "project", "id"], name="assignments_submission_order")]
+
+    def __str__(self) -> str:
+        return f"submission {self.number}"
+
+    @property
+    def result(self) -> Any:
+        return unpack(self.packed)
+
+
+class Withdrawal(TenantModel):
+    """A submission was taken back by its person, within the time for undoing."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="withdrawals", db_index=False)
+    withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    withdrawn_at = models.DateTimeField(default=timezone.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="assignments_withdrawal_org_id"),
+            SameOrganisation(name="assignments_withdrawal_submission", field="submission"),
+            models.UniqueConstraint(fields=["organisation", "submission"], name="assignments_withdrawal_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"withdrawal of {self.submission_id}"

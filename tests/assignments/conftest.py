@@ -1,0 +1,107 @@
+"""A project with traces and several annotators, and the acts that its stories are made of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Membership, Project, User
+from assignments.actions.claiming import NothingToDo, claim_next
+from assignments.actions.expiring import expire_leases
+from assignments.actions.submitting import submit
+from assignments.models import Assignment, Submission, TracePlaces
+from tenancy.actor import Actor, acting_in
+from tests.worlds import World
+from traces.models import ImportedFile, Trace
+
+YAML = """task_name: Review
+annotation_schemes:
+  - annotation_type: code_review_verdict
+    name: verdict
+assignment:
+  annotations_per_trace: {wanted}
+  lease_minutes: 30
+  max_open: {max_open}
+"""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One project of Acme, seen by its people. Every method acts inside Acme, which the story has entered."""
+
+    world: World
+    project: Project
+
+    def publish(self, *, wanted: int = 1, max_open: int = 1) -> None:
+        publish_configuration(project=self.project, source=YAML.format(wanted=wanted, max_open=max_open))
+
+    def add_traces(self, count: int, prefix: str = "trace") -> list[Trace]:
+        file = ImportedFile.objects.create(project=self.project, name="runs", size=1, sha256="0" * 64, format="auto")
+        return Trace.objects.bulk_create(
+            Trace(
+                project=self.project,
+                file=file,
+                external_id=f"{prefix}-{number:05}",
+                content_sha256="0" * 64,
+                task_id="task",
+                converter="native",
+                steps_count=1,
+                tool_calls=0,
+                files_count=0,
+                added=0,
+                removed=0,
+            )
+            for number in range(count)
+        )
+
+    def claimed(self, user: User, *, another: bool = False) -> Assignment:
+        given = claim_next(project=self.project, user=user, another=another)
+        assert isinstance(given, Assignment), given
+        return given
+
+    def nothing(self, user: User, *, another: bool = False) -> NothingToDo:
+        answer = claim_next(project=self.project, user=user, another=another)
+        assert isinstance(answer, NothingToDo), answer
+        return answer
+
+    def end_lease(self, assignment: Assignment) -> None:
+        Assignment.objects.filter(pk=assignment.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    def expire(self, assignment: Assignment) -> None:
+        """Let the time pass, and the sweep come by."""
+        self.end_lease(assignment)
+        expire_leases(Actor(self.world.acme.pk, (self.world.acme.pk,)))
+        assignment.refresh_from_db()
+        assert assignment.state == "expired"
+
+    def places(self, trace: Any) -> tuple[int, int]:
+        row = TracePlaces.objects.get(trace=getattr(trace, "trace_id", None) or trace)
+        return row.live, row.done
+
+
+def hand_in(assignment: Assignment, **result: Any) -> Submission:
+    result = result or {"verdict": {"decision": "approve"}}
+    return submit(assignment=assignment, fence=assignment.fence, key=str(uuid4()), sent=result, result=result)
+
+
+def annotators(count: int) -> list[User]:
+    """Further members of the active organisation."""
+    people = [User.objects.create_user(f"person{n}", email=f"person{n}@example.org") for n in range(count)]
+    for person in people:
+        Membership.objects.create(user=person, annotator_name=person.username)
+    return people
+
+
+@pytest.fixture
+def queue(world: World) -> Iterator[Queue]:
+    """Acme's project, published, with three traces that one annotator each judges; Acme is entered."""
+    with acting_in(world.acme, world.alice):
+        queue = Queue(world, world.acme_project)
+        queue.publish()
+        queue.add_traces(3)
+        yield queue
