@@ -159,12 +159,12 @@ def _gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidence) -> 
     if levels:
         yield from _choice_gaps(comment, "severity", comment.severity, levels, block.require_severity)
     elif comment.severity is not None:
-        yield refused(("severity",), "no_severity", f"{where}: comments carry no severity in this project.", place)
+        yield refused(("severity",), "severity_off", f"{where}: comments carry no severity in this project.", place)
     if not comment.comment.strip():
         yield missing(("comment",), "no_text", f"{where}: write the comment or delete it.", place)
     if comment.suggestion is not None and not block.allow_suggestions:
         sentence = f"{where}: comments carry no suggestion in this project."
-        yield refused(("suggestion",), "no_suggestions", sentence, place)
+        yield refused(("suggestion",), "suggestions_off", sentence, place)
 
 
 def _choice_gaps(
