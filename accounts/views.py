@@ -100,7 +100,6 @@ def organisation(request: OrganisationRequest) -> HttpResponse:
             )
             for project in projects
         ],
-        "may_see_traces": allowed(request, Right.SEE_TRACES),
         "add_project_url": reverse("admin:accounts_project_add") if may_configure else None,
     }
     return render(request, "organisation.html", context)
