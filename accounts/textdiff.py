@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Literal
 
 Kind = Literal["context", "add", "del", "gap"]
 
 _CONTEXT = 3
+_COMPARED = 1_000
+_SHOWN = 4_000
 
 
 @dataclass(frozen=True)
@@ -21,21 +24,44 @@ class Row:
 
 
 def unified_rows(old: str, new: str) -> list[Row]:
-    """The changed lines of both texts with three lines around them; empty where the texts are equal."""
-    return list(_rows(old.splitlines(), new.splitlines()))
+    """The changed lines of both texts with three lines around them; empty where the texts are equal.
+
+    Between the first and the last change at most 1,000 lines a side are compared; longer stretches are shown as
+    replaced whole. At most 4,000 rows are given, and a gap where there are more: no text makes the page slow.
+    """
+    rows = list(islice(_rows(old.splitlines(), new.splitlines()), _SHOWN + 1))
+    return rows if len(rows) <= _SHOWN else [*rows[:_SHOWN], Row("gap", None, None, "")]
 
 
 def _rows(old: list[str], new: list[str]) -> Iterator[Row]:
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        if group[0][1] > 0:
+    if old == new:
+        return
+    start, old_end, new_end = _stretch(old, new)
+    if start > 0:
+        yield Row("gap", None, None, "")
+    here, there = old[start:old_end], new[start:new_end]
+    if max(len(here), len(there)) > _COMPARED:
+        groups = [[("replace", 0, len(here), 0, len(there))]]
+    else:
+        groups = list(SequenceMatcher(None, here, there, autojunk=False).get_grouped_opcodes(_CONTEXT))
+    for place, group in enumerate(groups):
+        if place:
             yield Row("gap", None, None, "")
         for kind, old_from, old_to, new_from, new_to in group:
             if kind == "equal":
-                for offset, text in enumerate(old[old_from:old_to]):
-                    yield Row("context", old_from + offset + 1, new_from + offset + 1, text)
+                for offset, text in enumerate(here[old_from:old_to]):
+                    yield Row("context", start + old_from + offset + 1, start + new_from + offset + 1, text)
                 continue
             for number in range(old_from, old_to):
-                yield Row("del", number + 1, None, old[number])
+                yield Row("del", start + number + 1, None, here[number])
             for number in range(new_from, new_to):
-                yield Row("add", None, number + 1, new[number])
+                yield Row("add", None, start + number + 1, there[number])
+
+
+def _stretch(old: list[str], new: list[str]) -> tuple[int, int, int]:
+    """Where the texts differ, with the lines around: the common start, and the ends in the old and the new text."""
+    shorter = min(len(old), len(new))
+    before = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    after = next((at for at in range(shorter - before) if old[-1 - at] != new[-1 - at]), shorter - before)
+    around = max(0, after - _CONTEXT)
+    return max(0, before - _CONTEXT), len(old) - around, len(new) - around

@@ -85,11 +85,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "potato_site.health.HealthMiddleware",
-    "tenancy.middleware.OrganisationPathMiddleware",
     # Pages of a large difference; fragments come compressed, and static files by WhiteNoise below it.
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "tenancy.middleware.OrganisationPathMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -202,6 +202,8 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_SESSION_REMEMBER = None  # "Stay signed in" on the form decides.
 ACCOUNT_PRESERVE_USERNAME_CASING = False
+# Behind a proxy every visitor would have its address, and share one throttle.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", 1 if env.bool("BEHIND_TLS_PROXY", False) else 0)
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
     "login_failed": "20/m/ip,5/900s/key",

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import Project
 from tenancy.actor import Actor, acting, current
-from tenancy.admin import OrganisationModelAdmin
+from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.errors import Refused
 from tenancy.permissions import demand
 from tenancy.roles import Right
@@ -33,7 +33,7 @@ def _formats() -> list[tuple[str, str]]:
     return [(AUTOMATIC, "As the project says, or recognised by its content"), *named]
 
 
-class UploadForm(forms.ModelForm[ImportedFile]):
+class UploadForm(OrganisationModelForm[ImportedFile]):
     """What a person chooses; saving is the action's."""
 
     upload = forms.FileField(label="File", help_text="One file of agent runs: JSON, JSON lines, a patch or a mailbox.")

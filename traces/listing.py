@@ -119,8 +119,9 @@ class TraceFilters:
     def rows(self, traces: TraceQuerySet) -> "QuerySet[WithAnnotations[Trace, TaskStart]]":
         """The chosen traces in order, each with `task_start`, as a list shows them: long texts are not read."""
         ordered = self.chosen(traces).order_by(*ORDERS[self.sort].fields, "-pk")
-        annotated = ordered.annotate(task_start=Left("task", 400)).defer("task", "report")
-        return annotated  # type: ignore[return-value]  # the stubs know the name, not its type
+        return ordered.annotate(task_start=Left("task", 400)).defer(  # type: ignore[return-value]  # the name, not its type
+            "task", "report"
+        )
 
     def active(self) -> list[ActiveFilter]:
         shown = {

@@ -25,6 +25,11 @@ class MembershipAdmin(OrganisationModelAdmin[Membership]):
     fields = ["person", "email", "role", "annotator_name", "is_active", "created_at"]
     readonly_fields = ["person", "email", "created_at"]
 
+    def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
+        """Who makes no owners sees an owner's membership, and changes nothing in it."""
+        may = super().has_change_permission(request, obj)
+        return may and (obj is None or obj.role != Role.OWNER or allowed(request, Right.MANAGE_OWNERS))
+
     @display(description="person", ordering="user__username")
     def person(self, membership: Membership) -> str:
         return str(membership.user)

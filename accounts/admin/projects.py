@@ -100,7 +100,7 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         form = DraftForm(request.POST)
         if not form.is_valid():
             return self._editor(
-                request, project, request.POST.get("source", ""), refusal=_first_error(form), status=400
+                request, project, request.POST.get("source", ""), refusal=_first_error(form), revision=0, status=400
             )
         given = form.cleaned_data
         if given["action"] == "discard":
@@ -108,7 +108,7 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         try:
             save_draft(project=project, source=given["source"], revision=given["revision"])
         except DraftChanged as refusal:
-            return self._editor(request, project, given["source"], refusal=refusal.sentence, status=refusal.status)
+            return self._conflict(request, project, given, refusal)
         if given["action"] == "save":
             success(request, "The draft is saved.")
             return HttpResponseRedirect(_url("configuration", project))
@@ -118,9 +118,17 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         try:
             discard_draft(project=project, revision=given["revision"])
         except DraftChanged as refusal:
-            return self._editor(request, project, given["source"], refusal=refusal.sentence, status=refusal.status)
+            return self._conflict(request, project, given, refusal)
         success(request, "The draft is discarded; the editor holds the published configuration.")
         return HttpResponseRedirect(_url("configuration", project))
+
+    def _conflict(
+        self, request: HttpRequest, project: Project, given: dict[str, Any], refusal: DraftChanged
+    ) -> TemplateResponse:
+        sentence, revision = refusal.sentence, given["revision"]
+        return self._editor(
+            request, project, given["source"], refusal=sentence, revision=revision, status=refusal.status
+        )
 
     def _publish(self, request: HttpRequest, project: Project, given: dict[str, Any]) -> HttpResponse:
         before = project.newest_version()
@@ -146,15 +154,17 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         *,
         checked: CheckedConfiguration | None = None,
         refusal: str = "",
+        revision: int | None = None,
         status: int = 200,
     ) -> TemplateResponse:
+        """`revision` is the one that the text came from; sent again it is refused again, until the page is reloaded."""
         if checked is None:
             checked = check_configuration(source) if source.strip() else CheckedConfiguration(None, ())
         newest = project.newest_version()
         context = {
             **self._frame(request, project, "Set-up"),
             "source": source,
-            "revision": project.draft_revision,
+            "revision": project.draft_revision if revision is None else revision,
             "problems": _as_json(checked),
             "errors": len(checked.errors),
             "warnings": len(checked.warnings),

@@ -25,6 +25,9 @@ class Organisation(models.Model):
     name = models.CharField(max_length=120)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
+    # Every organisation's name is readable to all; the running site renames and removes none.
+    insert_only = True
+
     class Meta:
         constraints = [
             models.CheckConstraint(

@@ -115,3 +115,13 @@ def test_the_scripts_are_readable_by_the_shell() -> None:
         path = DOCKER / name
         assert path.read_text().startswith("#!/bin/sh\n")
         assert stat.S_IMODE(path.stat().st_mode) & stat.S_IXUSR
+
+
+def test_the_site_and_its_worker_share_the_folder_of_uploads() -> None:
+    for name in ("web", "worker"):
+        service = SERVICES[name]
+        (mount,) = service["volumes"]
+        volume, _, folder = mount.partition(":")
+        assert volume in COMPOSE["volumes"]
+        assert service["environment"]["MEDIA_ROOT"] == folder
+        assert f"{folder}\n" in (DOCKER / "Dockerfile").read_text()

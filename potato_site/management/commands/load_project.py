@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.actions.organisations import create_organisation
 from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
 from accounts.configuration import ProjectConfiguration, check_configuration
-from accounts.models import Organisation, Project
+from accounts.models import ConfigurationVersion, Organisation, Project
 from tenancy.actor import acting_in
 from traces.actions import import_now
 from traces.wording import problems_of, told
@@ -35,17 +36,13 @@ class Command(BaseCommand):
         slug = options["project"] or slugify(configuration.task_name)[:63].strip("-")
         if not slug:
             raise CommandError("task_name gives no slug (a-z, 0-9 and -). Name one with --project SLUG.")
-        organisation = self._organisation(options["org"])
-        with acting_in(organisation):
-            project = self._project(slug, configuration)
-            before = project.newest_version()
-            try:
-                version = publish_configuration(
-                    project=project, source=source, confirmed=options["confirm"], where="command"
-                )
-            except StripsMeaning as refusal:
-                losses = "\n".join(f"  {stripped.message}" for stripped in refusal.stripped)
-                raise CommandError(f"{refusal.sentence} Use --confirm.\n{losses}") from None
+        # All or nothing: an organisation made for a project that is refused would stay behind.
+        with transaction.atomic():
+            organisation = self._organisation(options["org"])
+            with acting_in(organisation):
+                project = self._project(slug, configuration)
+                before = project.newest_version()
+                version = self._publish(project, source, confirmed=options["confirm"])
         if before and before.number == version.number:
             self.stdout.write(f"{options['org']}/{slug}: version {version.number} says the same already.")
         else:
@@ -64,6 +61,14 @@ class Command(BaseCommand):
                 empty.append(path.name)
         if empty:
             raise CommandError(f"No trace came in from {', '.join(empty)}. The configuration is loaded.")
+
+    @staticmethod
+    def _publish(project: Project, source: str, *, confirmed: bool) -> ConfigurationVersion:
+        try:
+            return publish_configuration(project=project, source=source, confirmed=confirmed, where="command")
+        except StripsMeaning as refusal:
+            losses = "\n".join(f"  {stripped.message}" for stripped in refusal.stripped)
+            raise CommandError(f"{refusal.sentence} Use --confirm.\n{losses}") from None
 
     def _checked(self, path: Path, source: str) -> ProjectConfiguration:
         checked = check_configuration(source, where="command")

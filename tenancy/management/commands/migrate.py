@@ -69,11 +69,12 @@ def _grants(*, web: str, platform: str, existing: set[str]) -> sql.Composed:
 
 
 def append_only_tables() -> list[str]:
-    """Tables whose rows no role of the running site may change."""
+    """Tables whose rows no role of the running site may change: by their policy, or as `insert_only = True` says."""
     return [
         model._meta.db_table
         for model in apps.get_models()
-        if any(isinstance(c, TenantPolicy) and c.append_only for c in model._meta.constraints)
+        if getattr(model, "insert_only", False)
+        or any(isinstance(c, TenantPolicy) and c.append_only for c in model._meta.constraints)
     ]
 
 
