@@ -36,7 +36,7 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
     add_right: ClassVar[Right | None] = None
     change_right: ClassVar[Right | None] = None
     delete_right: ClassVar[Right | None] = None
-    form = OrganisationModelForm
+    form = OrganisationModelForm  # type: ignore[assignment]  # of any Row; the stubs ask for this one
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
