@@ -89,6 +89,7 @@ def test_a_suggestion_needs_allow_suggestions() -> None:
     given = comment(suggestion="if tokens:\n    return tokens[0]")
     assert results(given, allow_suggestions=True)[0]["suggestion"] == "if tokens:\n    return tokens[0]"
     assert codes(given, allow_suggestions=False) == ["suggestions_off"]
+    assert codes(comment(suggestion=""), allow_suggestions=False) == ["suggestions_off"]
     assert codes({**comment(), "suggestion": None}, allow_suggestions=False) == []
 
 
