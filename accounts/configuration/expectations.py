@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from accounts.configuration.problems import Path
-from accounts.configuration.wording import listed
+from accounts.configuration.wording import listed, nearest
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -26,11 +26,13 @@ class Expectations:
 
     def keys(self, path: Path) -> tuple[str, ...]:
         """The keys of the block that stands there; none for a free map and for what is no block."""
-        return tuple(key for variant in self._variants(self._at(path)) for key in variant.get("properties", {}))
+        variants = self._variants(self._at(path))
+        return tuple(dict.fromkeys(key for variant in variants for key in variant.get("properties", {})))
 
     def choices(self, path: Path) -> tuple[str, ...]:
         """The texts that may stand there, where they are a closed list."""
-        return tuple(value for value in _choices(self._at(path)) if isinstance(value, str))
+        variants = self._variants(self._at(path))
+        return tuple(value for variant in variants for value in _choices(variant) if isinstance(value, str))
 
     def types(self, path: Path) -> frozenset[str]:
         """What may stand there, in the words of JSON Schema: string, integer, boolean..."""
@@ -39,25 +41,33 @@ class Expectations:
     def _at(self, path: Path) -> Schema:
         schema, given = self.schema, self.given
         for step in path:
+            below = (_below(variant, step) for variant in self._fitting(schema, given, step))
+            schema = _any_of([found for found in below if found is not None])
             given = _step_into(given, step)
-            below = (_below(variant, step) for variant in self._variants(schema))
-            schema = self._chosen_for(next(filter(None, below), {}), given)
-        return self._chosen(schema)
+        return _any_of(self._fitting(schema, given))
 
-    def _chosen(self, schema: Schema) -> Schema:
-        """The one variant that is not null; the schema itself where there are several."""
+    def _fitting(self, schema: Schema, given: object, asked: str | int | None = None) -> list[Schema]:
+        """Of several kinds of block, the one whose constant key (such as annotation_type) the given block has, or
+        else nearly has; all of them where that key itself is asked for, or nothing comes close."""
         variants = list(self._variants(schema))
-        return variants[0] if len(variants) == 1 else schema
-
-    def _chosen_for(self, schema: Schema, given: object) -> Schema:
-        """Of several kinds of block, the one whose constant key (such as annotation_type) the given block has."""
-        for variant in self._variants(schema):
-            constants = {
-                key: value["const"] for key, value in variant.get("properties", {}).items() if "const" in value
-            }
-            if isinstance(given, Mapping) and any(given.get(key) == value for key, value in constants.items()):
-                return variant
-        return schema
+        by_constant = {
+            (key, value["const"]): variant
+            for variant in variants
+            for key, value in variant.get("properties", {}).items()
+            if "const" in value
+        }
+        if len(variants) < 2 or not isinstance(given, Mapping):
+            return variants
+        for (key, constant), variant in by_constant.items():
+            if given.get(key) == constant:
+                return [variant]
+        for key in dict.fromkeys(key for key, _ in by_constant if key != asked):
+            meant = given.get(key)
+            names = [constant for name, constant in by_constant if name == key and isinstance(constant, str)]
+            match = nearest(meant, names) if isinstance(meant, str) else None
+            if match is not None:
+                return [by_constant[key, match]]
+        return variants
 
     def _variants(self, schema: Schema) -> Iterator[Schema]:
         if "$ref" in schema:
@@ -71,6 +81,16 @@ class Expectations:
     def _phrase(self, schema: Schema) -> str:
         phrases = dict.fromkeys(_phrase_of(variant) for variant in self._variants(schema))
         return listed(phrases, "or") if phrases else "something else"
+
+
+def _any_of(schemas: Sequence[Schema]) -> Schema:
+    match schemas:
+        case []:
+            return {}
+        case [schema]:
+            return schema
+        case _:
+            return {"anyOf": schemas}
 
 
 def _below(schema: Schema, step: str | int) -> Schema | None:

@@ -11,13 +11,13 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
 from accounts.configuration.answers import Gap
 from accounts.configuration.blocks import Block, Description, Name
 from accounts.configuration.stripping import Stripped
-from accounts.configuration.wording import did_you_mean, listed, quoted
+from accounts.configuration.wording import did_you_mean, listed, nearest, quoted
 
 ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]
@@ -40,8 +40,12 @@ class SchemeConfiguration(Block):
     @classmethod
     def model_for(cls, given: object) -> type[Block]:
         kind = given.get("annotation_type") if isinstance(given, Mapping) else None
-        scheme_type = scheme_types().get(kind) if isinstance(kind, str) else None
-        return scheme_type.configuration if scheme_type else _SchemeOfNoType
+        if not isinstance(kind, str):
+            return _SchemeOfNoType
+        if scheme_type := scheme_types().get(kind):
+            return scheme_type.configuration
+        meant = None if kind in ANNOUNCED_TYPES else nearest(kind, list(scheme_types()))
+        return _misspelt(scheme_types()[meant].configuration) if meant else _SchemeOfNoType
 
 
 class SchemeType:
@@ -135,3 +139,13 @@ class _SchemeOfNoType(SchemeConfiguration):
     model_config = ConfigDict(extra="ignore")
 
     annotation_type: Annotated[str, AfterValidator(_registered)]
+
+
+@cache
+def _misspelt(configuration: type[SchemeConfiguration]) -> type[SchemeConfiguration]:
+    """Reads an entry whose type is nearly that of `configuration`: always an error, beside all others of its keys."""
+    return create_model(
+        f"Misspelt{configuration.__name__}",
+        __base__=configuration,
+        annotation_type=(Annotated[str, AfterValidator(_registered)], ...),
+    )
