@@ -6,6 +6,7 @@ It has no login of its own, no superusers and no view outside the organisation.
 from functools import update_wrapper
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -47,7 +48,12 @@ class OrganisationAdminSite(AdminSite):
         return declared
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        return [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) not in _LEFT_OUT]
+        kept = [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) not in _LEFT_OUT]
+        for pattern in kept:
+            if isinstance(pattern, URLPattern) and hasattr(pattern.callback, "login_url"):
+                # Django points LoginRequiredMiddleware at the admin's own login, which is left out.
+                pattern.callback.login_url = settings.LOGIN_URL
+        return kept
 
 
 site = OrganisationAdminSite(name="admin")
