@@ -1,0 +1,44 @@
+"""What happens below reaches the queue by itself: new traces, new configurations, and the passing of time."""
+
+from datetime import timedelta
+
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from assignments.models import Assignment, TracePlaces
+from jobs import outbox, sweeps
+from jobs.models import Job, JobState
+from tenancy.actor import current
+from tests.assignments.conftest import Queue
+from traces.imports import ImportTraces
+from traces.models import ImportedFile
+
+
+def test_the_traces_of_a_finished_import_are_in_the_queue(queue: Queue) -> None:
+    job = Job.objects.create(kind=ImportTraces.name, state=JobState.DONE, finished_at=timezone.now())
+    file = ImportedFile.objects.filter(project=queue.project).get()
+    file.job = job
+    file.save()
+    outbox.publish_finished(job)
+    outbox.deliver(current())
+    assert TracePlaces.objects.filter(project=queue.project, wanted=1).count() == 3
+
+
+def test_a_published_configuration_changes_how_many_annotators_are_wanted(queue: Queue) -> None:
+    queue.claimed(queue.world.bob)
+    queue.publish(wanted=4)
+    outbox.deliver(current())
+    assert set(TracePlaces.objects.values_list("wanted", "places")) == {(4, 4)}
+
+
+def test_the_tick_finds_the_organisations_where_leases_ended(queue: Queue) -> None:
+    leases = sweeps.named("assignments.leases")
+    held = queue.claimed(queue.world.bob)
+    assert leases.organisations() == []
+    # The story is one transaction, in which the database's clock stands still.
+    Assignment.objects.update(lease_until=Now() - timedelta(seconds=1))
+    assert leases.organisations() == [queue.world.acme.pk]
+    leases.run(current())
+    held.refresh_from_db()
+    assert held.state == "expired"
+    assert leases.organisations() == []

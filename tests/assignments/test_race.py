@@ -1,0 +1,216 @@
+"""Twelve annotators on eight threads, with leases that end under them: no place is given out twice, no work is lost."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from accounts.models import Project, User
+from assignments.actions.claiming import NothingToDo, Reason, claim_next
+from assignments.actions.expiring import expire_leases
+from assignments.actions.submitting import submit, withdraw
+from assignments.actions.working import release, save_draft, skip
+from assignments.errors import DraftConflict, LeaseEnded, NotOpen, TakenOver
+from assignments.models import OPEN, Assignment, AssignmentState, Submission
+from tenancy.actor import Actor, acting, acting_in
+from tests.assignments.conftest import Queue, annotators
+from tests.worlds import World
+
+THREADS, ANNOTATORS, TRACES, WANTED = 8, 12, 100, 3
+ACTIONS, OF_EACH = 2_000, 100
+MUST_HAPPEN = ("claim", "skip", "expire", "late submit", "repeated submit")
+FINAL = (Reason.ALL_DONE, Reason.YOURS_ARE_DONE)
+
+# Written apart from the product's own querysets, to be their second opinion. One statement sees one moment.
+TRUTH = """
+WITH counted AS (
+  SELECT a.trace_id, count(*) AS submissions, count(DISTINCT a.user_id) AS people
+  FROM assignments_submission s JOIN assignments_assignment a ON a.id = s.assignment_id
+  WHERE s.project_id = %(project)s AND (%(trace)s::uuid IS NULL OR a.trace_id = %(trace)s) AND NOT s.is_surplus
+  AND NOT EXISTS (SELECT FROM assignments_withdrawal w WHERE w.submission_id = s.id)
+  GROUP BY a.trace_id
+), taken AS (
+  SELECT trace_id, count(*) FILTER (WHERE state = 'claimed') AS claimed,
+    count(*) FILTER (WHERE state = 'skipped') AS skipped
+  FROM assignments_assignment
+  WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s) GROUP BY trace_id
+)
+SELECT live, done, coalesce(claimed, 0), coalesce(submissions, 0), coalesce(people, 0), coalesce(skipped, 0)
+FROM assignments_traceplaces LEFT JOIN counted USING (trace_id) LEFT JOIN taken USING (trace_id)
+WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s)
+"""
+
+
+@dataclass
+class Game:
+    """One project that is played until it is done, and what was seen."""
+
+    actor: Actor
+    project: Project
+    people: list[User]
+    counts: Counter[str]
+    acknowledged: list[tuple[UUID, dict[str, Any]]] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+    over: Event = field(default_factory=Event)
+
+    def count(self, action: str) -> None:
+        with self.lock:
+            self.counts[action] += 1
+
+    def truth(self, trace: UUID | None = None) -> list[tuple[int, ...]]:
+        with acting(self.actor), connection.cursor() as cursor:
+            cursor.execute(TRUTH, {"project": self.project.pk, "trace": trace})
+            rows: list[tuple[int, ...]] = cursor.fetchall()
+        for live, done, claimed, counted, by_people, _ in rows:
+            assert (live, done) == (claimed, counted)
+            assert live + done <= WANTED
+            assert by_people == counted
+        return rows
+
+    @contextmanager
+    def acts(self, assignment: Assignment, action: str) -> Iterator[None]:
+        """One action in a transaction of its own; a refusal that the race explains is no error."""
+        try:
+            with acting(self.actor):
+                yield
+        except (NotOpen, TakenOver, LeaseEnded, DraftConflict) as refusal:
+            self.count(f"refused: {refusal.code}")
+        else:
+            self.count(action)
+        self.truth(assignment.trace_id)
+
+    def send(self, assignment: Assignment, action: str, key: str, result: dict[str, Any]) -> Submission | None:
+        submission = None
+        with self.acts(assignment, action):
+            submission = submit(assignment=assignment, fence=assignment.fence, key=key, sent=result, result=result)
+        if submission is not None:
+            # The block has ended without an error: the transaction is committed, and the annotator was told.
+            with self.lock:
+                self.acknowledged.append((submission.pk, result))
+                self.counts["surplus"] += submission.is_surplus
+        return submission
+
+
+def play(game: Game, seed: int) -> None:
+    """Go round the annotators until nobody finds anything to do."""
+    dice = random.Random(seed)  # noqa: S311
+    try:
+        while True:
+            reasons = [_turn(game, person, dice) for person in dice.sample(game.people, ANNOTATORS)]
+            if all(reason in FINAL for reason in reasons):
+                return
+    finally:
+        connections.close_all()
+
+
+def _turn(game: Game, person: User, dice: random.Random) -> Reason | None:
+    with acting(game.actor):
+        given = claim_next(project=game.project, user=person)
+    if isinstance(given, NothingToDo):
+        return given.reason
+    game.count("claim")
+    game.truth(given.trace_id)
+    key, result = str(uuid4()), {"verdict": {"by": person.username, "n": dice.random()}}
+    chance = dice.random()
+    if chance < 0.12:
+        with game.acts(given, "skip"):
+            skip(assignment=given, fence=given.fence, reason="not mine")
+    elif chance < 0.17:
+        with game.acts(given, "release"):
+            release(assignment=given, fence=given.fence)
+    elif chance < 0.42:
+        with game.acts(given, "draft"):
+            save_draft(assignment=given, fence=given.fence, revision=0, content=result)
+        _wait_for_the_sweep(game, given)
+        if chance < 0.36:
+            game.send(given, "late submit", key, result)
+    else:
+        submission = game.send(given, "submit", key, result)
+        if submission is not None and chance < 0.62:
+            again = game.send(given, "repeated submit", key, result)
+            assert again is not None
+            assert again.pk == submission.pk
+        elif submission is not None and chance < 0.68:
+            with game.acts(given, "withdraw"):
+                withdraw(submission=submission)
+    return None
+
+
+def _wait_for_the_sweep(game: Game, assignment: Assignment) -> None:
+    """The lease is over now; go on when it was swept, or when somebody else has gone on with it."""
+    with acting(game.actor):
+        Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=assignment.fence).update(
+            lease_until=timezone.now()
+        )
+    for _ in range(40):
+        with acting(game.actor):
+            if Assignment.objects.get(pk=assignment.pk).state != AssignmentState.CLAIMED:
+                return
+        time.sleep(0.01)
+
+
+def sweep(game: Game) -> None:
+    try:
+        while not game.over.is_set():
+            expired = expire_leases(game.actor)
+            with game.lock:
+                game.counts["expire"] += expired
+            if expired:
+                game.truth()
+            time.sleep(0.01)
+    finally:
+        connections.close_all()
+
+
+def _play_once(world: World, people: list[User], counts: Counter[str], number: int) -> Game:
+    with acting_in(world.acme, world.alice) as actor:
+        queue = Queue(world, Project.objects.create(slug=f"round-{number}", name=f"Round {number}"))
+        queue.publish(wanted=WANTED)
+        queue.add_traces(TRACES)
+    game = Game(actor, queue.project, people, counts)
+    with ThreadPoolExecutor(THREADS + 1) as threads:
+        sweeper = threads.submit(sweep, game)
+        players = [threads.submit(play, game, number * THREADS + seed) for seed in range(THREADS)]
+        try:
+            for player in players:
+                player.result(timeout=150)
+        finally:
+            game.over.set()
+        sweeper.result(timeout=30)
+    return game
+
+
+@pytest.mark.timeout(200)
+def test_eight_threads_race_for_the_places_until_all_is_done(committed_world: World) -> None:
+    with acting_in(committed_world.acme):
+        people = annotators(ANNOTATORS)
+    counts: Counter[str] = Counter()
+    number = 0
+    while sum(counts[a] for a in _actions(counts)) < ACTIONS or min(counts[a] for a in MUST_HAPPEN) < OF_EACH:
+        game = _play_once(committed_world, people, counts, number)
+        number += 1
+        for live, done, _, _, _, skipped in game.truth():
+            assert live == 0
+            assert done == WANTED or (done < WANTED and ANNOTATORS - skipped < WANTED), (done, skipped)
+        with acting(game.actor):
+            stored = {row.pk: row.result for row in Submission.objects.for_project(game.project)}
+            assert all(stored[pk] == result for pk, result in game.acknowledged)
+            assert set(stored) == {pk for pk, _ in game.acknowledged}
+            assert Submission.objects.for_project(game.project).counted().count() == sum(
+                done for _, done, *_ in game.truth()
+            )
+    print(f"{number} rounds: {dict(counts)}")
+
+
+def _actions(counts: Counter[str]) -> list[str]:
+    return [name for name in counts if not name.startswith("refused") and name != "surplus"]
