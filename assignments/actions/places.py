@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, PositiveIntegerField
+from django.db.models import F, PositiveIntegerField
 from django.db.models.functions import Greatest
 
 from accounts.configuration.project import Assignment as AssignmentRules
@@ -32,11 +32,14 @@ def open_places(*, project: Project) -> int:
     with transaction.atomic():
         if not _alone(project):
             return 0
-        known = TracePlaces.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("pk"))
-        missing = Trace.objects.filter(~Exists(known), organisation=project.organisation_id, project=project)
+        traces = Trace.objects.filter(organisation=project.organisation_id, project=project)
+        known = TracePlaces.objects.for_project(project)
+        if traces.count() == known.count():
+            return 0
+        # EXCEPT is quick also before PostgreSQL has counted new tables, where it would join them row by row.
+        missing = traces.values_list("pk").difference(known.values_list("trace")).order_by("pk")[:OPENED_AT_ONCE]
         opened = TracePlaces.objects.bulk_create(
-            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted)
-            for trace in missing.in_order().values_list("pk", flat=True)[:OPENED_AT_ONCE]
+            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted) for (trace,) in missing
         )
     return len(opened)
 
