@@ -5,11 +5,13 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.admin import ModelAdmin
+from django.contrib.messages import error
 from django.core.exceptions import BadRequest, ValidationError
 from django.db import DataError, models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from tenancy.errors import Refused
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 
@@ -66,6 +68,20 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
             return super().changelist_view(request, extra_context)
         except (ValidationError, DataError):
             raise BadRequest("The request names rows in a way that no page does.") from None
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """What an action refuses is said on the page from which it was asked."""
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refused as refusal:
+            error(request, refusal.sentence)
+            return HttpResponseRedirect(request.get_full_path())
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

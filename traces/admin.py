@@ -7,7 +7,7 @@ from uuid import UUID
 from defusedcsv import csv
 from django import forms
 from django.contrib.admin import AdminSite, display
-from django.contrib.messages import error, success
+from django.contrib.messages import success
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
@@ -17,7 +17,6 @@ from django.utils.safestring import SafeString
 from accounts.models import Project
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
-from tenancy.errors import Refused
 from tenancy.permissions import demand
 from tenancy.roles import Right
 from traces.actions import request_import
@@ -72,15 +71,6 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         given = form.cleaned_data
         stored = request_import(project=given["project"], content=given["upload"], format=given["format"])
         obj.pk, obj.name, obj.job = stored.pk, stored.name, stored.job
-
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refused as refusal:
-            error(request, refusal.sentence)
-            return HttpResponseRedirect(request.get_full_path())
 
     def response_add(
         self, request: HttpRequest, obj: ImportedFile, post_url_continue: str | None = None

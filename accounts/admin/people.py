@@ -4,14 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin import display
-from django.contrib.messages import error
 from django.db import models
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 
 from accounts.actions.organisations import change_member
 from accounts.models import Membership
 from tenancy.admin import OrganisationModelAdmin
-from tenancy.errors import Refused
 from tenancy.permissions import allowed
 from tenancy.roles import Right, Role
 
@@ -48,15 +46,6 @@ class MembershipAdmin(OrganisationModelAdmin[Membership]):
             is_active=obj.is_active,
             by_owner=allowed(request, Right.MANAGE_OWNERS),
         )
-
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refused as refusal:
-            error(request, refusal.sentence)
-            return HttpResponseRedirect(request.path)
 
     def formfield_for_choice_field(
         self, db_field: "models.Field[Any, Any]", request: HttpRequest, **kwargs: Any
