@@ -101,9 +101,14 @@ function changes() {
     const row = at.closest("tr");
     if (!row) {
       if (at instanceof HTMLElement) found.push(at);
-    } else if (row !== found.at(-1) && !isChanged(row.previousElementSibling)) found.push(row);
+    } else if (row !== found.at(-1) && !isChanged(rowBefore(row))) found.push(row);
   }
   return found;
+}
+
+/** The row above, also where a long file's next table begins. @param {HTMLTableRowElement} row */
+function rowBefore(row) {
+  return row.previousElementSibling ?? row.closest(".chunk")?.previousElementSibling?.querySelector("tr:last-child") ?? null;
 }
 
 /** @param {Element | null} row */

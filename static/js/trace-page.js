@@ -165,9 +165,16 @@ function filterRail(input) {
 
 /* What the reader does ------------------------------------------------------------------------------- */
 
+/** @param {Element | null} target leaves it open where this is inside */
+function closeAbout(target) {
+  const about = document.querySelector("details.about[open]");
+  if (about && !about.contains(target)) about.removeAttribute("open");
+}
+
 /** @param {MouseEvent} event */
 function onClick(event) {
   const target = event.target instanceof Element ? event.target : null;
+  closeAbout(target);
   const button = target?.closest("button");
   const article = target?.closest("article[data-base]");
   if (button?.matches("[data-toggle]") && article) {
@@ -243,6 +250,7 @@ const keys = {
 function onKey(event) {
   const target = event.target instanceof HTMLElement ? event.target : document.body;
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.key === "Escape") return closeAbout(null);
   if (target.matches("[data-filter]") && event.key === "Enter") {
     const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
     if (first instanceof HTMLElement) first.click();
