@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Min, OuterRef
+from django.db.models import Exists, Min, OuterRef, Subquery
 from django.utils import timezone
 
 from accounts.configuration.project import Assignment as AssignmentRules
@@ -16,6 +16,7 @@ from assignments.actions.locks import lock_assignment, lock_desk, lock_places
 from assignments.actions.places import open_places, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
+from assignments.models.queue import TracePlacesQuerySet
 
 # A claim does not wait for a place that somebody is moving; it looks again, so often and after so many seconds.
 _LOOKS = 5
@@ -104,10 +105,7 @@ def resume(*, assignment: Assignment) -> Assignment:
 
 def _take_next(desk: Desk) -> TracePlaces | None:
     """Lock the next free places behind the desk's position, else the first ones of all, and move the position."""
-    theirs = Assignment.objects.held_or_decided().filter(
-        organisation=desk.organisation_id, trace=OuterRef("trace"), user=desk.user_id, kind=Kind.NORMAL
-    )
-    free = TracePlaces.objects.for_project(desk.project).free().filter(~Exists(theirs))
+    free = _without_own(TracePlaces.objects.for_project(desk.project).free(), desk.user_id)
     free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
     places = free.filter(trace__gt=desk.position).first()
     if places is None and desk.position.int:
@@ -116,6 +114,18 @@ def _take_next(desk: Desk) -> TracePlaces | None:
         desk.position = places.trace_id
         desk.save(update_fields=["position"])
     return places
+
+
+def _without_own(places: TracePlacesQuerySet, user: UUID) -> TracePlacesQuerySet:
+    """Without the traces that the person holds, submitted or skipped.
+
+    A subquery for each row, which uses the unique key: as NOT EXISTS it would be joined, and without statistics row
+    by row, although only the first places are wanted.
+    """
+    own = Assignment.objects.held_or_decided().filter(
+        organisation=OuterRef("organisation"), trace=OuterRef("trace"), user=user, kind=Kind.NORMAL
+    )
+    return places.alias(own=Subquery(own.values("pk")[:1])).filter(own__isnull=True)
 
 
 def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUID) -> Assignment:
@@ -160,10 +170,7 @@ def _why(project: Project, user: User) -> NothingToDo | None:
     unfinished = all_places.unfinished()
     if not unfinished.exists():
         return NothingToDo(Reason.ALL_DONE)
-    theirs = Assignment.objects.held_or_decided().filter(
-        organisation=project.organisation_id, trace=OuterRef("trace"), user=user, kind=Kind.NORMAL
-    )
-    left = unfinished.filter(~Exists(theirs))
+    left = _without_own(unfinished, user.pk)
     if not left.exists():
         return NothingToDo(Reason.YOURS_ARE_DONE)
     if left.free().exists():
