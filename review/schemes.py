@@ -10,10 +10,12 @@ from datetime import datetime
 from typing import ClassVar
 
 from accounts.configuration.answers import Gap
+from accounts.configuration.problems import Path
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
+from accounts.configuration.wording import shortened
 from review import comments, ratings, verdicts
-from review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, VerdictScheme
+from review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, Scale, VerdictScheme
 from traces.changes.places import Evidence
 
 
@@ -61,6 +63,21 @@ class InlineComments(SchemeType):
         return comments.result_of(answers, submitted_at)
 
 
+def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
+    """A rating means what its label said when it was given."""
+    for point, words in was.labels.items():
+        place = (*path, "scale", "labels", point)
+        if point not in becomes.labels:
+            yield Stripped(place, "label_removed", f"The label {shortened(words)} of {point} of {owner} is removed.")
+        elif becomes.labels[point] != words:
+            yield Stripped(
+                place,
+                "label_changed",
+                f"The label of {point} of {owner} changes from {shortened(words)} to "
+                f"{shortened(becomes.labels[point])}.",
+            )
+
+
 class FileRatings(SchemeType):
     annotation_type = "code_review_file_ratings"
     target: ClassVar[Target] = "file"
@@ -84,6 +101,7 @@ class FileRatings(SchemeType):
             if dimension.name not in after:
                 continue
             was, becomes = dimension.scale, after[dimension.name].scale
+            yield from _lost_labels(f"{dimension.name} of {old.name}", (*path, dimension.name), was, becomes)
             if becomes.min > was.min or becomes.max < was.max:
                 yield Stripped(
                     (*path, dimension.name, "scale"),

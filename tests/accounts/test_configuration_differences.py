@@ -90,6 +90,32 @@ def test_what_is_removed_is_told(path: tuple[str | int, ...], to: Any, expected:
     assert told(changed(*path, to=to)) == [(f"annotation_schemes/{place}", sentence)]
 
 
+LABELLED = {"min": 1, "max": 5, "labels": {1: "bad", 2: "poor", 5: "good"}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ({1: "bad", 5: "good"}, {"2": "The label poor of 2 of speed of ratings is removed."}),
+        (
+            {1: "good", 2: "poor", 5: "bad"},
+            {
+                "1": "The label of 1 of speed of ratings changes from bad to good.",
+                "5": "The label of 5 of speed of ratings changes from good to bad.",
+            },
+        ),
+        ({1: "bad", 2: "poor", 3: "fair", 5: "good"}, {}),
+    ],
+)
+def test_a_rating_keeps_the_words_under_which_it_was_given(labels: dict[int, str], expected: dict[str, str]) -> None:
+    scale = (1, "file_ratings", "dimensions", 0, "scale")
+    found = differences(changed(*scale, to=LABELLED), changed(*scale, to={**LABELLED, "labels": labels}))
+    place = "annotation_schemes/ratings/file_ratings/dimensions/speed/scale/labels/"
+    assert {"/".join(str(step) for step in one.path): one.message for one in found} == {
+        place + point: sentence for point, sentence in expected.items()
+    }
+
+
 def test_switching_severity_off_removes_its_levels() -> None:
     sentences = [sentence for _, sentence in told(changed(0, "inline_comments", "severity", to={"enabled": False}))]
     assert sentences == [
