@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self, TypeAlias, cast, get_args
 
 from annotated_types import GroupedMetadata
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    model_validator,
+)
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -119,9 +127,18 @@ def without_effect(key: str, reason: str, *path: str | int) -> Remark:
     return Remark((*path, key), "no_effect", f"{key} has no effect: {reason}", "warning", is_about_key=True)
 
 
+# Characters that take no ink and are no spaces to \s. Those beyond 16 bits stand for themselves: the dialects of
+# patterns that read a schema share no escape for them.
+INVISIBLE = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+
+
 def text(maximum: int) -> FieldInfo:
     """Text for people to read, with something to see in it."""
-    return _patterned(r"\S", f"text of 1 to {maximum} characters", 1, maximum)
+    return _patterned(rf"[^\s{INVISIBLE}]", f"text of 1 to {maximum} characters", 1, maximum)
 
 
 @dataclass(frozen=True)
@@ -159,4 +176,15 @@ Name = Annotated[str, _patterned(r"^[A-Za-z0-9_-]{1,64}$", "1 to 64 letters, dig
 Colour = Annotated[str, _patterned(r"^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$", "a colour such as #f00 or #ff0000")]
 Label = Annotated[str, text(200)]
 Description = Annotated[str, text(2000)]
-LocalPath = Annotated[str, text(1000)]
+
+
+def _fits_a_disk(path: str) -> str:
+    """File systems hold no longer names, and the error of one would come when the file is looked for."""
+    if any(len(name.encode()) > LONGEST_FILE_NAME for name in path.split("/")):
+        message = f"A name of a file or folder has at most {LONGEST_FILE_NAME} bytes. Shorten it."
+        raise PydanticCustomError("long_file_name", "{message}", {"message": message})
+    return path
+
+
+LONGEST_FILE_NAME = 255
+LocalPath = Annotated[str, text(1000), AfterValidator(_fits_a_disk)]

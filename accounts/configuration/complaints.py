@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -12,14 +13,16 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from accounts.configuration.blocks import BROKEN_RULE, Remark
+from accounts.configuration.blocks import BROKEN_RULE, INVISIBLE, Remark
 from accounts.configuration.expectations import Expectations
 from accounts.configuration.problems import Path
+from accounts.configuration.syntax import advice_on_comment
 from accounts.configuration.wording import did_you_mean, listed, quoted, shortened
 from accounts.configuration.yaml_source import YamlSource
 
 # Said by remarks, or a consequence of an error that is reported itself.
 _SILENT = frozenset({BROKEN_RULE, "default_factory_not_called"})
+_VISIBLE = re.compile(rf"[^\s{INVISIBLE}]")
 _LIBRARY_ERRORS = frozenset(get_args(ErrorType))
 
 
@@ -95,6 +98,8 @@ class Complaints:
                 return f"the number {given}" if written == str(given) else f"{written}, which YAML reads as {given}"
             case str() if not given.strip():
                 return "only spaces" if given else "an empty text"
+            case str() if not _VISIBLE.search(given):
+                return "only characters that nobody can see"
             case str():
                 long = len(given) > len(shortened(given))
                 return f"a text of {len(given)} characters" if long else f'the text "{given}"'
@@ -110,6 +115,8 @@ class Complaints:
                 return f"a list of {len(given)} entries"
 
     def _advice(self, path: Path) -> str | None:
+        if comment := self.source.comment(path):
+            return advice_on_comment(comment)
         given, choices, types = self._given(path), self.expectations.choices(path), self.expectations.types(path)
         if isinstance(given, str):
             quoted_number = types & {"integer", "number"} and given.lstrip("+-").isdecimal()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import normpath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, SerializeAsAny
@@ -10,7 +11,7 @@ from pydantic import Field, PlainValidator, SerializeAsAny
 from accounts.configuration.agentic import Agentic
 from accounts.configuration.blocks import Block, Entries, Given, LocalPath, Remark, repeated, text
 from accounts.configuration.registry import SchemeConfiguration, default_entries, scheme_types
-from accounts.configuration.wording import shortened
+from accounts.configuration.wording import quoted, shortened
 
 RecordKey = Annotated[str, text(200)]
 
@@ -78,6 +79,22 @@ class ProjectConfiguration(Block):
     def remarks(cls, given: Given) -> Iterator[Remark]:
         yield from repeated(given, "annotation_schemes", "name")
         yield from _second_of_a_type(given.get("annotation_schemes"))
+        yield from _files_named_twice(given.get("data_files"))
+
+
+def _files_named_twice(files: object) -> Iterator[Remark]:
+    """`a.jsonl` and `./a.jsonl` are one file, whose traces would be read twice."""
+    first_at: dict[str, int] = {}
+    for index, name in enumerate(files if isinstance(files, list | tuple) else ()):
+        if not isinstance(name, str):
+            continue
+        first = first_at.setdefault(normpath(name), index)
+        if first != index:
+            yield Remark(
+                ("data_files", index),
+                "repeated",
+                f"{quoted(name)} is already entry {first + 1} of data_files. Name each file once.",
+            )
 
 
 def _second_of_a_type(schemes: object) -> Iterator[Remark]:

@@ -13,7 +13,7 @@ from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
 from accounts.configuration.problems import Path, Position, Problem
-from accounts.configuration.syntax import end_of, position_of, syntax_problem
+from accounts.configuration.syntax import end_of, lines_of, position_of, syntax_problem, value_in_comment
 from accounts.configuration.wording import quoted, shortened
 
 MAX_BYTES = 256 * 1024
@@ -29,8 +29,12 @@ _KINDS = {
     f"{_CORE}float": "a number",
     f"{_CORE}timestamp": "a date that exists",
 }
+_NUMBER_TAGS = (f"{_CORE}int", f"{_CORE}float")
+# YAML 1.1 also knows 010 in base 8, 0x10, 0b10, 1_000 and 1:30 in base 60; hardly anybody who writes them does.
+_PLAIN_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*|[0-9]*\.[0-9]*([eE][-+][0-9]+)?|\.inf|\.nan)", re.ASCII | re.IGNORECASE
+)
 _TEXT_TAG = f"{_CORE}str"
-_SCALAR_TAGS = frozenset(f"{_CORE}{name}" for name in ("str", "null", "bool", "int", "float"))
 _CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
 # Line separators are legal in YAML, but editors do not count them as lines: every position after one would be wrong.
 _REFUSED_IN_SOURCE = re.compile(rf"[{_CONTROL}\u2028\u2029]")
@@ -39,11 +43,15 @@ _REFUSED_IN_VALUE = re.compile(rf"[{_CONTROL}]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where one value stands, where its key stands (list entries have none), and how a scalar was written."""
+    """Where one value stands, where its key stands (list entries have none), and how a scalar was written.
+
+    `comment` is the word that # turned into a comment where a value is missing; the value stands there then.
+    """
 
     value_at: Position
     key_at: Position | None = None
     written: str | None = None
+    comment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,10 @@ class YamlSource:
     def written(self, path: Path) -> str | None:
         entry = self.entries.get(path)
         return entry.written if entry else None
+
+    def comment(self, path: Path) -> str | None:
+        entry = self.entries.get(path)
+        return entry.comment if entry else None
 
     def is_broken(self, path: Path) -> bool:
         return any(path[:length] in self.broken for length in range(len(path) + 1))
@@ -108,7 +120,7 @@ class _Scalars(SafeConstructor, Resolver):
         Resolver.__init__(self)
 
     def read(self, tag: str, value: str) -> object:
-        """The plain value; ValueError or KeyError where the text does not fit the tag."""
+        """The plain value; ValueError or OverflowError where the text does not fit the tag."""
         readers: dict[str, Callable[[Any], object]] = {
             f"{_CORE}null": self.construct_yaml_null,
             f"{_CORE}bool": self.construct_yaml_bool,
@@ -133,6 +145,7 @@ class _Reader:
         self.problems: list[Problem] = []
         self.broken: set[Path] = set()
         self.end = Position(1, 1)
+        self.lines: list[str] = []
         self.events: Iterator[Any] = iter(())
         self.values_seen = 0
         self.scalars = _Scalars()
@@ -140,7 +153,7 @@ class _Reader:
     def read(self, text: str) -> bool:
         try:
             self._refuse_unfit_text(text)
-            self.end = end_of(text)
+            self.end, self.lines = end_of(text), lines_of(text)
             self.events = yaml.parse(text, Loader=yaml.CSafeLoader)
             self._document()
         except yaml.MarkedYAMLError as error:
@@ -183,26 +196,38 @@ class _Reader:
                 "A configuration is one YAML document. Remove this line and everything after it.",
             )
 
-    def _node(self, event: Any, path: Path, key_at: Position | None) -> object:
-        at = self._position(event)
+    def _node(self, event: Any, path: Path, key: Any) -> object:
+        """The value that begins with the event; `key` is the event of its key, None where it has none."""
+        at, key_at, comment = self._position(event), self._position(key) if key else None, None
         self._count(at)
         if isinstance(event, yaml.CollectionStartEvent) and len(path) >= MAX_DEPTH:
             self._stop_too_deep(at)
         written = event.value if isinstance(event, yaml.ScalarEvent) else None
-        self.entries[path] = Entry(value_at=at, key_at=key_at, written=written)
+        if written == "" and not event.style and key:
+            at, comment = self._comment_instead(key) or (at, None)
+        self.entries[path] = Entry(at, key_at, written, comment)
         if isinstance(event, yaml.AliasEvent):
             name = shortened(event.anchor or "")
             self._refuse(at, path, "alias", f"The alias *{name} is not allowed. Write its value out.")
             return None
         if event.anchor is not None:
             self._note(at, path, "anchor", f"The anchor &{shortened(event.anchor)} is not allowed. Remove it.")
-        if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event, path)
-        if not self._has_plain_tag(event):
-            self._refuse_tag(event, path)
+        if event.tag is not None:
+            tag = shortened(str(event.tag).replace(_CORE, "!!"))
+            self._refuse(at, path, "tag", f"The tag {tag} is not allowed. Remove it.")
             self._skip_rest_of(event)
             return None
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, path)
         return self._sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(path)
+
+    def _comment_instead(self, key: Any) -> tuple[Position, str] | None:
+        """The comment behind the key and its colon that looks like a value, and where it begins."""
+        mark = key.end_mark
+        line = self.lines[mark.line]
+        colon = line.find(":", mark.column)
+        found = value_in_comment(line, colon + 1) if colon >= 0 and not line[mark.column : colon].strip() else None
+        return (Position(mark.line + 1, found[0] + 1), found[1]) if found else None
 
     def _sequence(self, path: Path) -> list[object]:
         entries: list[object] = []
@@ -215,7 +240,7 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._key(event, path)
             if key is not None and not self._is_second(event, (*path, key)):
-                mapping[key] = self._node(next(self.events), (*path, key), self._position(event))
+                mapping[key] = self._node(next(self.events), (*path, key), event)
             else:
                 self._skip(next(self.events))
         return mapping
@@ -253,27 +278,24 @@ class _Reader:
             character = f"U+{ord(refused.group()):04X}"
             self._refuse(at, path, "character", f"This text holds the character {character}. Remove it.")
             return None
-        if event.tag is not None and event.tag != "!" and event.tag not in _SCALAR_TAGS:
-            self._refuse_tag(event, path)
-            return None
-        tag = self.scalars.implied_tag(event) if event.tag in (None, "!") else str(event.tag)
+        tag = self.scalars.implied_tag(event)
         if tag != _TEXT_TAG and len(text) > _LONGEST_NUMBER:
             self._refuse(at, path, "number", f"{quoted(text)} is too long. Put quotes around it if it is text.")
             return None
         try:
-            return self.scalars.read(tag, text)
-        except (ValueError, KeyError, OverflowError, IndexError):
+            value = self.scalars.read(tag, text)
+        except (ValueError, OverflowError):
             message = f"{quoted(text)} is not {_KINDS[tag]}. Put quotes around it if it is text."
             self._refuse(at, path, "scalar", message)
             return None
-
-    def _has_plain_tag(self, event: Any) -> bool:
-        kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
-        return event.tag in (None, "!", f"{_CORE}{kind}")
-
-    def _refuse_tag(self, event: Any, path: Path) -> None:
-        tag = str(event.tag).replace(_CORE, "!!")
-        self._refuse(self._position(event), path, "tag", f"The tag {shortened(tag)} is not allowed. Remove it.")
+        if tag in _NUMBER_TAGS and not _PLAIN_NUMBER.fullmatch(text):
+            message = (
+                f"YAML reads {text} as {value}. Write {value} if this number is meant, in plain decimal digits, "
+                "or put quotes around it if it is text."
+            )
+            self._refuse(at, path, "number", message)
+            return None
+        return value
 
     def _skip(self, event: Any) -> None:
         self._count(self._position(event))

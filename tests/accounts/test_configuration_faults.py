@@ -43,6 +43,11 @@ def test_the_table_of_faults_is_wide() -> None:
         (f"task_name: {'9' * 41}", (1, 12, f"{'9' * 41} is too long. Put quotes around it if it is text.")),
         (f"{'k' * 65}: 1", (1, 1, f"{'k' * 60}... is not a key of the configuration. Its keys: task_name")),
         (
+            "task_name: X\ntask_dir: " + "f" * 256,
+            (2, 11, "A name of a file or folder has at most 255 bytes. Shorten it."),
+        ),
+        ("data_files: [a, " + "é" * 128 + "/b]", (1, 17, "A name of a file or folder has at most 255 bytes.")),
+        (
             f"task_name: {'x' * 201}",
             (1, 12, "task_name must be text of 1 to 200 characters. Found a text of 201 characters."),
         ),
@@ -51,6 +56,21 @@ def test_the_table_of_faults_is_wide() -> None:
 def test_texts_that_no_file_shows_well_are_refused_at_their_place(text: str, told: tuple[int, int, str]) -> None:
     errors = check_configuration(text).errors
     assert any((error.line, error.column) == told[:2] and error.message.startswith(told[2]) for error in errors)
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u200b \u2060", "\u00ad", "\u2800\u3164", "\ufeff", "\U000e0041"])
+@pytest.mark.parametrize("key", ["guidelines", "task_dir", "output_annotation_dir"])
+def test_a_text_that_nobody_can_see_is_refused(key: str, text: str) -> None:
+    first, second = check_configuration(f'task_name: "{text}"\n{key}: "{text}"\n').errors
+    assert (first.line, second.line) == (1, 2)
+    for error, name in ((first, "task_name"), (second, key)):
+        assert error.message.startswith(f"{name} must be text of 1 to ")
+        assert error.message.endswith("Found only characters that nobody can see.")
+
+
+def test_invisible_characters_beside_visible_ones_are_a_persons_own_matter() -> None:
+    assert check_configuration('task_name: "\u202bنقد\u202c"').errors == ()
+    assert check_configuration("task_name: 😀").errors == ()
 
 
 def test_problems_carry_a_path_and_a_code_for_programs() -> None:

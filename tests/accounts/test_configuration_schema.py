@@ -15,7 +15,7 @@ from tests.accounts.broken_configurations import Broken, broken
 from tests.accounts.test_configuration_keys import KEYS, Key, configuration_with, key_id
 
 # A schema sees one value at a time, and JSON has no dates.
-BEYOND_A_SCHEMA = {"two schemes of one name", "a scale of one point", "a date for a task_name"}
+BEYOND_A_SCHEMA = {"files named twice", "two schemes of one name", "a scale of one point", "a date for a task_name"}
 
 
 def accepts(configuration: Any) -> bool:
