@@ -105,6 +105,10 @@ def test_every_error_is_printed_with_its_line_and_nothing_is_changed(tmp_path: P
         ('["../secret.jsonl"]', "lies outside the folder"),
         ('["link.jsonl"]', "lies outside the folder"),
         ('["/etc/hostname"]', "lies outside the folder"),
+        (f'["{"x" * 300}"]', r"has 1 error\(s\); nothing was changed"),
+        (f'["{"a/" * 450}b"]', "is no file in"),
+        ('["own.jsonl", "also.jsonl"]', "also.jsonl is a file that was already named"),
+        ('["circle.jsonl"]', "circle.jsonl cannot be looked for"),
         ('["missing.jsonl", "../secret.jsonl"]', "missing.jsonl is no file.*lies outside"),
     ],
 )
@@ -112,6 +116,9 @@ def test_data_files_stay_inside_the_folder_with_links_resolved(tmp_path: Path, f
     (tmp_path / "secret.jsonl").write_text(json.dumps(RUN), encoding="utf-8")
     folder = tmp_path / "project"
     folder.mkdir()
+    (folder / "own.jsonl").write_text(json.dumps(RUN), encoding="utf-8")
+    (folder / "also.jsonl").symlink_to(folder / "own.jsonl")
+    (folder / "circle.jsonl").symlink_to(folder / "circle.jsonl")
     (folder / "link.jsonl").symlink_to(tmp_path / "secret.jsonl")
     with pytest.raises(CommandError, match=says):
         load(written(folder, f"task_name: X\ndata_files: {files}\n"), "--org", "my-lab")

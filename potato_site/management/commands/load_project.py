@@ -116,11 +116,19 @@ def _data_files(config: Path, configuration: ProjectConfiguration) -> list[Path]
     folder = root / configuration.task_dir
     found, wrong = [], []
     for name in configuration.data_files or ():
-        file = (folder / name).resolve()
+        try:
+            file = (folder / name).resolve()
+            is_file = file.is_file()
+        except (OSError, RuntimeError) as error:
+            # A path that is too long in all, or links that lead in a circle.
+            wrong.append(f"{name} cannot be looked for: {error}.")
+            continue
         if not file.is_relative_to(root):
             wrong.append(f"{name} lies outside the folder of {config.name}.")
-        elif not file.is_file():
+        elif not is_file:
             wrong.append(f"{name} is no file in {folder}.")
+        elif file in found:
+            wrong.append(f"{name} is a file that was already named.")
         else:
             found.append(file)
     if wrong:
