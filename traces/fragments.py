@@ -6,7 +6,7 @@ from typing import Literal
 
 from django.db.models import QuerySet
 
-from accounts.configuration import ProjectConfiguration
+from accounts.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
@@ -40,9 +40,12 @@ class DisplayOptions:
 
 
 def configuration_of(project: Project) -> ProjectConfiguration | None:
-    """What the project's newest published version says; None while nothing is published."""
+    """What the project's newest published version says; None while nothing is published.
+
+    Raises UnreadablePinError where that version does not load, as where a scheme type was uninstalled.
+    """
     newest = project.newest_version()
-    return ProjectConfiguration.model_validate(newest.configuration) if newest else None
+    return pinned(newest.configuration) if newest else None
 
 
 def render_trace_file(file: TraceFile, options: DisplayOptions, view: View | None = None) -> None:

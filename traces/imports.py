@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from django.core.files.storage import default_storage
 
+from accounts.configuration import ProjectConfiguration, UnreadablePinError
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
 from jobs.wording import storable
@@ -94,7 +95,7 @@ def _note(file: ImportedFile, problem: Unreadable, cursor: dict[str, Any]) -> No
 
 def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     """Fragments of the new traces in the project's own view, a body at a time; other views are made when asked for."""
-    options = DisplayOptions.of(configuration_of(file.project))
+    options = DisplayOptions.of(_configuration_of(file))
     ends = time.monotonic() + SECONDS_A_PART
     traces = Trace.objects.filter(file=file).order_by("pk")
     if cursor["trace"] is not None:
@@ -131,8 +132,15 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     return Part(cursor=cursor, progress=total, total=total, finished=True, result=result)
 
 
+def _configuration_of(file: ImportedFile) -> ProjectConfiguration | None:
+    try:
+        return configuration_of(file.project)
+    except UnreadablePinError as reason:
+        raise JobFailed(reason.sentence) from reason
+
+
 def _reading(file: ImportedFile) -> tuple[str, ReadingOptions]:
-    configuration = configuration_of(file.project)
+    configuration = _configuration_of(file)
     if configuration is None:
         return file.format, ReadingOptions()
     named = configuration.agentic.trace_converter if file.format == AUTOMATIC else file.format

@@ -9,8 +9,10 @@ from accounts.configuration import (
     CheckedConfiguration,
     ProjectConfiguration,
     Stripped,
+    UnreadablePinError,
     check_configuration,
     differences,
+    pinned,
 )
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox
@@ -39,9 +41,26 @@ class StripsMeaning(Refused):
 
     code = "confirmation_needed"
 
-    def __init__(self, stripped: tuple[Stripped, ...]) -> None:
-        super().__init__("Publishing would take something that existing annotations refer to. Confirm it first.")
+    def __init__(
+        self,
+        stripped: tuple[Stripped, ...],
+        sentence: str = "Publishing would take something that existing annotations refer to. Confirm it first.",
+    ) -> None:
+        super().__init__(sentence)
         self.stripped = stripped
+
+
+class NewestUnreadable(StripsMeaning):
+    """What publishing would take cannot be told: the newest version does not load, perhaps for a scheme type that is
+    no longer installed. Confirmed, it publishes all the same, so that nobody is stuck with such a version."""
+
+    code = "newest_unreadable"
+
+    def __init__(self, number: int, reason: UnreadablePinError) -> None:
+        sentence = (
+            f"What publishing would take from annotations under version {number} cannot be told. {reason.sentence}"
+        )
+        super().__init__((Stripped((), reason.code, sentence),), sentence)
 
 
 def create_project(*, slug: str, name: str) -> Project:
@@ -94,7 +113,7 @@ def publish_configuration(
     """Make the source the project's newest version, and its draft.
 
     Raises NotPublishable with every error, and StripsMeaning, unless confirmed, where existing annotations would
-    lose something. Publishing what is published already answers with the newest version, and makes none.
+    lose something or might. Publishing what is published already answers with the newest version, and makes none.
     """
     checked = check_configuration(source, where=where)
     if checked.configuration is None:
@@ -106,8 +125,7 @@ def publish_configuration(
         if newest is not None:
             if newest.source == source:
                 return newest
-            stripped = would_strip(newest, checked.configuration)
-            if stripped and not confirmed:
+            if not confirmed and (stripped := would_strip(newest, checked.configuration)):
                 raise StripsMeaning(stripped)
         version = ConfigurationVersion.objects.create(
             project=project,
@@ -125,8 +143,12 @@ def publish_configuration(
 
 
 def would_strip(newest: ConfigurationVersion, configuration: ProjectConfiguration) -> tuple[Stripped, ...]:
-    """What annotations made under the newest version would lose under the configuration."""
-    return differences(ProjectConfiguration.model_validate(newest.configuration), configuration)
+    """What annotations made under the newest version would lose under the configuration. Raises NewestUnreadable."""
+    try:
+        published = pinned(newest.configuration)
+    except UnreadablePinError as reason:
+        raise NewestUnreadable(newest.number, reason) from reason
+    return differences(published, configuration)
 
 
 def _storable(source: str) -> str:

@@ -6,6 +6,7 @@ Pure Python: no Django, no database, no files. Scheme types come from installed 
 from accounts.configuration.check import CheckedConfiguration, check_configuration
 from accounts.configuration.differences import differences
 from accounts.configuration.json_schema import json_schema
+from accounts.configuration.pinning import UnreadablePinError, pinned
 from accounts.configuration.problems import Problem
 from accounts.configuration.project import ProjectConfiguration
 from accounts.configuration.registry import SchemeConfiguration, SchemeType
@@ -18,7 +19,9 @@ __all__ = [
     "SchemeConfiguration",
     "SchemeType",
     "Stripped",
+    "UnreadablePinError",
     "check_configuration",
     "differences",
     "json_schema",
+    "pinned",
 ]

@@ -9,6 +9,7 @@ from django.test import Client
 
 from accounts.actions.projects import (
     DraftChanged,
+    NewestUnreadable,
     NotPublishable,
     StripsMeaning,
     create_project,
@@ -17,12 +18,13 @@ from accounts.actions.projects import (
     rename_project,
     save_draft,
 )
-from accounts.configuration import ProjectConfiguration
+from accounts.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.models import AuditEvent, ConfigurationVersion, Project
 from accounts.textdiff import unified_rows
 from jobs.models import OutboxEvent
 from tenancy.actor import acting_in
 from tests.worlds import World
+from traces.fragments import configuration_of
 
 FIRST = "task_name: First\n"
 SECOND = "task_name: Second\nguidelines: Read it all.\n"
@@ -70,6 +72,32 @@ def test_what_would_be_stripped_is_said_and_waits_for_a_confirmation(world: Worl
         assert "The severity level critical of inline_comments is removed." in told
         version = publish_configuration(project=world.acme_project, source=WITHOUT_VERDICT, confirmed=True)
         assert version.number == 2
+
+
+def test_a_version_whose_scheme_type_was_uninstalled_is_named_and_can_be_replaced(world: World) -> None:
+    with acting_in(world.acme):
+        pin = ProjectConfiguration(task_name="First").model_dump(mode="json")
+        pin["annotation_schemes"][0] = {"name": "mood", "annotation_type": "mood", "palette": {}}
+        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
+        with pytest.raises(NewestUnreadable, match="names the scheme type mood, which is not installed") as refusal:
+            publish_configuration(project=world.acme_project, source=FIRST)
+        assert [stripped.message for stripped in refusal.value.stripped] == [refusal.value.sentence]
+        with pytest.raises(UnreadablePinError, match="names the scheme type mood, which is not installed"):
+            configuration_of(world.acme_project)
+        assert publish_configuration(project=world.acme_project, source=FIRST, confirmed=True).number == 2
+
+
+def test_the_editor_asks_before_it_replaces_a_version_that_no_longer_loads(world: World, client: Client) -> None:
+    with acting_in(world.acme):
+        pin = {**ProjectConfiguration(task_name="First").model_dump(mode="json"), "task_name": ""}
+        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
+    client.force_login(world.dora)
+    answer = client.post(
+        f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/",
+        {"source": FIRST, "revision": 0, "action": "publish"},
+    )
+    assert answer.status_code == 409
+    assert "does not fit this version of Potato in task_name." in answer.content.decode()
 
 
 def test_a_published_version_cannot_be_changed_or_removed(world: World) -> None:
