@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
-from accounts.models import Project
+from accounts.configuration import ProjectConfiguration
+from accounts.models import ConfigurationVersion, Project
 from jobs import runner
 from jobs.models import Job, JobState
 from tenancy.actor import Actor, acting_in
@@ -110,6 +111,17 @@ def test_a_bad_line_is_told_and_stops_no_good_one(committed_world: World) -> Non
         (problem,) = ImportProblem.objects.filter(file=file)
         assert problem.place == 2
         assert problem.sentence
+
+
+def test_an_import_under_a_scheme_type_that_was_uninstalled_fails_with_its_name(committed_world: World) -> None:
+    world = committed_world
+    with acting_in(world.acme):
+        pin = ProjectConfiguration(task_name="First").model_dump(mode="json")
+        pin["annotation_schemes"][0] = {"name": "mood", "annotation_type": "mood"}
+        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
+    job = job_of(world, upload(world, lines(run("one"))))
+    assert job.state == JobState.FAILED
+    assert "names the scheme type mood, which is not installed" in job.error
 
 
 def test_a_file_that_yields_nothing_is_a_failed_job_and_no_trace(committed_world: World) -> None:
