@@ -18,7 +18,10 @@ from potato_site.devservices.locations import ServerUser
 
 
 def run(command: Sequence[str | Path], *, user: ServerUser | None, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, as `user`, with none of the caller's environment; no exit code raises."""
+    """Run a program to its end, as `user`, with none of the caller's environment; no exit code raises.
+
+    It has a session of its own: a terminal's Ctrl-C reaches the caller alone.
+    """
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     return subprocess.run(
         [str(part) for part in command],
@@ -31,6 +34,7 @@ def run(command: Sequence[str | Path], *, user: ServerUser | None, folder: Path)
         capture_output=True,
         text=True,
         check=False,
+        start_new_session=True,
     )
 
 

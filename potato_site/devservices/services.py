@@ -17,6 +17,7 @@ from potato_site.devservices import given, postgres, valkey
 from potato_site.devservices.addresses import broker_url, database_url
 from potato_site.devservices.binaries import Choice, find_postgres, find_valkey
 from potato_site.devservices.errors import ServiceError
+from potato_site.devservices.interruptions import held_back
 from potato_site.devservices.lease import Lease
 from potato_site.devservices.locations import Locations, Purpose, find_locations
 from potato_site.devservices.postgres import Cluster
@@ -61,6 +62,7 @@ class Services:
         if not all(server.is_running() for server in (self.cluster, self.broker) if server):
             self.start()
 
+    @held_back()
     def leave(self) -> None:
         """Stop using the servers; the last user stops all that run here, also those of an earlier choice."""
         atexit.unregister(self.leave)
@@ -76,6 +78,7 @@ class Services:
                         valkey.stop(folder)
 
 
+@held_back()
 def ensure(
     purpose: Purpose,
     *,
@@ -86,13 +89,13 @@ def ensure(
     """Set DATABASE_URL (application role), DATABASE_OWNER_URL and BROKER_URL where they are not set already.
 
     Starts what is needed and leaves at the end of the process. A DATABASE_URL that is an administrator's is
-    replaced by the application role's on the same server. Raises ServiceError.
+    replaced by the application role's on the same server, for children too. Signals wait until it is done.
+    Raises ServiceError.
     """
     for name in environ.pop(OURS, "").split():
         environ.pop(name, None)
     choice = _choice(environ)
     locations = locations or find_locations(purpose)
-    before = dict(environ)
     if environ.get("DATABASE_URL"):
         given.complete(environ, locations, report)
     elif environ.get("DATABASE_OWNER_URL"):
@@ -108,15 +111,18 @@ def ensure(
         Broker(find_valkey(choice, locations), locations) if needs_broker else None,
         report,
     )
+    if services.cluster or services.broker:
+        # Before the first one runs: the second may fail to start.
+        atexit.register(services.leave)
     services.start()
+    ours: list[str] = []
     if services.cluster:
         environ["DATABASE_URL"] = _embedded_url(services.cluster, roles.APP_ROLE)
         environ["DATABASE_OWNER_URL"] = _embedded_url(services.cluster, roles.OWNER_ROLE)
+        ours += ["DATABASE_URL", "DATABASE_OWNER_URL"]
     if services.broker:
         environ["BROKER_URL"] = broker_url(services.broker.socket)
-    if services.cluster or services.broker:
-        atexit.register(services.leave)
-    ours = [name for name in environ if name.endswith("_URL") and not before.get(name)]
+        ours.append("BROKER_URL")
     if ours:
         environ[OURS] = " ".join(ours)
     return services

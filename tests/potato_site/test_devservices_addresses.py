@@ -69,6 +69,21 @@ def test_an_administrators_address_is_exchanged_for_the_two_roles_each_time_the_
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("broker", ["memory://", ""])
+def test_a_child_process_inherits_the_roles_an_administrators_address_was_exchanged_for(
+    place: Path, source: str, server: str, broker: str
+) -> None:
+    environ = {"DATABASE_URL": server, "BROKER_URL": broker, "POTATO_SERVERS": source}
+    parent = devservices.ensure("development", locations=locations_in(place), environ=environ, report=silently)
+    inherited = dict(environ)
+    child = devservices.ensure("development", locations=locations_in(place), environ=environ, report=silently)
+    assert environ == inherited
+    assert (parent.cluster, child.cluster) == (None, None)
+    parent.leave()
+    child.leave()
+    assert not (child.broker and child.broker.is_running())
+
+
 def test_an_ordinary_roles_address_asks_for_the_owners(tmp_path: Path, server: str) -> None:
     environ = {"DATABASE_URL": server.replace("postgres@/postgres", "potato_app@/potato")}
     with pytest.raises(devservices.ServiceError, match="DATABASE_OWNER_URL is not set"):
