@@ -5,6 +5,7 @@ Not for production, where systemd or a container platform does this. Knows nothi
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -34,7 +35,7 @@ class SupervisorError(Exception):
 def port_from_environment() -> int:
     """PORT, 8000 unless set. Raises SupervisorError unless it is a free port of this machine."""
     given = os.environ.get("PORT") or "8000"
-    if not given.isdigit() or not 0 < int(given) < 65536:
+    if not re.fullmatch("[0-9]{1,5}", given) or not 0 < int(given) < 65536:
         raise SupervisorError(f"PORT is {given!r}; it must be a number from 1 to 65535.")
     port = int(given)
     with socket.socket() as probe:
@@ -81,7 +82,7 @@ class Program:
 
 
 class Supervisor:
-    """Runs `programs` until SIGINT, SIGTERM or SIGHUP. The first one is the web server."""
+    """Runs `programs` until SIGINT, SIGTERM or SIGHUP, unless it is ignored. The first one is the web server."""
 
     def __init__(self, programs: Sequence[Program], *, port: int, logs: Path, say: Callable[[str], None]) -> None:
         self.programs = programs
@@ -95,13 +96,15 @@ class Supervisor:
                 program.log.replace(program.log.with_suffix(".log.1"))
 
     def run(self, *, announce: Callable[[], None], heal: Callable[[], None]) -> None:
-        """Start all, `announce` when the site answers, `heal` every few seconds; return when told to stop.
+        """Start all, `announce` when the site is ready, `heal` every few seconds; return when told to stop.
 
         Ends everything it started, also when it raises. After it returns this process ignores the signals,
         so that nothing interrupts what is still to be put away.
         """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._stop)
+            # nohup's SIGHUP, for one, stays ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._stop)
         try:
             for program in self.programs:
                 program.start()
@@ -123,27 +126,29 @@ class Supervisor:
         self._stopping = True
 
     def _wait_until_ready(self) -> bool:
-        """Whether the site answered; False when it was told to stop before."""
+        """Whether the site reaches its database and broker; False when it was told to stop before."""
         web = self.programs[0]
         deadline = time.monotonic() + READY_SECONDS
         while not self._stopping:
-            if self._answers():
+            problem = self._problem()
+            if problem is None:
                 return True
             self._keep_running()
             if web.failures > 2 or time.monotonic() > deadline:
                 tail = web.log.read_text(errors="replace").splitlines()[-15:]
-                raise SupervisorError(
-                    "\n".join([f"{self.address}/healthz does not answer. The end of {web.log}:", *tail])
-                )
+                raise SupervisorError("\n".join([f"{self.address}/readyz {problem}. The end of {web.log}:", *tail]))
             time.sleep(0.1)
         return False
 
-    def _answers(self) -> bool:
+    def _problem(self) -> str | None:
+        """What is wrong with the site's answer, None when it is ready."""
         try:
-            with urllib.request.urlopen(f"{self.address}/healthz", timeout=5) as answer:  # noqa: S310 - http, ours
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
-            return False
+            with urllib.request.urlopen(f"{self.address}/readyz", timeout=10):  # noqa: S310 - http, ours
+                return None
+        except urllib.error.HTTPError as error:
+            return f"answers {error.code}: {error.read(500).decode(errors='replace').strip()}"
+        except OSError:
+            return "does not answer"
 
     def _keep_running(self) -> None:
         now = time.monotonic()

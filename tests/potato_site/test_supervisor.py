@@ -24,6 +24,7 @@ from potato_site.supervisor import Program, Supervisor, SupervisorError
 port, logs, web, slow = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], "import signal, time; " \\
     "signal.signal(signal.SIGTERM, signal.SIG_IGN) if {stubborn} else None; time.sleep(600)"
 site.END_SECONDS = 2.0
+site.READY_SECONDS = float(sys.argv[5])
 programs = [
     Program("web", [sys.executable, "-c", web, str(port)]),
     Program("worker", [sys.executable, "-c", slow.format(stubborn=sys.argv[4])]),
@@ -45,6 +46,15 @@ class Healthy(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
 """
+UNREADY = """
+import http.server, sys
+class Alone(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503 if self.path == "/readyz" else 200)
+        self.end_headers()
+        self.wfile.write(b'{"database": true, "broker": false}')
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Alone).serve_forever()
+"""
 BROKEN = "raise SystemExit('no module named potatoes')"
 
 Supervise = Callable[..., "subprocess.Popen[str]"]
@@ -61,10 +71,10 @@ def port() -> int:
 def supervise(port: int, tmp_path: Path) -> Iterator[Supervise]:
     begun: list[subprocess.Popen[str]] = []
 
-    def begin(web: str = WEB, stubborn: bool = False) -> "subprocess.Popen[str]":
+    def begin(web: str = WEB, stubborn: bool = False, patience: float = 60) -> "subprocess.Popen[str]":
         begun.append(
             subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, str(port), str(tmp_path), web, str(stubborn)],
+                [sys.executable, "-c", PROGRAM, str(port), str(tmp_path), web, str(stubborn), str(patience)],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -143,6 +153,12 @@ def test_a_site_that_cannot_start_says_why_and_ends(supervise: Supervise, tmp_pa
     assert str(tmp_path / "web.log") in complaint
 
 
+def test_a_site_that_cannot_reach_its_broker_is_not_ready(supervise: Supervise) -> None:
+    said, complaint = supervise(web=UNREADY, patience=5).communicate(timeout=60)
+    assert "READY" not in said
+    assert '/readyz answers 503: {"database": true, "broker": false}' in complaint
+
+
 def test_a_port_that_is_taken_is_refused_with_another_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -153,7 +169,8 @@ def test_a_port_that_is_taken_is_refused_with_another_to_try(monkeypatch: pytest
             port_from_environment()
 
 
-def test_a_port_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PORT", "http")
-    with pytest.raises(SupervisorError, match="PORT is 'http'; it must be a number"):
+@pytest.mark.parametrize("given", ["http", "0", "65536", "-1", "²", "٣٣٣٣", "8" * 5000])
+def test_a_port_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("PORT", given)
+    with pytest.raises(SupervisorError, match=f"PORT is '{given}'; it must be a number from 1 to 65535"):
         port_from_environment()
