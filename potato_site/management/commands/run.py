@@ -3,19 +3,22 @@
 import io
 import logging
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+import redis
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
+from kombu.exceptions import OperationalError as BrokerError
 
 from potato_site import devservices
+from potato_site.celery import app
 from potato_site.supervisor import HOST, Program, Supervisor, SupervisorError, port_from_environment
 
+BROKERS = ("redis://", "rediss://", "redis+socket://")
 QUEUES = "interactive,imports,exports,statistics"
 
 
@@ -30,13 +33,12 @@ class Command(BaseCommand):
                 f"`run` is for development and POTATO_MODE is {settings.MODE}. In production run gunicorn, celery "
                 "worker and celery beat under a supervisor of your choice."
             )
-        # Before the supervisor listens to signals, SIGTERM has to put the servers away as Ctrl-C does.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         local = Path(settings.BASE_DIR) / ".local"
         try:
             port = port_from_environment()
             supervisor = Supervisor(_programs(port, local), port=port, logs=local / "logs", say=self._say)
             services = devservices.ensure("development")
+            _ask_broker()
             self._say("migrating, loading the demo and collecting static files")
             demo = _prepare()
             self._say("logs are in " + ", ".join(str(program.log) for program in supervisor.programs))
@@ -55,6 +57,23 @@ class Command(BaseCommand):
     def _say(self, sentence: str) -> None:
         self.stderr.write(f"potato: {sentence}", style_func=str)
         self.stderr.flush()
+
+
+def _ask_broker() -> None:
+    """Refuse a broker that the web, the worker and beat can't share or can't reach."""
+    advice = "unset BROKER_URL to use an embedded server."
+    if not settings.BROKER_URL.startswith(BROKERS):
+        raise CommandError(
+            "BROKER_URL is not the address of a Redis or Valkey, which looks like redis://host:6379/0. "
+            f"Correct it, or {advice}"
+        )
+    try:
+        with app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, timeout=2)
+    except (BrokerError, redis.RedisError, OSError, ValueError) as error:
+        raise CommandError(
+            f"BROKER_URL can't be used: {str(error).rstrip('.')}. Start that server or correct the address, or {advice}"
+        ) from error
 
 
 def _prepare() -> str:

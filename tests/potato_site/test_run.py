@@ -1,0 +1,184 @@
+"""`manage.py run` in a checkout of its own: the servers it accepts, and what is left when it is ended early."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from potato_site.devservices import postgres, valkey
+from potato_site.devservices.locations import find_locations
+from potato_site.devservices.processes import listener
+from tests.potato_site.developers import CHECKOUT, Developer
+
+NOT_COPIED = shutil.ignore_patterns(".*", "node_modules", "__pycache__", "build", "tests", "docs")
+SECONDS = 120
+
+Run = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """One that the servers' user can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="potato-test-", dir="/var/tmp" if os.geteuid() == 0 else "/tmp"))  # noqa: S108
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def checkout(folder: Path) -> Iterator[Path]:
+    checkout = folder / "checkout"
+    shutil.copytree(CHECKOUT, checkout, ignore=NOT_COPIED)
+    yield checkout
+    stop_servers(checkout)
+    shutil.rmtree(find_locations("development", checkout=checkout).base, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(folder: Path) -> Iterator[tuple[str, str]]:
+    """Servers that somebody else runs: the administrator's address of a database, and a broker's."""
+    place = folder / "elsewhere"
+    place.mkdir(mode=0o755)
+    developer = Developer(place, "auto")
+    database, _, broker = developer.addresses()
+    yield database.replace("potato_app@/potato", "postgres@/potato"), broker
+    developer.leave()
+
+
+@pytest.fixture
+def run(checkout: Path) -> Iterator[Run]:
+    """Starts `manage.py run`, no server running, with nothing of this environment but what is named."""
+    stop_servers(checkout)
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(*, ignoring: signal.Signals | None = None, **environment: str) -> "subprocess.Popen[str]":
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        begun.append(
+            subprocess.Popen(
+                [sys.executable, "manage.py", "run"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                cwd=checkout,
+                start_new_session=True,
+                preexec_fn=(lambda: signal.signal(ignoring, signal.SIG_IGN)) if ignoring else None,
+                env={"PATH": os.environ["PATH"], "PORT": str(port), **environment},
+            )
+        )
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=SECONDS)
+
+
+def said_until(process: "subprocess.Popen[str]", words: str) -> str:
+    """What it said up to the line with these words; without such a line, all that it said until its end."""
+    assert process.stdout
+    said = ""
+    for line in process.stdout:
+        said += line
+        if words in line:
+            break
+    return said
+
+
+def stop_servers(checkout: Path) -> None:
+    locations = find_locations("development", checkout=checkout)
+    for sockets in locations.sockets.glob("*"):
+        postgres.stop(locations.home / sockets.name, sockets)
+        valkey.stop(sockets)
+
+
+def running_servers(checkout: Path) -> list[Path]:
+    sockets = find_locations("development", checkout=checkout).sockets
+    found = [*sockets.glob("postgresql-*/.s.PGSQL.5432"), *sockets.glob("*/server.sock")]
+    return [path for path in found if listener(path)]
+
+
+def test_an_administrators_address_is_enough_each_time(run: Run, elsewhere: tuple[str, str]) -> None:
+    database, broker = elsewhere
+    for others in ({}, {"BROKER_URL": broker}):
+        process = run(DATABASE_URL=database, **others)
+        said = said_until(process, "READY")
+        assert "READY" in said, said
+        process.terminate()
+        assert process.wait(timeout=SECONDS) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "complaint"),
+    [
+        ("redis://127.0.0.1:1/0", "Connection refused"),
+        ("redis://127.0.0.1:port/0", "port"),
+        ("potatoes", "redis://host:6379/0"),
+        ("memory://", "redis://host:6379/0"),
+    ],
+)
+def test_a_broker_that_cannot_be_used_is_refused_before_ready(
+    run: Run, elsewhere: tuple[str, str], address: str, complaint: str
+) -> None:
+    process = run(DATABASE_URL=elsewhere[0], BROKER_URL=address)
+    said = said_until(process, "READY")
+    assert process.wait(timeout=SECONDS) == 1, said
+    assert "READY" not in said
+    assert "Traceback" not in said
+    [sentence] = [line for line in said.splitlines() if "BROKER_URL" in line]
+    assert complaint in sentence
+    assert "unset BROKER_URL" in sentence
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_servers_start_leaves_none_of_them(run: Run, checkout: Path, number: signal.Signals) -> None:
+    process = run()
+    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    os.killpg(process.pid, number)
+    said, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in said
+    assert process.returncode == 128 + number, said
+    assert running_servers(checkout) == []
+
+
+def test_a_terminal_that_closes_while_it_migrates_leaves_no_server(run: Run, checkout: Path) -> None:
+    process = run()
+    assert "migrating" in said_until(process, "migrating")
+    os.killpg(process.pid, signal.SIGHUP)
+    said, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in said
+    assert process.returncode == 128 + signal.SIGHUP, said
+    assert running_servers(checkout) == []
+
+
+def test_a_script_that_runs_it_in_the_background_can_interrupt_it_early(run: Run, checkout: Path) -> None:
+    """A shell without job control starts background programs with SIGINT ignored."""
+    process = run(ignoring=signal.SIGINT)
+    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 128 + signal.SIGINT, said
+    assert running_servers(checkout) == []
+
+
+def test_under_nohup_it_outlives_its_terminal(run: Run, checkout: Path) -> None:
+    process = run(ignoring=signal.SIGHUP)
+    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    process.send_signal(signal.SIGHUP)
+    assert "READY" in said_until(process, "READY")
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+    process.terminate()
+    assert process.wait(timeout=SECONDS) == 0
+    assert running_servers(checkout) == []
