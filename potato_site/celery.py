@@ -16,9 +16,13 @@ app.autodiscover_tasks()
 @worker_init.connect
 @beat_init.connect
 def refuse_to_start_past_the_wall(**kwargs: Any) -> None:
+    """Celery logs an exception of a signal's receiver and goes on; it lets SystemExit alone pass."""
     from tenancy.checks import refuse_to_start_unchecked
 
-    refuse_to_start_unchecked()
+    try:
+        refuse_to_start_unchecked()
+    except Exception as error:
+        raise SystemExit(f"potato: not started: {error}") from error
 
 
 @worker_ready.connect
