@@ -10,6 +10,7 @@ from django.db import transaction
 
 from accounts.models import Organisation, Project
 from jobs.actions import request_job
+from jobs.kinds import JobFailed
 from jobs.models import Job
 from tenancy import audit
 from tenancy.actor import acting_in, current
@@ -32,6 +33,10 @@ class UnknownFormat(Refused):
 class FileTooLarge(Refused):
     code = "file_too_large"
     status = 413
+
+
+class CannotImport(Refused):
+    code = "cannot_import"
 
 
 class EmptyFile(Refused):
@@ -84,7 +89,8 @@ def request_import(*, project: Project, content: File[bytes], format: str = AUTO
 def import_now(*, organisation: Organisation, project: Project, path: Path, format: str = AUTOMATIC) -> Imported:
     """Import a file in this process, part by part, each in a transaction of its own; call it outside every block.
 
-    What was imported before an error or an interruption stays. Raises UnknownFormat.
+    What was imported before an error or an interruption stays. Raises UnknownFormat, and CannotImport where the
+    project's configuration does not load.
     """
     _known(format)
     kind, name, size = ImportTraces(), path.name, path.stat().st_size
@@ -96,8 +102,11 @@ def import_now(*, organisation: Organisation, project: Project, path: Path, form
     job = Job(kind=kind.name, parameters={"file": str(file.pk)})
     source = FileSource(name, lambda: path.open("rb"), size)
     while True:
-        with acting_in(organisation):
-            part = kind.do_part(job, source)
+        try:
+            with acting_in(organisation):
+                part = kind.do_part(job, source)
+        except JobFailed as failure:
+            raise CannotImport(str(failure)) from failure
         job.cursor = part.cursor
         if part.finished:
             with acting_in(organisation):
