@@ -49,6 +49,6 @@ def _broker_answers() -> bool:
     try:
         with app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, timeout=2)
-    except (BrokerError, redis.RedisError, OSError):
+    except (BrokerError, redis.RedisError, OSError, ValueError):
         return False
     return True
