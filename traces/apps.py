@@ -5,7 +5,8 @@ class TracesConfig(AppConfig):
     name = "traces"
 
     def ready(self) -> None:
-        from jobs import kinds
-        from traces.imports import ImportTraces
+        from jobs import kinds, outbox
+        from traces.imports import ImportTraces, remove_upload
 
         kinds.register(ImportTraces())
+        outbox.subscribe("job.finished", remove_upload)

@@ -10,11 +10,12 @@ from accounts.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
-from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, render_file
+from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, is_offered, render_views
 from traces.rendering.parts import Part
 from traces.rendering.steps import StepOptions, render_step
 
 View = Literal["unified", "split"]
+VIEWS: tuple[View, ...] = ("unified", "split")
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,13 @@ def configuration_of(project: Project) -> ProjectConfiguration | None:
     return pinned(newest.configuration) if newest else None
 
 
-def render_trace_file(file: TraceFile, options: DisplayOptions, view: View | None = None) -> None:
-    """Make and store the file's fragments in one view, unless they are there."""
-    diff_options = options.diff(view)
-    if not _is_there(file.sha256, diff_options.key):
+def render_trace_file(file: TraceFile, options: DisplayOptions, *views: View) -> None:
+    """Make and store the file's fragments in these views, those that are not there."""
+    missing = [one for one in map(options.diff, views) if not _is_there(file.sha256, one.key)]
+    if missing:
         change = change_from(Body.objects.get(sha256=file.sha256).content)
-        _store(file.sha256, diff_options.key, render_file(change, diff_options).parts)
+        for one, rendered in zip(missing, render_views(change, missing), strict=True):
+            _store(file.sha256, one.key, rendered.parts)
 
 
 def render_trace_step(step: TraceStep, options: DisplayOptions) -> None:
@@ -67,7 +69,7 @@ def render_trace_step(step: TraceStep, options: DisplayOptions) -> None:
 def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str) -> Fragment:
     """One part of a file's difference. Raises LookupError for a part that the file does not have.
 
-    Views that nobody asked for before, and hidden rows, are made here and kept.
+    Hidden rows are made here, when somebody asks for them, and kept; so is a view with options of a later version.
     """
     diff_options = options.diff(view)
     render_trace_file(file, options, view)
@@ -75,6 +77,8 @@ def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: st
     if found is None and part.startswith("rows-"):
         first, last = _rows(part)
         change = change_from(Body.objects.get(sha256=file.sha256).content)
+        if not is_offered(change, first, last, diff_options):
+            raise LookupError(f"No button of {file.path!r} shows {part}.")
         _store(file.sha256, diff_options.key, expand(change, first, last, diff_options))
         found = _fragment(file.sha256, diff_options.key, part)
     if found is None:

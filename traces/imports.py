@@ -14,11 +14,11 @@ from django.core.files.storage import default_storage
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError
 from jobs.kinds import JobFailed, Part
-from jobs.models import Job
+from jobs.models import Job, OutboxEvent
 from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Chosen, read_file
-from traces.fragments import DisplayOptions, configuration_of, render_trace_file, render_trace_step
+from traces.fragments import VIEWS, DisplayOptions, configuration_of, render_trace_file, render_trace_step
 from traces.models import ImportedFile, ImportProblem, Trace
 from traces.runs import Converted, ReadingOptions, Source, Unreadable
 from traces.sources import FileSource
@@ -59,8 +59,10 @@ def _read(file: ImportedFile, source: Source, cursor: dict[str, Any]) -> Part:
     named, options = _reading(file)
     # What the person named wins; the project's own converter is only what it expects.
     entries = read_file(source, options, named=named, explicit=file.format != AUTOMATIC)
-    ends = time.monotonic() + SECONDS_A_PART
+    ends = float("inf")
     for records, entry in enumerate(islice(entries, cursor["seen"], None), 1):
+        # The clock starts when the records of earlier parts are passed over: else a part of a large file did no more.
+        ends = min(ends, time.monotonic() + SECONDS_A_PART)
         cursor["seen"] += 1
         _take(file, entry, cursor)
         if records >= RECORDS_A_PART or time.monotonic() >= ends:
@@ -94,7 +96,7 @@ def _note(file: ImportedFile, problem: Unreadable, cursor: dict[str, Any]) -> No
 
 
 def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
-    """Fragments of the new traces in the project's own view, a body at a time; other views are made when asked for."""
+    """Fragments of the new traces in both views, with the project's own options, a body at a time."""
     options = DisplayOptions.of(_configuration_of(file))
     ends = time.monotonic() + SECONDS_A_PART
     traces = Trace.objects.filter(file=file).order_by("pk")
@@ -116,20 +118,25 @@ def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
 
 def _pieces(trace: Trace, options: DisplayOptions) -> Iterator[Any]:
     for file in trace.files.order_by("index"):
-        yield lambda file=file: render_trace_file(file, options)
+        yield lambda file=file: render_trace_file(file, options, *VIEWS)
     for step in trace.steps.order_by("index"):
         yield lambda step=step: render_trace_step(step, options)
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
-    if file.stored_as:
-        default_storage.delete(file.stored_as)
     if not cursor["imported"] and not cursor["known"] and file.job_id:
         first = file.problems.first()
         raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
     total = cursor["seen"] + cursor["imported"]
     return Part(cursor=cursor, progress=total, total=total, finished=True, result=result)
+
+
+def remove_upload(event: OutboxEvent) -> None:
+    """Subscriber of job.finished: however an import ended, its file is not needed any more."""
+    if event.payload["kind"] == ImportTraces.name:
+        for file in ImportedFile.objects.filter(job=event.payload["job"]).exclude(stored_as=""):
+            default_storage.delete(file.stored_as)
 
 
 def _configuration_of(file: ImportedFile) -> ProjectConfiguration | None:

@@ -15,9 +15,10 @@ from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
 from traces.rendering.tools import title_of
-from traces.runs import AgentRun, Converted
+from traces.runs import AgentRun, ConversionReport, Converted
 
 FILES_A_RUN = 3_000
+ID_LENGTH = 300
 
 
 class Refused(Exception):  # noqa: N818  (an answer to the person who imports)
@@ -36,7 +37,7 @@ def store_run(converted: Converted, file: ImportedFile) -> bool:
     noted on the file. A run without an id is named after its file. Raises Refused for one with nothing to judge.
     """
     run = converted.run
-    external_id = storable(run.external_id, 300)
+    external_id = _external_id(run, converted.report)
     if not external_id:
         external_id = (
             storable(file.name, 280) if converted.place == 1 else f"{storable(file.name, 280)}#{converted.place}"
@@ -67,6 +68,16 @@ def store_run(converted: Converted, file: ImportedFile) -> bool:
         _store_steps(trace, run)
         _store_files(trace, changes.files)
     return True
+
+
+def _external_id(run: AgentRun, report: ConversionReport) -> str:
+    """The run's id as a column keeps it. One that has to be cut or mended gets a part of its hash: ids stay apart."""
+    kept = storable(run.external_id, ID_LENGTH)
+    if kept == run.external_id:
+        return kept
+    report.repairs["id cut or mended"] += 1
+    digest = hashlib.sha256(run.external_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{storable(run.external_id, ID_LENGTH - 17)}~{digest[:16]}"
 
 
 def task_id_of(task: str) -> str:

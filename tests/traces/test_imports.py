@@ -2,6 +2,8 @@
 
 import io
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from accounts.configuration import ProjectConfiguration
 from accounts.models import ConfigurationVersion, Project
-from jobs import runner
+from jobs import outbox, runner
 from jobs.models import Job, JobState
 from tenancy.actor import Actor, acting_in
 from tests.worlds import World
@@ -23,7 +25,7 @@ from traces.actions import EmptyFile, UnknownFormat, request_import
 from traces.converters.native import run_as_native
 from traces.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from traces.runs import Converted, ReadingOptions
+from traces.runs import AgentRun, ConversionReport, Converted, ReadingOptions
 from traces.sources import BytesSource
 from traces.storing import store_run
 
@@ -63,6 +65,7 @@ def work(world: World, file: ImportedFile) -> Job:
         with acting_in(world.acme):
             job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:
+            outbox.deliver(actor)
             return job
     pytest.fail("the job does not end")
 
@@ -84,11 +87,14 @@ def test_an_upload_becomes_traces_with_steps_files_and_fragments(committed_world
         assert one.task == "Fix the parser"
         assert one.task_id == Trace.objects.get(external_id="two").task_id
         assert one.files.get().path == "src/parser.py"
-        assert "is-add" in Fragment.objects.get(sha256=one.files.get().sha256, part="0").html
+        assert "is-add" in Fragment.objects.get(sha256=one.files.get().sha256, view="unified-5-coloured", part="0").html
         file.refresh_from_db()
         assert file.chosen == "native"
         assert "native" in file.reason
     assert not default_storage.exists(file.stored_as)
+    with acting_in(world.acme):
+        files = {fragment.view for fragment in Fragment.objects.filter(sha256=one.files.get().sha256)}
+    assert files == {"unified-5-coloured", "split-5-coloured"}
 
 
 def test_the_same_content_again_is_known_and_other_content_is_a_new_version(committed_world: World) -> None:
@@ -302,6 +308,44 @@ def test_another_organisation_sees_nothing_of_an_import(committed_world: World) 
         assert Project.objects.get().traces.count() == 0
 
 
+def test_ids_that_agree_as_far_as_a_column_keeps_them_stay_apart(committed_world: World) -> None:
+    world = committed_world
+    file = upload(world, lines(run("x" * 5000 + "A"), run("x" * 5000 + "B"), run("sur\ud800"), run("sur\udfff")))
+    assert job_of(world, file).result == {"imported": 4, "known": 0, "errors": 0}
+    with acting_in(world.acme):
+        traces = Trace.objects.all()
+        assert {trace.version for trace in traces} == {1}
+        assert len({trace.external_id for trace in traces}) == 4
+        assert all(trace.report["repairs"] == {"id cut or mended": 1} for trace in traces)
+
+
+def test_a_part_of_a_large_file_does_more_than_pass_over_what_is_stored(
+    committed_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    monkeypatch.setattr(imports, "SECONDS_A_PART", 0.2)
+    monkeypatch.setattr(imports, "read_file", slow_to_pass(20, 0.02))
+    monkeypatch.setattr(imports, "store_run", lambda *args: True)
+    with acting_in(world.acme):
+        file = ImportedFile.objects.create(project=world.acme_project, name="large.jsonl", size=1, format="auto")
+        cursor = {"phase": "read", "seen": 20, "imported": 0, "known": 0, "errors": 0}
+        job = Job(parameters={"file": str(file.pk)}, cursor=cursor)
+        part = imports.ImportTraces().do_part(job, BytesSource("large.jsonl", b""))
+    assert part.cursor["seen"] > 25
+
+
+def slow_to_pass(count: int, seconds: float) -> Any:
+    """A file whose first records, which are stored already, take longer to read than a part may take."""
+
+    def read(*args: Any, **options: Any) -> Iterator[Converted]:
+        for number in range(count + 1000):
+            if number < count:
+                time.sleep(seconds)
+            yield Converted(AgentRun(str(number), "task"), ConversionReport(), number + 1)
+
+    return read
+
+
 def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world = committed_world
     monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
@@ -318,3 +362,4 @@ def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypat
     assert work(world, file).state == JobState.CANCELLED
     with acting_in(world.acme):
         assert 0 < Trace.objects.count() < 10
+    assert not default_storage.exists(file.stored_as)

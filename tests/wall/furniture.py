@@ -153,7 +153,7 @@ def _trace_file(house: House) -> TraceFile:
 
 def _fragment(house: House) -> Fragment:
     render_trace_step(house.rows["traces.TraceStep"], DisplayOptions())
-    render_trace_file(house.rows["traces.TraceFile"], DisplayOptions())
+    render_trace_file(house.rows["traces.TraceFile"], DisplayOptions(), "unified")
     return Fragment.objects.get(sha256=house.rows["traces.TraceFile"].sha256, part="0")
 
 

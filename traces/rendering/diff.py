@@ -122,6 +122,15 @@ def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: 
     )
 
 
+def is_offered(change: FileChange, first: int, last: int, options: DiffOptions) -> bool:
+    """Whether a button shows these hidden rows: all of a fold, or what is left of it after portions of 500."""
+    return any(
+        hidden.last == last and hidden.first <= first <= last and (first - hidden.first) % ROWS_EXPANDED == 0
+        for section in sections_of(change, layout_of(change), options.context)
+        if isinstance(section, Hidden) and (hidden := _hidden_rows(section.rows))
+    )
+
+
 def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> tuple[Part, ...]:
     """Hidden rows by their positions: the part named `rows-first-last`, and the parts that its long lines need.
 
