@@ -23,6 +23,7 @@ from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
 from traces.rendering.parts import nodes_in
 from traces.rendering.safe import SafeHtml, trusted
+from traces.searching import FoundSteps, steps_saying
 
 ROWS_AT_ONCE = 1_000
 NODES_AT_ONCE = 18_000
@@ -52,7 +53,7 @@ _STEP_ICONS = {
     "message": "message-square",
 }
 _NODES_AROUND_A_FILE = 34
-_NODES_AROUND_A_STEP = 22
+_NODES_AROUND_A_STEP = 26
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,12 @@ class ShownStep:
     def icon(self) -> str:
         return _STEP_ICONS.get(self.step.kind, "wrench")
 
+    @property
+    def hint(self) -> str:
+        """What tells the step from others of its title, in the little room of the rail."""
+        detail = self.step.detail
+        return detail.rpartition("/")[2] if self.step.kind in ("read", "edit", "write") else detail
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -165,9 +172,12 @@ class FilesPage:
 
 @dataclass(frozen=True)
 class StepsPage:
+    """`found` is None where nothing was searched for; else only the steps in it are shown."""
+
     pages: Pages
     steps: list[ShownStep]
     errors: int
+    found: FoundSteps | None = None
 
 
 def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int | None, page: int) -> FilesPage:
@@ -211,10 +221,14 @@ def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int
     )
 
 
-def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, page: int) -> StepsPage:
-    """Steps in their order; of the page that has the wanted step, or of page `page`."""
-    pages = Pages.around((page - 1) * STEPS_ON_A_PAGE if wanted is None else wanted, trace.steps_count, STEPS_ON_A_PAGE)
-    here = list(trace.steps.all()[pages.first - 1 : pages.last])
+def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, page: int, words: str = "") -> StepsPage:
+    """Steps in their order, with words those that say them: the page that has the wanted step, or page `page`."""
+    found = steps_saying(trace, words) if words else None
+    steps = trace.steps.filter(index__in=found.indexes) if found else trace.steps.all()
+    count = len(found.indexes) if found else trace.steps_count
+    position = (page - 1) * STEPS_ON_A_PAGE if wanted is None or found else wanted
+    pages = Pages.around(position, count, STEPS_ON_A_PAGE)
+    here = list(steps[pages.first - 1 : pages.last])
     at = next((at for at, step in enumerate(here) if step.index == wanted), 0)
     key = options.step().key
     inline = _inline_steps(here[at : at + STEPS_AT_ONCE], len(here), options)
@@ -235,6 +249,7 @@ def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, pag
             for step in here
         ],
         errors=trace.error_steps,
+        found=found,
     )
 
 

@@ -5,6 +5,7 @@ Everything here is read only, and what is asked for is found through the project
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -33,6 +34,7 @@ _LONG_TASK = 640
 """A task with more characters is folded."""
 
 _OLD_ADDRESS = "The page that asks for this is older than the site or the project's configuration. Load it again."
+_LONGEST_WORDS = 200
 _LARGEST_INDEX = 2**31 - 1
 
 
@@ -92,13 +94,21 @@ def trace_files(request: OrganisationRequest, project: str, trace_id: UUID) -> H
 @requires(Right.SEE_TRACES)
 @require_safe
 def trace_steps(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
-    """The tab "Agent trace". `step` is the step from which on bodies are in the response."""
+    """The tab "Agent trace". `step` is the step from which on bodies are in the response, `q` what steps must say."""
     trace = _trace(request, project, trace_id)
     configuration = configuration_of(trace.project)
     options = DisplayOptions.of(configuration)
-    page = steps_page(trace, options, wanted=_number(request, "step"), page=max(_number(request, "page") or 1, 1))
-    frame = _frame(trace, configuration, "steps")
-    return render(request, "traces/steps.html", {**frame, "evidence": page})
+    words = request.GET.get("q", "").strip()[:_LONGEST_WORDS]
+    page = steps_page(
+        trace, options, wanted=_number(request, "step"), page=max(_number(request, "page") or 1, 1), words=words
+    )
+    context = {
+        **_frame(trace, configuration, "steps"),
+        "evidence": page,
+        "words": words,
+        "words_query": f"{urlencode({'q': words})}&" if words else "",
+    }
+    return render(request, "traces/steps.html", context)
 
 
 @requires(Right.SEE_TRACES)

@@ -104,6 +104,7 @@ function openOtherPage(index) {
   const name = isFiles ? "file" : "step";
   if (query.get(name) === index) return;
   query.delete("page");
+  query.delete("q");
   query.set(name, index);
   location.replace(`?${query}${location.hash}`);
 }

@@ -17,6 +17,7 @@ from tenancy.actor import acting_in
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from tests.worlds import World
+from traces import searching
 from traces.evidence import FILES_ON_A_PAGE, STEPS_ON_A_PAGE
 from traces.fragments import DisplayOptions
 from traces.models import Fragment, Trace, TraceFile, TraceStep
@@ -286,6 +287,38 @@ def test_five_hundred_steps_and_more_stay_within_the_bound(world: World, alice: 
     assert page.count('<article class="step') == STEPS_ON_A_PAGE
     assert nodes_in(page) < NODES
     assert f'id="s{STEPS_ON_A_PAGE}"' in text_of(alice.get(f"{path_of(trace)}steps/", {"step": str(STEPS_ON_A_PAGE)}))
+
+
+def test_words_are_found_in_steps_that_no_browser_has_loaded(world: World, alice: Client) -> None:
+    said = (
+        step("Mend the Parser"),
+        step("x", thought="the parser is NAÏVE"),
+        step("y", result="no <b>PARSER</b> here"),
+    )
+    trace = simple(world, steps=(*(step(f"Step {at}") for at in range(20)), *said))
+    where = f"{path_of(trace)}steps/"
+
+    def found(words: str) -> list[int]:
+        page = text_of(alice.get(where, {"q": words}))
+        return [int(index) for index in re.findall(r'<article class="step[^>]* id="s(\d+)"', page)]
+
+    assert found("parser") == [20, 21, 22]
+    assert found("naïve") == [21]
+    assert found("<b>parser") == [22]
+    assert found("nobody says this") == []
+    assert found("  ") == list(range(23))
+    assert found("\x00") == []
+    page = text_of(alice.get(where, {"q": "<b>parser", "step": "22"}))
+    assert "1 step with “&lt;b&gt;parser”" in page
+    assert "was searched" not in page
+
+
+def test_a_search_ends_where_a_trace_is_too_long(world: World, alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "SEARCHED_BYTES", 100)
+    trace = simple(world, steps=tuple(step(f"Step {at}") for at in range(9)))
+    page = text_of(alice.get(f"{path_of(trace)}steps/", {"q": "step"}))
+    assert "1 step with" in page
+    assert "the first 1 steps were searched" in page
 
 
 def test_a_trace_without_steps_or_without_files_says_so(world: World, alice: Client) -> None:
