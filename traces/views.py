@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from accounts.configuration import ProjectConfiguration
+from accounts.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.configuration.agentic import CodingTraceDisplay
 from accounts.models import Project
 from tenancy.middleware import OrganisationRequest
@@ -76,7 +76,7 @@ def trace_list(request: OrganisationRequest, project: str) -> HttpResponse:
 def trace_files(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
     """The tab "Files changed". `view` chooses unified or split, `file` the file that is shown first."""
     trace = _trace(request, project, trace_id)
-    configuration = configuration_of(trace.project)
+    configuration = _configuration(trace.project)
     options = DisplayOptions.of(configuration)
     asked = request.GET.get("view")
     view: View = next((name for name in _VIEWS if name == asked), options.view)
@@ -96,7 +96,7 @@ def trace_files(request: OrganisationRequest, project: str, trace_id: UUID) -> H
 def trace_steps(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
     """The tab "Agent trace". `step` is the step from which on bodies are in the response, `q` what steps must say."""
     trace = _trace(request, project, trace_id)
-    configuration = configuration_of(trace.project)
+    configuration = _configuration(trace.project)
     options = DisplayOptions.of(configuration)
     words = request.GET.get("q", "").strip()[:_LONGEST_WORDS]
     page = steps_page(
@@ -125,7 +125,7 @@ def file_part(
 ) -> HttpResponse:
     """A part of a file's difference, in one of the two views with the project's own options."""
     trace = _trace(request, project, trace_id)
-    options = DisplayOptions.of(configuration_of(trace.project))
+    options = DisplayOptions.of(_configuration(trace.project))
     view = next((name for name in _VIEWS if options.diff(name).key == key), None)
     if view is None or version != RENDER_VERSION or index > _LARGEST_INDEX:
         raise Http404(_OLD_ADDRESS)
@@ -150,7 +150,7 @@ def step_part(
 ) -> HttpResponse:
     """A part of a step, with the project's own options."""
     trace = _trace(request, project, trace_id)
-    options = DisplayOptions.of(configuration_of(trace.project))
+    options = DisplayOptions.of(_configuration(trace.project))
     if key != options.step().key or version != RENDER_VERSION or index > _LARGEST_INDEX:
         raise Http404(_OLD_ADDRESS)
     step = get_object_or_404(trace.steps, index=index, sha256=sha256)
@@ -158,6 +158,14 @@ def step_part(
         return _immutable(request, step_fragment(step, options, part))
     except LookupError as error:
         raise Http404(str(error)) from None
+
+
+def _configuration(project: Project) -> ProjectConfiguration | None:
+    """What the project says about showing traces; nothing where its newest version needs what is not installed."""
+    try:
+        return configuration_of(project)
+    except UnreadablePinError:
+        return None
 
 
 def _project(request: OrganisationRequest, slug: str) -> Project:
@@ -187,7 +195,7 @@ def _frame(trace: Trace, configuration: ProjectConfiguration | None, tab: str) -
         "trace": trace,
         "tab": tab,
         "title": title,
-        "rest": trusted(markdown(rest) or f'<pre class="code">{escaped(rest)}</pre>'),
+        "rest": trusted(markdown(rest) or f'<pre class="code">{escaped(rest)}</pre>') if rest else "",
         "rest_is_long": len(rest) > _LONG_TASK or rest.count("\n") > _LONG_TASK // 80,
         "versions": list(versions.values_list("version", "pk")),
         "remarks": [

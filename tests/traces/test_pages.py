@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.actions.projects import publish_configuration
-from accounts.models import Project
+from accounts.models import ConfigurationVersion, Project
 from tenancy.actor import acting_in
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
@@ -259,6 +259,19 @@ def test_the_project_decides_how_a_page_opens(world: World, alice: Client) -> No
     assert "diff--split" in text_of(alice.get(path_of(trace)))
     assert "diff--split" not in text_of(alice.get(path_of(trace), {"view": "unified"}))
     assert "diff--split" in text_of(alice.get(path_of(trace), {"view": "nonsense"}))
+
+
+def test_traces_stay_readable_where_a_scheme_type_was_uninstalled(world: World, alice: Client) -> None:
+    trace = simple(world, steps=(step(),))
+    with acting_in(world.acme):
+        ConfigurationVersion.objects.create(
+            project=world.acme_project,
+            number=1,
+            source="",
+            configuration={"task_name": "x", "annotation_schemes": [{"annotation_type": "mood", "name": "mood"}]},
+        )
+    for address in everything_about(trace, alice):
+        assert alice.get(address).status_code == 200
 
 
 # --- One trace: steps ----------------------------------------------------------------------------------------
