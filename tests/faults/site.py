@@ -14,6 +14,9 @@ from potato_site.celery import app
 
 if limit := os.environ.get("TESTS_SOFT_TIME_LIMIT"):
     app.conf.task_soft_time_limit = float(limit)
+if timeout := os.environ.get("TESTS_VISIBILITY_TIMEOUT"):
+    # Not through the settings: a system check refuses a timeout that is shorter than a task may be.
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "visibility_timeout": int(timeout)}
 django.setup()
 
 from django.db import connection  # noqa: E402  (models need the set-up before)

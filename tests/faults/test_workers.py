@@ -104,7 +104,7 @@ def test_a_part_that_takes_too_long_is_stopped_and_tried_again(machine: Machine,
 
 def test_a_message_that_is_handed_out_twice_runs_nothing_twice(machine: Machine, ask: Ask) -> None:
     """The broker hands a message on whose worker is slower than the visibility timeout."""
-    machine.settings["CELERY_VISIBILITY_TIMEOUT"] = "1"
+    machine.settings["TESTS_VISIBILITY_TIMEOUT"] = "1"
     worker = machine.worker(processes=2)
     numbers = ask()
     numbers.reached()
