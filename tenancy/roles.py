@@ -27,10 +27,14 @@ class Right(StrEnum):
     SEE_AUDIT = "see the audit trail"
     SEE_TRACES = "see traces"
     IMPORT_TRACES = "import traces"
+    ANNOTATE = "annotate"
+    SEE_ANNOTATIONS = "see everybody's annotations"
+    EXPORT = "export annotations"
+    MANAGE_TOKENS = "manage API tokens"
 
 
-_ANNOTATOR = frozenset({Right.SEE_ORGANISATION})
-_MANAGER = _ANNOTATOR | {Right.SEE_TRACES}
+_ANNOTATOR = frozenset({Right.SEE_ORGANISATION, Right.ANNOTATE})
+_MANAGER = _ANNOTATOR | {Right.SEE_TRACES, Right.SEE_ANNOTATIONS, Right.EXPORT}
 _ADMIN = _MANAGER | {
     Right.USE_ADMIN,
     Right.CONFIGURE_PROJECTS,
@@ -39,6 +43,7 @@ _ADMIN = _MANAGER | {
     Right.CANCEL_JOBS,
     Right.SEE_AUDIT,
     Right.IMPORT_TRACES,
+    Right.MANAGE_TOKENS,
 }
 _OWNER = _ADMIN | {Right.MANAGE_OWNERS}
 
