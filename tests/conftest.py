@@ -3,6 +3,7 @@ web role, so that every query passes row-level security.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,10 @@ from django.test import TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.worlds import World, build_world
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and so would what stories end by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
