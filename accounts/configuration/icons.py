@@ -1,12 +1,12 @@
-"""The names of icons that a configuration may use: those of Lucide, its former names included.
+"""The icons that a configuration may use: those of Lucide by their names, its former names included.
 
-`lucide_names.txt` lists the SVG files of the npm package `lucide-static` 1.62.0 (ISC), which holds a file for each
-former name too. Renew it together with the icons that the pages show: `npm pack lucide-static`, then
-`tar tzf lucide-static-*.tgz | sed -n 's|^package/icons/\\(.*\\)[.]svg$|\\1|p' | LC_ALL=C sort`.
+`lucide_shapes.txt` holds what is inside each SVG file of the npm package `lucide-static` 1.62.0 (ISC, see
+static/icons/LICENSE-lucide.txt), a shape a line: its names, a tab, the elements of a 24 by 24 box.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated
@@ -20,18 +20,21 @@ from accounts.configuration.wording import did_you_mean, quoted
 
 
 @cache
-def icon_names() -> tuple[str, ...]:
-    """Every name, sorted."""
-    return tuple(files(__package__).joinpath("lucide_names.txt").read_text(encoding="ascii").split())
+def icon_shapes() -> Mapping[str, str]:
+    """The SVG elements of every icon by its name, sorted."""
+    lines = files(__package__).joinpath("lucide_shapes.txt").read_text(encoding="ascii").splitlines()
+    shapes = (line.split("\t") for line in lines)
+    return dict(sorted((name, shape) for names, shape in shapes for name in names.split()))
 
 
 @cache
-def _name_set() -> frozenset[str]:
-    return frozenset(icon_names())
+def icon_names() -> tuple[str, ...]:
+    """Every name, sorted."""
+    return tuple(icon_shapes())
 
 
 def _known_icon(name: str) -> str:
-    if name in _name_set():
+    if name in icon_shapes():
         return name
     hint = did_you_mean(name, icon_names()) or " All names are at https://lucide.dev/icons."
     raise PydanticCustomError(

@@ -58,8 +58,17 @@ class SchemeType:
     block: ClassVar[str]
     """The key that holds this type's settings."""
     configuration: ClassVar[type[SchemeConfiguration]]
+    template: ClassVar[str] = ""
+    """The template of its part of the task page; empty for a type that people do not answer there."""
+    module: ClassVar[str] = ""
+    """The static file of the ES module that brings the template to life; exports `mount(task, scheme)`."""
     default_entry: ClassVar[Mapping[str, Any] | None] = None
     """The entry that a configuration without `annotation_schemes` gets; None for no entry."""
+
+    @classmethod
+    def colours(cls, scheme: Any) -> Mapping[str, str]:
+        """The configured colour, #rgb or #rrggbb, of each value that is chosen under `scheme`."""
+        return {}
 
     @classmethod
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
@@ -121,6 +130,8 @@ def _loaded(entry: EntryPoint) -> type[SchemeType]:
         raise SchemeTypeError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
     if kind.block not in kind.configuration.model_fields:
         raise SchemeTypeError(f"{where} has no key {kind.block} in its configuration.")
+    if bool(kind.template) != bool(kind.module):
+        raise SchemeTypeError(f"{where} must have both a template and a module for the task page, or neither.")
     return kind
 
 

@@ -7,8 +7,9 @@ from django import template
 from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textarea
 from django.templatetags.static import static
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
+from accounts.configuration.icons import icon_shapes
 from tenancy.urls import global_reverse
 
 register = template.Library()
@@ -23,6 +24,18 @@ def icon(name: str, classes: str = "i") -> SafeString:
     It is hidden from assistive technology, so the text beside it or the control's `aria-label` carries the meaning.
     """
     return format_html('<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name)
+
+
+@register.simple_tag
+def configured_icon(name: str | None, classes: str = "i") -> SafeString:
+    """A decorative icon that a configuration names, drawn in place: the sprite holds only those of our own pages.
+
+    Nothing where no icon is configured.
+    """
+    if name is None:
+        return SafeString()
+    shape = mark_safe(icon_shapes()[name])  # noqa: S308 - our own file, and the name is only a key of it
+    return format_html('<svg class="{}" viewBox="0 0 24 24" aria-hidden="true">{}</svg>', classes, shape)
 
 
 @register.simple_tag
