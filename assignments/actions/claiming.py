@@ -99,6 +99,7 @@ def resume(*, assignment: Assignment) -> Assignment:
                     )
                 places.move(live=1)
             row.state, row.since = AssignmentState.CLAIMED, timezone.now()
+            row.claimed_at = row.since
         row.fence += 1
         return _prolonged(row, rules)
 
@@ -145,20 +146,21 @@ def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUI
             user=user,
             version_id=version,
             since=now,
+            claimed_at=now,
             lease_until=until,
         )
-    again.state, again.since, again.lease_until = AssignmentState.CLAIMED, now, until
+    again.state, again.since, again.claimed_at, again.lease_until = AssignmentState.CLAIMED, now, now, until
     again.fence += 1
     if not Draft.objects.filter(assignment=again).exists():
         # A draft stays with the configuration that it was begun under.
         again.version_id = version
-    again.save(update_fields=["state", "since", "lease_until", "fence", "version"])
+    again.save(update_fields=["state", "since", "claimed_at", "lease_until", "fence", "version"])
     return again
 
 
 def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:
     assignment.lease_until = timezone.now() + timedelta(minutes=rules.lease_minutes)
-    assignment.save(update_fields=["state", "since", "lease_until", "fence"])
+    assignment.save(update_fields=["state", "since", "claimed_at", "lease_until", "fence"])
     return assignment
 
 

@@ -63,7 +63,9 @@ class Assignment(TenantModel):
     """A person's claim on a trace: one row, which ends and may be claimed again, with its draft.
 
     `version` is the configuration that page, checks and exports use. `fence` grows with each claim and take-over,
-    so that a page that was left behind can write nothing. `since` is when the state was entered.
+    so that a page that was left behind can write nothing. `since` is when the state was entered, `claimed_at` when
+    the claim that goes on, or the last one, began: it stays when the assignment is submitted, so that the two say how
+    long the work took.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -76,6 +78,7 @@ class Assignment(TenantModel):
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.NORMAL)
     state = models.CharField(max_length=12, choices=AssignmentState.choices, default=AssignmentState.CLAIMED)
     since = models.DateTimeField(default=timezone.now)
+    claimed_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     fence = models.PositiveBigIntegerField(default=1)
     skip_reason = models.CharField(max_length=500, blank=True)
