@@ -3,6 +3,8 @@
  * and followed by its other tabs; theme-early.js applies it before the first paint.
  */
 
+import { on } from "./events.js";
+
 /** @typedef {"system" | "light" | "dark"} Theme */
 
 const KEY = "potato.theme";
@@ -44,17 +46,15 @@ function switches() {
   return document.querySelectorAll("button[data-theme-switch]");
 }
 
-for (const button of switches()) {
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    const theme = NEXT[current()];
-    keep(theme);
-    show(theme);
-  });
-}
+for (const button of switches()) button.hidden = false;
+on("click", "button[data-theme-switch]", () => {
+  const theme = NEXT[current()];
+  keep(theme);
+  show(theme);
+});
 show(current());
 
-addEventListener("storage", (event) => {
+on("storage", ":root", (event) => {
   if (event.key !== KEY) return;
   show(event.newValue === "light" || event.newValue === "dark" ? event.newValue : "system");
 });

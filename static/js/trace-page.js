@@ -1,8 +1,10 @@
 /**
- * The two tabs of a trace: loads what is near, opens and closes, shows hidden lines, follows addresses of files, lines
- * and steps, marks where the reader is in the rail, and listens to keys. The page is whole without it.
+ * Files and steps of a trace, for managers and on a task: loads what is near, opens and closes, shows hidden lines,
+ * follows addresses of files, lines and steps, marks where the reader is in the rail. The page is whole without it.
  */
 
+import { key, on } from "./events.js";
+import { kept } from "./kept.js";
 import { hashOf, markRow, moveByChange, moveByLine, nextOf, placeOf, prepareLines, rowOf } from "./evidence-lines.js";
 import { failure, fragmentFrom, LazyFragment } from "./lazy-fragment.js";
 
@@ -11,24 +13,13 @@ const isFiles = root.dataset.evidence === "files";
 const rail = root.querySelector(".rail");
 const articles = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("article[data-base]")]);
 
-/** @param {string} name @param {string} [value] writes it, an empty one forgets it @returns {string | null} */
-function kept(name, value) {
-  try {
-    if (value === "") localStorage.removeItem(`potato.${name}`);
-    else if (value !== undefined) localStorage.setItem(`potato.${name}`, value);
-    return localStorage.getItem(`potato.${name}`);
-  } catch {
-    // Storage is refused by the browser: the choice lasts for this page.
-    return value ?? null;
-  }
-}
-
 /* Opening and closing ------------------------------------------------------------------------- */
 
-/** @param {Element} article @param {boolean} open */
-function setOpen(article, open) {
+/** Show or hide what is under the header of a file or step. @param {Element} article @param {boolean} open */
+export function setOpen(article, open) {
   article.classList.toggle("is-closed", !open);
   article.querySelector("[data-toggle]")?.setAttribute("aria-expanded", String(open));
+  showWhetherAllOpen();
 }
 
 function showWhetherAllOpen() {
@@ -41,7 +32,6 @@ function showWhetherAllOpen() {
 function toggleAll() {
   const open = articles.some((article) => article.classList.contains("is-closed"));
   for (const article of articles) setOpen(article, open);
-  showWhetherAllOpen();
 }
 
 /* Parts that buttons ask for ---------------------------------------------------------------------- */
@@ -52,7 +42,8 @@ function toggleAll() {
  * @returns {Promise<boolean>} false if it did not come
  */
 async function loadPart(button) {
-  const base = button.closest("article")?.dataset.base;
+  const article = button.closest("article");
+  const base = article?.dataset.base;
   if (base === undefined || button.ariaBusy === "true") return false;
   const place = button.closest("tr.expand, .diff__more") ?? button;
   const hadFocus = document.activeElement === button;
@@ -63,6 +54,7 @@ async function loadPart(button) {
     const first = part.querySelector("button, summary, a[href]");
     place.replaceWith(part);
     if (hadFocus && first instanceof HTMLElement) first.focus({ preventScroll: true });
+    article?.dispatchEvent(new CustomEvent("fragment", { bubbles: true }));
     return true;
   } catch {
     button.ariaBusy = null;
@@ -86,16 +78,26 @@ function tryAgain(again) {
 
 async function followHash() {
   const place = placeOf(location.hash);
-  if (!place) return;
-  const article = document.getElementById(place.id);
-  if (!article) return openOtherPage(place.id.slice(1));
+  if (place && !(await goTo(place))) openOtherPage(place.id.slice(1));
+}
+
+/**
+ * Show a file, one of its lines, or a step, and put the focus there; what is not loaded is loaded first.
+ * @param {import("./evidence-lines.js").Place} place
+ * @returns {Promise<HTMLElement | null>} the line's row, else its file or step; null where it is not on this page
+ */
+export async function goTo(place) {
+  const article = articles.find(({ id }) => id === place.id);
+  if (!article) return null;
   setOpen(article, true);
-  showWhetherAllOpen();
-  if (!isFiles) return focusStep(article);
-  if (!place.line) return article.scrollIntoView();
+  if (!isFiles) {
+    focusStep(article);
+    return article;
+  }
   article.scrollIntoView();
-  const row = await rowOf(article, place, loadPart);
+  const row = place.line ? await rowOf(article, place, loadPart) : null;
   if (row) markRow(row, place.side);
+  return row ?? article;
 }
 
 /** The file or step is on another page of this trace. @param {string} index */
@@ -172,29 +174,9 @@ function closeAbout(target) {
   if (about && !about.contains(target)) about.removeAttribute("open");
 }
 
-/** @param {MouseEvent} event */
-function onClick(event) {
-  const target = event.target instanceof Element ? event.target : null;
-  closeAbout(target);
-  const button = target?.closest("button");
-  const article = target?.closest("article[data-base]");
-  if (button?.matches("[data-toggle]") && article) {
-    setOpen(article, article.classList.contains("is-closed"));
-    showWhetherAllOpen();
-  } else if (button?.dataset.part) loadPart(button);
-  else if (button?.dataset.side) {
-    history.replaceState(null, "", hashOf(button));
-    const row = button.closest("tr");
-    if (row) markRow(row, button.dataset.side);
-  } else if (button?.matches("[data-all]")) toggleAll();
-  else if (button?.matches("[data-again]")) tryAgain(button);
-  else if (button?.dataset.copy) copy(button);
-  else onLink(event, target?.closest("a") ?? null);
-}
-
-/** @param {MouseEvent} event @param {HTMLAnchorElement | null} link */
+/** @param {MouseEvent} event @param {HTMLElement} link @returns {boolean | void} */
 function onLink(event, link) {
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const lazy = link.closest("lazy-fragment:not([data-loaded])");
   if (lazy instanceof LazyFragment) {
     event.preventDefault();
@@ -202,6 +184,7 @@ function onLink(event, link) {
   } else if (link.dataset.view) {
     const current = rail?.querySelector("a[aria-current]");
     link.hash = current instanceof HTMLAnchorElement ? current.hash : "";
+    keepView(link.dataset.view);
   } else if (link.hash === location.hash && placeOf(link.hash)) {
     // The browser would do nothing: the address stays the same.
     event.preventDefault();
@@ -209,7 +192,19 @@ function onLink(event, link) {
   }
 }
 
-/** @param {HTMLButtonElement} button */
+/** A cookie, because the site renders the layout. @param {string} view */
+function keepView(view) {
+  document.cookie = `potato_view=${view}; path=/; max-age=31536000; samesite=lax`;
+}
+
+/** @param {HTMLElement} button */
+function showAddress(button) {
+  history.replaceState(null, "", hashOf(button));
+  const row = button.closest("tr");
+  if (row) markRow(row, button.dataset.side);
+}
+
+/** @param {HTMLElement} button */
 async function copy(button) {
   await navigator.clipboard.writeText(button.dataset.copy ?? "");
   const use = button.querySelector("use");
@@ -233,51 +228,61 @@ function moveByStep(direction, steps) {
   if (next) focusStep(next);
 }
 
-const failed = articles.filter((article) => article.classList.contains("is-error"));
-
-/** @type {Record<string, (() => unknown) | undefined>} */
-const keys = {
-  j: () => (isFiles ? moveByChange(1) : moveByStep(1, articles)),
-  k: () => (isFiles ? moveByChange(-1) : moveByStep(-1, articles)),
-  "]": () => (isFiles ? moveByArticle(1) : moveByStep(1, failed)),
-  "[": () => (isFiles ? moveByArticle(-1) : moveByStep(-1, failed)),
-  o: toggleAll,
-  s: () => /** @type {HTMLElement | null} */ (root.querySelector("a[data-view]:not([aria-current])"))?.click(),
-  "/": () => /** @type {HTMLElement | null} */ (root.querySelector("[data-filter]"))?.focus(),
-  "?": () => document.getElementById("keys")?.togglePopover(),
-};
-
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-  const target = event.target instanceof HTMLElement ? event.target : document.body;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.key === "Escape") return closeAbout(null);
-  if (target.matches("[data-filter]") && event.key === "Enter") {
-    const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
-    if (first instanceof HTMLElement) first.click();
-    return;
-  }
-  if (target.matches("input:not([type=checkbox]), textarea, select")) return;
-  const isLine = target.matches("button[data-side]");
-  if (isLine && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-    event.preventDefault();
-    moveByLine(target, event.key === "ArrowDown" ? 1 : -1);
-    return;
-  }
-  const act = kept("keys") === "off" ? undefined : keys[event.key];
-  const help = document.getElementById("keys");
-  if (!act || (help?.matches(":popover-open") && event.key !== "?")) return;
-  event.preventDefault();
-  act();
+/** @param {1 | -1} direction @returns {(event: KeyboardEvent) => boolean | void} */
+function arrow(direction) {
+  return ({ target }) => {
+    if (!(target instanceof HTMLElement) || !target.matches("button[data-side]")) return false;
+    moveByLine(target, direction);
+  };
 }
 
-/** @param {Event} event */
-function onInput(event) {
-  const input = event.target;
-  if (!(input instanceof HTMLInputElement)) return;
-  if (input.matches("[data-filter]")) filterRail(input);
-  else if (input.matches("[data-wrap]")) setWrapped(Boolean(kept("wrap", input.checked ? "" : "off") !== "off"));
-  else if (input.matches("[data-keys]")) kept("keys", input.checked ? "" : "off");
+function listenToKeys() {
+  const failed = articles.filter((article) => article.classList.contains("is-error"));
+  if (isFiles) {
+    key("j", () => void moveByChange(1));
+    key("k", () => void moveByChange(-1));
+    key("n", () => moveByArticle(1));
+    key("p", () => moveByArticle(-1));
+    key("ArrowDown", arrow(1));
+    key("ArrowUp", arrow(-1));
+  } else {
+    key("j", () => moveByStep(1, articles));
+    key("k", () => moveByStep(-1, articles));
+    key("]", () => moveByStep(1, failed));
+    key("[", () => moveByStep(-1, failed));
+  }
+  key("o", toggleAll);
+  key("s", () => /** @type {HTMLElement | null} */ (root.querySelector("a[data-view]:not([aria-current])"))?.click());
+  key("/", () => /** @type {HTMLElement | null} */ (root.querySelector("[data-filter]"))?.focus());
+  key("?", () => void document.getElementById("keys")?.togglePopover());
+}
+
+function listen() {
+  on("click", "a", onLink);
+  on("click", "button[data-copy]", (event, button) => void copy(button));
+  on("click", "button[data-again]", (event, button) => tryAgain(button));
+  on("click", "button[data-all]", toggleAll);
+  on("click", "button[data-side]", (event, button) => showAddress(button));
+  on("click", "button[data-part]", (event, button) => void loadPart(/** @type {HTMLButtonElement} */ (button)));
+  on("click", "[data-toggle]", (event, button) => {
+    const article = button.closest("article");
+    if (article) setOpen(article, article.classList.contains("is-closed"));
+  });
+  on("click", ":root", ({ target }) => closeAbout(target instanceof Element ? target : null));
+  on("keydown", ":root", (event) => {
+    if (event.key === "Escape") closeAbout(null);
+  });
+  on("keydown", "[data-filter]", (event) => {
+    const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
+    if (event.key === "Enter" && first instanceof HTMLElement) first.click();
+  });
+  on("input", "[data-filter]", (event, input) => filterRail(/** @type {HTMLInputElement} */ (input)));
+  on("input", "[data-wrap]", (event, input) => {
+    setWrapped(kept("wrap", /** @type {HTMLInputElement} */ (input).checked ? "" : "off") !== "off");
+  });
+  on("input", "[data-keys]", (event, input) => void kept("keys", /** @type {HTMLInputElement} */ (input).checked ? "" : "off"));
+  on("fragment", "lazy-fragment", (event, lazy) => prepareLines(lazy, root.dataset.lineLabel ?? ""));
+  on("hashchange", ":root", () => void followHash());
 }
 
 /** @param {boolean} wrapped */
@@ -296,13 +301,8 @@ function start() {
   const keysOn = document.querySelector("[data-keys]");
   if (keysOn instanceof HTMLInputElement) keysOn.checked = kept("keys") !== "off";
   prepareLines(root, root.dataset.lineLabel ?? "");
-  root.addEventListener("fragment", (event) => {
-    if (event.target instanceof Element) prepareLines(event.target, root.dataset.lineLabel ?? "");
-  });
-  document.addEventListener("click", onClick);
-  document.addEventListener("keydown", onKey);
-  document.addEventListener("input", onInput);
-  addEventListener("hashchange", followHash);
+  listen();
+  listenToKeys();
   customElements.define("lazy-fragment", LazyFragment);
   showWhetherAllOpen();
   watchArticles();

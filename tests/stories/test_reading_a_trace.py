@@ -244,9 +244,9 @@ def test_everything_is_reached_by_keys_alone(world_of_browsers: World, reader: R
     assert "line" not in focused(reader) or "hidden" in focused(reader)
     page.keyboard.press("Shift+Tab")
     assert focused(reader) == "Link to new line 39"
-    page.keyboard.press("]")
+    page.keyboard.press("n")
     assert page.evaluate("document.activeElement.closest('article').id") == "f1"
-    page.keyboard.press("[")
+    page.keyboard.press("p")
     assert page.evaluate("document.activeElement.closest('article').id") == "f0"
     page.keyboard.press("o")
     expect(page.locator("article.is-closed")).to_have_count(3)

@@ -1,0 +1,83 @@
+/**
+ * What happens on a page, handed to whom it concerns: one listener for each type of event on the whole window, so that
+ * parts which come later need none of their own. Single keys are a registry beside it.
+ */
+
+import { kept } from "./kept.js";
+
+/** @typedef {boolean | void} Ends true from a handler of an event: the handlers that were registered before it are not asked */
+/** @typedef {{ selector: string, handle: (event: any, matched: HTMLElement) => Ends }} Handler */
+
+/** @type {Map<string, Handler[]>} */
+const handlers = new Map();
+/** @type {Map<string, ((event: KeyboardEvent) => boolean | void)[]>} */
+const keys = new Map();
+/** How long the first key of two is waited for, in milliseconds. */
+const TOGETHER = 1500;
+let before = { key: "", at: 0 };
+
+/**
+ * Call a handler for events of a type whose target is in an element that the selector matches, which it is given.
+ * Later registrations are asked first; one that returns true ends the event. ":root" matches every event, those of the
+ * window too.
+ * @template {string} Type
+ * @param {Type} type
+ * @param {string} selector
+ * @param {(event: Type extends keyof WindowEventMap ? WindowEventMap[Type] : CustomEvent, matched: HTMLElement) => Ends} handle
+ */
+export function on(type, selector, handle) {
+  listening(type).unshift({ selector, handle });
+}
+
+/**
+ * Call a handler for a key pressed alone: off while the reader types, in dialogs, and where they switched single keys
+ * off. Later registrations are asked first; one that returns false leaves the key to the others.
+ * @param {string} name as KeyboardEvent.key says it, "Shift+ArrowDown" for keys that are no characters, "g v" for two
+ * @param {(event: KeyboardEvent) => boolean | void} handle
+ */
+export function key(name, handle) {
+  listening("keydown");
+  keys.set(name, [handle, ...(keys.get(name) ?? [])]);
+}
+
+/** The handlers of a type, whose one listener is added with the first of them. @param {string} type @returns {Handler[]} */
+function listening(type) {
+  let list = handlers.get(type);
+  if (!list) {
+    list = [];
+    handlers.set(type, list);
+    addEventListener(type, dispatch);
+  }
+  return list;
+}
+
+/** @param {Event} event */
+function dispatch(event) {
+  const target = event.target instanceof Element ? event.target : document.documentElement;
+  for (const { selector, handle } of handlers.get(event.type) ?? []) {
+    const matched = target.closest(selector);
+    if (matched && handle(event, /** @type {HTMLElement} */ (matched)) === true) return;
+  }
+  if (event instanceof KeyboardEvent && event.type === "keydown") press(event, target);
+}
+
+/** @param {KeyboardEvent} event @param {Element} target */
+function press(event, target) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
+  const name = event.shiftKey && event.key.length > 1 ? `Shift+${event.key}` : event.key;
+  if (!isHeard(target, name)) return;
+  const pair = event.timeStamp - before.at < TOGETHER ? `${before.key} ${name}` : "";
+  before = { key: name, at: event.timeStamp };
+  for (const handle of keys.get(pair) ?? keys.get(name) ?? []) {
+    if (handle(event) === false) continue;
+    event.preventDefault();
+    return;
+  }
+}
+
+/** @param {Element} target @param {string} name */
+function isHeard(target, name) {
+  if (kept("keys") === "off") return false;
+  if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return false;
+  return name === "?" || !document.querySelector("dialog:modal, [role=dialog]:popover-open");
+}
