@@ -5,7 +5,7 @@ Pure: no Django and no database, so that the site and the offline commands read 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -19,16 +19,28 @@ from review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineComment
 from traces.changes.places import Evidence
 
 
+_ACTIVITY = "Code review"
+_ICON = "git-pull-request"
+
+
 class InlineComments(SchemeType):
     annotation_type = "code_review_comments"
     target: ClassVar[Target] = "line"
     block = "inline_comments"
     configuration = InlineCommentsScheme
+    template = "review/comments.html"
+    module = "js/review/comments.js"
+    activity = _ACTIVITY
+    icon = _ICON
     default_entry = {
         "name": "inline_comments",
         "annotation_type": "code_review_comments",
         "inline_comments": {"severity": {"enabled": True}},
     }
+
+    @classmethod
+    def colours(cls, scheme: InlineCommentsScheme) -> Mapping[str, str]:
+        return {category.value: category.color for category in scheme.inline_comments.categories}
 
     @classmethod
     def stripped(cls, old: InlineCommentsScheme, new: InlineCommentsScheme) -> Iterator[Stripped]:
@@ -62,6 +74,10 @@ class InlineComments(SchemeType):
     ) -> list[comments.InlineComment]:
         return comments.result_of(answers, submitted_at)
 
+    @classmethod
+    def summary(cls, result: Sequence[object], scheme: InlineCommentsScheme) -> str:
+        return _counted(len(result), "comment")
+
 
 def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
     """A rating means what its label said when it was given."""
@@ -83,6 +99,10 @@ class FileRatings(SchemeType):
     target: ClassVar[Target] = "file"
     block = "file_ratings"
     configuration = FileRatingsScheme
+    template = "review/ratings.html"
+    module = "js/review/ratings.js"
+    activity = _ACTIVITY
+    icon = _ICON
     default_entry = {
         "name": "file_ratings",
         "annotation_type": "code_review_file_ratings",
@@ -124,17 +144,29 @@ class FileRatings(SchemeType):
     ) -> ratings.Ratings:
         return ratings.result_of(answers, scheme.file_ratings, evidence)
 
+    @classmethod
+    def summary(cls, result: Mapping[str, object], scheme: FileRatingsScheme) -> str:
+        return f"{_counted(len(result), 'file')} rated"
+
 
 class Verdict(SchemeType):
     annotation_type = "code_review_verdict"
     target: ClassVar[Target] = "change_set"
     block = "verdict"
     configuration = VerdictScheme
+    template = "review/verdict.html"
+    module = "js/review/verdict.js"
+    activity = _ACTIVITY
+    icon = _ICON
     default_entry = {
         "name": "verdict",
         "annotation_type": "code_review_verdict",
         "verdict": {"options": [{"value": value} for value in KNOWN_OPTIONS]},
     }
+
+    @classmethod
+    def colours(cls, scheme: VerdictScheme) -> Mapping[str, str]:
+        return {option.value: option.color for option in scheme.verdict.options}
 
     @classmethod
     def stripped(cls, old: VerdictScheme, new: VerdictScheme) -> Iterator[Stripped]:
@@ -159,3 +191,12 @@ class Verdict(SchemeType):
         cls, answers: object, scheme: VerdictScheme, evidence: Evidence, submitted_at: datetime
     ) -> verdicts.Verdict:
         return verdicts.result_of(answers)
+
+    @classmethod
+    def summary(cls, result: Mapping[str, str], scheme: VerdictScheme) -> str | None:
+        chosen = result.get("decision")
+        return next((option.display for option in scheme.verdict.options if option.value == chosen), chosen)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}".capitalize()

@@ -62,6 +62,10 @@ class SchemeType:
     """The template of its part of the task page; empty for a type that people do not answer there."""
     module: ClassVar[str] = ""
     """The static file of the ES module that brings the template to life; exports `mount(task, scheme)`."""
+    activity: ClassVar[str] = ""
+    """What annotators do with it, as a project's badge ("Code review"); its name in title case when empty."""
+    icon: ClassVar[str] = "list-checks"
+    """The icon of the sprite that stands for that activity."""
     default_entry: ClassVar[Mapping[str, Any] | None] = None
     """The entry that a configuration without `annotation_schemes` gets; None for no entry."""
 
@@ -95,6 +99,12 @@ class SchemeType:
         """The scheme's part of the record. Asked only for answers that nothing is missing of; a result is itself
         such answers, and its own result."""
         return answers
+
+    @classmethod
+    def summary(cls, result: Any, scheme: Any) -> str | None:
+        """The scheme's part of a record in a few words, as a list shows it ("3 comments"); None for no words. Asked
+        only for what is not malformed; what the configuration does not know any more is named by its value."""
+        return None
 
 
 class SchemeTypeError(Exception):
