@@ -18,7 +18,6 @@ from review import comments, ratings, verdicts
 from review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, Scale, VerdictScheme
 from traces.changes.places import Evidence
 
-
 _ACTIVITY = "Code review"
 _ICON = "git-pull-request"
 

@@ -47,6 +47,17 @@ def results(
     }
 
 
+def summaries(annotations: object, configuration: ProjectConfiguration) -> list[str]:
+    """The `annotations` of a record in a few words a scheme, in the order of the configuration. Raises nothing: what
+    a scheme type cannot read has no words."""
+    said = [
+        kind.summary(part, scheme)
+        for scheme, kind, part in _parts(annotations, configuration)
+        if part is not None and not kind.malformed(part)
+    ]
+    return [words for words in said if words]
+
+
 def record(
     external_id: str,
     annotator: str,
