@@ -97,6 +97,51 @@ class Answers:
         self._wrong(key, "a whole number")
         return None
 
+    def real(self, key: str) -> int | float | None:
+        """A number. true is none."""
+        value = self._given.get(key)
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            return value
+        self._wrong(key, "a number")
+        return None
+
+    def switch(self, key: str) -> bool | None:
+        value = self._given.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self._wrong(key, "true or false")
+        return None
+
+    def list_of(self, key: str) -> list[Any] | None:
+        """A list of anything."""
+        value = self._given.get(key)
+        if value is None or isinstance(value, list):
+            return value
+        self._wrong(key, "a list")
+        return None
+
+    def numbers(self, key: str) -> list[int] | None:
+        """A list of whole numbers."""
+        value = self._given.get(key)
+        if value is None or (isinstance(value, list) and all(is_whole(entry) for entry in value)):
+            return value
+        self._wrong(key, "a list of whole numbers")
+        return None
+
+    def texts(self, key: str) -> list[str] | None:
+        value = self._given.get(key)
+        if value is None or (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
+            return value
+        self._wrong(key, "a list of texts")
+        return None
+
+    def object(self, key: str) -> Mapping[Any, Any] | None:
+        value = self._given.get(key)
+        if value is None or isinstance(value, Mapping):
+            return value
+        self._wrong(key, "an object of keys and values")
+        return None
+
     def _wrong(self, key: str, expected: str) -> None:
         self.gaps.append(refused((key,), "wrong_type", f"{key} of {self._noun} must be {expected}."))
 

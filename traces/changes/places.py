@@ -60,18 +60,19 @@ class JudgedFile:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The files of a trace in their order, each path once."""
+    """The files of a trace in their order, each path once, and the number of its steps."""
 
     files: Mapping[str, JudgedFile]
+    steps: int = 0
 
     @classmethod
-    def of(cls, changes: Iterable[FileChange]) -> "Evidence":
+    def of(cls, changes: Iterable[FileChange], steps: int = 0) -> "Evidence":
         """The changes by path. What a patch says of one path in several parts, as where a file gives way to a link,
         is one modified file."""
         by_path: dict[str, list[FileChange]] = {}
         for change in changes:
             by_path.setdefault(change.path, []).append(change)
-        return cls({path: _file(path, parts) for path, parts in by_path.items()})
+        return cls({path: _file(path, parts) for path, parts in by_path.items()}, steps)
 
 
 def _file(path: str, parts: list[FileChange]) -> JudgedFile:
