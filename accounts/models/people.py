@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models.functions import Lower, Upper
 from django.utils import timezone
 
 from tenancy.models import new_id
@@ -50,12 +50,10 @@ class User(AbstractBaseUser):
                 name="accounts_user_username_small",
                 violation_error_message="Use small letters in a user name.",
             ),
-            models.UniqueConstraint(
-                Lower("email"),
-                name="accounts_user_email",
-                violation_error_message="There is an account with this address.",
-            ),
         ]
+        # As `email__iexact` asks. Not unique: nobody verifies an address, so it is a claim that proves nothing and
+        # that nobody may take from its owner; who types it signs in to the account whose password is right.
+        indexes = [models.Index(Upper("email"), name="accounts_user_email_claim")]
 
     def __str__(self) -> str:
         return self.name or self.username

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.configuration import check_configuration
-from accounts.models import AuditEvent, ConfigurationVersion, Membership, Organisation, Project, User
+from accounts.models import AuditEvent, ConfigurationVersion, Invitation, Membership, Organisation, Project, User
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
@@ -43,6 +45,16 @@ class House:
 def _membership(house: House) -> Membership:
     user = User.objects.create_user(house.mark, email=f"{house.mark}@example.org", name=house.mark)
     return Membership.objects.create(user=user, annotator_name=house.mark)
+
+
+def _invitation(house: House) -> Invitation:
+    return Invitation.objects.create(
+        email=f"invited-{house.mark}@example.org",
+        annotator_name=f"invited-{house.mark}",
+        secret_sha256="0" * 64,
+        created_by=house.person,
+        expires_at=timezone.now() + timedelta(days=7),
+    )
 
 
 def _project(house: House) -> Project:
@@ -200,6 +212,7 @@ def _withdrawal(house: House) -> Withdrawal:
 # In the order of their foreign keys: a factory finds the rows of those above it in house.rows.
 FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.Membership": _membership,
+    "accounts.Invitation": _invitation,
     "accounts.Project": _project,
     "accounts.ConfigurationVersion": _version,
     "accounts.AuditEvent": _audit_event,

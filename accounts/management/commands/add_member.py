@@ -46,6 +46,8 @@ class Command(BaseCommand):
     def _new_user(username: str, email: str | None) -> tuple[User, str]:
         if not email:
             raise CommandError(f"{username} has no account yet: give the person's address with --email.")
+        if User.objects.filter(email__iexact=email).exists():
+            raise CommandError("There is an account with this address. Give its user name to add that person.")
         password = new_password()
         user = User(username=username, email=email)
         user.set_password(password)
