@@ -4,7 +4,7 @@ The first pieces are in the response, within a bound of rows and nodes; all othe
 with very many files or steps is shown on several pages, so that no page grows without bound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename, dirname
 
@@ -52,8 +52,20 @@ _STEP_ICONS = {
     "agent": "bot",
     "message": "message-square",
 }
-_NODES_AROUND_A_FILE = 34
+_NODES_AROUND_A_FILE = 44
 _NODES_AROUND_A_STEP = 26
+
+Address = Callable[[int, str, str], str]
+"""Where the first part of a file or step is, by its index, its body's hash and the key of the options."""
+
+
+def addresses(route: str, *where: object) -> Address:
+    """The addresses of fragments behind a route whose first arguments are `where`."""
+
+    def address(index: int, sha256: str, key: str) -> str:
+        return reverse(route, args=[*where, index, sha256, RENDER_VERSION, key, "0"])
+
+    return address
 
 
 @dataclass(frozen=True)
@@ -158,6 +170,8 @@ class FilesPage:
     pages: Pages
     changed: list[ShownFile]
     unchanged: list[ShownFile]
+    files: list[TraceFile]
+    """Of all pages, in their order."""
     counts: list[tuple[str, int]]
     """Operations in words with the number of files, of all pages."""
 
@@ -180,13 +194,15 @@ class StepsPage:
     found: FoundSteps | None = None
 
 
-def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int | None, page: int) -> FilesPage:
+def files_page(
+    trace: Trace, options: DisplayOptions, view: View, address: Address, *, wanted: int | None, page: int
+) -> FilesPage:
     """Changed files by folder and name, then those that were only read.
 
     `wanted` is the index of a file that is asked for: its page is chosen, and it is the first in the response.
     Where it is None, or names no file, `page` counts.
     """
-    files = sorted(trace.files.all(), key=_place)
+    files = in_order(trace.files.all())
     position = next((at for at, file in enumerate(files) if file.index == wanted), None)
     asked = files[position] if position is not None else None
     pages = Pages.around((page - 1) * FILES_ON_A_PAGE if position is None else position, len(files), FILES_ON_A_PAGE)
@@ -194,12 +210,11 @@ def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int
     key = options.diff(view).key
     rows = rows_of_first_parts({file.sha256 for file in here}, key)
     inline = _inline_files(here, asked, rows, options, view)
-    where = (trace.project.slug, trace.pk)
     shown = [
         ShownFile(
             file,
             Piece(
-                reverse("trace-file-fragment", args=[*where, file.index, file.sha256, RENDER_VERSION, key, "0"]),
+                address(file.index, file.sha256, key),
                 rows.get(file.sha256, 0),
                 inline.get(file.index),
                 is_asked_for=file is asked,
@@ -217,11 +232,14 @@ def files_page(trace: Trace, options: DisplayOptions, view: View, *, wanted: int
         pages=pages,
         changed=[file for file in shown if not file.is_unchanged],
         unchanged=[file for file in shown if file.is_unchanged],
+        files=files,
         counts=counts,
     )
 
 
-def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, page: int, words: str = "") -> StepsPage:
+def steps_page(
+    trace: Trace, options: DisplayOptions, address: Address, *, wanted: int | None, page: int, words: str = ""
+) -> StepsPage:
     """Steps in their order, with words those that say them: the page that has the wanted step, or page `page`."""
     found = steps_saying(trace, words) if words else None
     steps = trace.steps.filter(index__in=found.indexes) if found else trace.steps.all()
@@ -233,14 +251,13 @@ def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, pag
     key = options.step().key
     inline = _inline_steps(here[at : at + STEPS_AT_ONCE], len(here), options)
     rows = rows_of_first_parts({step.sha256 for step in here}, key)
-    where = (trace.project.slug, trace.pk)
     return StepsPage(
         pages=pages,
         steps=[
             ShownStep(
                 step,
                 Piece(
-                    reverse("trace-step-fragment", args=[*where, step.index, step.sha256, RENDER_VERSION, key, "0"]),
+                    address(step.index, step.sha256, key),
                     rows.get(step.sha256, 0),
                     inline.get(step.index),
                     is_asked_for=step.index == wanted,
@@ -251,6 +268,11 @@ def steps_page(trace: Trace, options: DisplayOptions, *, wanted: int | None, pag
         errors=trace.error_steps,
         found=found,
     )
+
+
+def in_order(files: Iterable[TraceFile]) -> list[TraceFile]:
+    """Changed files by folder and name, then those that were only read."""
+    return sorted(files, key=_place)
 
 
 def _place(file: TraceFile) -> tuple[bool, str, str, int]:

@@ -11,6 +11,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from traces.rendering.highlight import highlighted
 from traces.rendering.rows import painted
+from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import escaped
 
 LONGEST = 65_536
@@ -43,6 +44,12 @@ def markdown(text: str, syntax_highlight: bool = True) -> str | None:
         )
     except UnicodeEncodeError:  # A lone surrogate in an address.
         return None
+
+
+def prose(text: str) -> SafeHtml:
+    """The text as `markdown` reads it, or as it stands where that stays plain."""
+    html = markdown(text)
+    return trusted(f'<pre class="code">{escaped(text)}</pre>' if html is None else html)
 
 
 class _Renderer(RendererHTML):

@@ -1,0 +1,140 @@
+"""What doors onto a trace share, whoever may come through them: its two tabs, and its fragments.
+
+Finds no trace and grants nothing: the caller has found the trace that this person may see.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.cache import patch_vary_headers
+
+from accounts.configuration import ProjectConfiguration
+from accounts.configuration.agentic import CodingTraceDisplay
+from traces.evidence import Address, files_page, steps_page
+from traces.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
+from traces.models import Fragment, Trace
+from traces.rendering.diff import RENDER_VERSION
+
+VIEW_COOKIE = "potato_view"
+"""Holds the layout of diffs that the reader chose last; static/js/trace-page.js writes it."""
+
+_OLD_ADDRESS = "The page that asks for this is older than the site or the project's configuration. Load it again."
+_LONGEST_WORDS = 200
+_LARGEST_INDEX = 2**31 - 1
+
+
+def display_of(configuration: ProjectConfiguration | None) -> CodingTraceDisplay:
+    return configuration.agentic.coding_trace_display if configuration else CodingTraceDisplay()
+
+
+def files_tab(
+    request: HttpRequest, trace: Trace, configuration: ProjectConfiguration | None, address: Address
+) -> dict[str, Any]:
+    """The context of the tab "Files changed". Of the address, `view` chooses unified or split, else the reader's last
+    choice does, else the configuration; `file` is the file that is shown first."""
+    options = DisplayOptions.of(configuration)
+    asked = request.GET.get("view")
+    view = _view(asked) or _view(request.COOKIES.get(VIEW_COOKIE)) or options.view
+    page = files_page(
+        trace, options, view, address, wanted=_number(request, "file"), page=max(_number(request, "page") or 1, 1)
+    )
+    return {
+        "tab": "files",
+        "evidence": page,
+        "view": view,
+        "view_is_asked_for": asked in VIEWS,
+        "view_query": f"view={view}&" if asked in VIEWS else "",
+    }
+
+
+def steps_tab(
+    request: HttpRequest, trace: Trace, configuration: ProjectConfiguration | None, address: Address
+) -> dict[str, Any]:
+    """The context of the tab "Agent trace". `step` is the step from which on bodies are in the response, `q` what
+    steps must say."""
+    words = request.GET.get("q", "").strip()[:_LONGEST_WORDS]
+    page = steps_page(
+        trace,
+        DisplayOptions.of(configuration),
+        address,
+        wanted=_number(request, "step"),
+        page=max(_number(request, "page") or 1, 1),
+        words=words,
+    )
+    return {
+        "tab": "steps",
+        "evidence": page,
+        "words": words,
+        "words_query": f"{urlencode({'q': words})}&" if words else "",
+    }
+
+
+def answer_file(
+    request: HttpRequest,
+    trace: Trace,
+    configuration: ProjectConfiguration | None,
+    *,
+    index: int,
+    sha256: str,
+    version: int,
+    key: str,
+    part: str,
+) -> HttpResponse:
+    """A part of a file's difference, in one of the two views with the configuration's own options."""
+    options = DisplayOptions.of(configuration)
+    view = next((name for name in VIEWS if options.diff(name).key == key), None)
+    if view is None or version != RENDER_VERSION or index > _LARGEST_INDEX:
+        raise Http404(_OLD_ADDRESS)
+    file = get_object_or_404(trace.files, index=index, sha256=sha256)
+    try:
+        return _immutable(request, file_fragment(file, options, view, part))
+    except LookupError as error:
+        raise Http404(str(error)) from None
+
+
+def answer_step(
+    request: HttpRequest,
+    trace: Trace,
+    configuration: ProjectConfiguration | None,
+    *,
+    index: int,
+    sha256: str,
+    version: int,
+    key: str,
+    part: str,
+) -> HttpResponse:
+    """A part of a step, with the configuration's own options."""
+    options = DisplayOptions.of(configuration)
+    if key != options.step().key or version != RENDER_VERSION or index > _LARGEST_INDEX:
+        raise Http404(_OLD_ADDRESS)
+    step = get_object_or_404(trace.steps, index=index, sha256=sha256)
+    try:
+        return _immutable(request, step_fragment(step, options, part))
+    except LookupError as error:
+        raise Http404(str(error)) from None
+
+
+def _view(name: str | None) -> View | None:
+    return next((view for view in VIEWS if view == name), None)
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    """A whole number of the address, None where it says none."""
+    text = request.GET.get(name, "")
+    return min(int(text), _LARGEST_INDEX) if text.isascii() and text.isdecimal() and len(text) < 12 else None
+
+
+def _immutable(request: HttpRequest, fragment: Fragment) -> HttpResponse:
+    """A fragment as it lies in the store, for ever: its address names its content."""
+    response = HttpResponse(content_type="text/html; charset=utf-8")
+    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    patch_vary_headers(response, ["Accept-Encoding"])
+    if re.search(r"\bgzip\b", request.headers.get("Accept-Encoding", "")):
+        response["Content-Encoding"] = "gzip"
+        response.content = bytes(fragment.gzipped)
+    else:
+        response.content = fragment.html.encode()
+    return response
