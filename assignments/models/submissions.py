@@ -1,15 +1,20 @@
 """What was submitted, and what was taken back. Rows are added and read, never changed."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypedDict
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django_stubs_ext import WithAnnotations
 
-from accounts.models import Project
+from accounts.models import Project, User
+from tenancy.actor import ActiveMembership, active_organisation
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
+from tenancy.roles import Right, role_has
 from traces.models.bodies import unpack
 
 
@@ -26,9 +31,39 @@ class TransactionIdField(models.Field[int, int]):
         return None if value is None else int(value)
 
 
+class Withdrawn(TypedDict):
+    """What `with_withdrawal` adds to a submission."""
+
+    is_withdrawn: bool
+
+
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def for_project(self, project: Project) -> "SubmissionQuerySet":
         return self.filter(organisation=project.organisation_id, project=project)
+
+    def visible_to(self, membership: ActiveMembership, user: User) -> "SubmissionQuerySet":
+        """Who may see everybody's annotations sees all of the organisation; everybody else sees their own."""
+        if role_has(membership.role, Right.SEE_ANNOTATIONS):
+            return self
+        return self.of(user)
+
+    def of(self, user: User) -> "SubmissionQuerySet":
+        return self.filter(assignment__user=user)
+
+    def in_projects(self, projects: Collection[UUID]) -> "SubmissionQuerySet":
+        """Those of several projects of the active organisation; said of the assignments, too, whose index it is in."""
+        organisation = active_organisation()
+        return self.filter(
+            organisation=organisation,
+            project__in=projects,
+            assignment__organisation=organisation,
+            assignment__project__in=projects,
+        )
+
+    def with_withdrawal(self) -> "models.QuerySet[WithAnnotations[Submission, Withdrawn]]":
+        """Annotate whether it was taken back, as `is_withdrawn`."""
+        taken_back = Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk"))
+        return self.annotate(is_withdrawn=Exists(taken_back))  # type: ignore[return-value]  # the name, not its type
 
     def standing(self) -> "SubmissionQuerySet":
         """Those that nobody has withdrawn."""

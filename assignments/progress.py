@@ -1,0 +1,127 @@
+"""How far projects are, and how far one person is in each. Many projects cost as many queries as one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Aggregate, Count, DurationField, Exists, F, OuterRef, Q, Sum
+from django.db.models.functions import Least
+
+from accounts.configuration.project import Assignment as AssignmentRules
+from accounts.models import ConfigurationVersion, Project, User
+from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
+from assignments.models.claims import HELD_OR_DECIDED
+from assignments.models.queue import FREE
+from tenancy.actor import active_organisation
+from traces.models import Trace
+
+
+class Median(Aggregate):
+    """PostgreSQL's median of durations, between the two middle ones of an even number."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = DurationField()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A published project: `done` annotations of those that are `wanted`, surplus ones in neither.
+
+    The rest is one person's: annotations that count, traces that are open now of at most `max_open`, traces that could
+    be claimed now, and the median time from claim to submission, None where none is known.
+    """
+
+    wanted: int
+    done: int
+    mine_done: int
+    mine_open: int
+    max_open: int
+    left_for_me: int
+    median: timedelta | None
+
+
+def progress_of(projects: Iterable[Project], user: User) -> dict[UUID, Progress]:
+    """The progress of those of the projects that are published, by their ids.
+
+    Traces that the queue has not taken in yet are counted as it will take them in.
+    """
+    rules = _newest_rules([project.pk for project in projects])
+    # The organisation is named as well, because it comes first in the indexes.
+    within = {"organisation": active_organisation(), "project__in": list(rules)}
+    queued, traces = _queued(within), _traces(within)
+    mine, medians = _mine(within, user), _medians(list(rules), user)
+    return {
+        project: _together(
+            rule, queued.get(project, {}), traces.get(project, 0), mine.get(project, {}), medians.get(project)
+        )
+        for project, rule in rules.items()
+    }
+
+
+def _together(
+    rules: AssignmentRules, queued: dict[str, Any], traces: int, mine: dict[str, Any], median: timedelta | None
+) -> Progress:
+    to_come = traces - queued.get("traces", 0)
+    return Progress(
+        wanted=queued.get("wanted_of_all", 0) + to_come * rules.annotations_per_trace,
+        done=queued.get("done_of_wanted", 0),
+        mine_done=mine.get("done", 0),
+        mine_open=mine.get("open", 0),
+        max_open=rules.max_open,
+        left_for_me=queued.get("free", 0) - mine.get("free", 0) + to_come,
+        median=median,
+    )
+
+
+def _newest_rules(projects: list[UUID]) -> dict[UUID, AssignmentRules]:
+    versions = ConfigurationVersion.objects.filter(organisation=active_organisation(), project__in=projects).order_by(
+        "project", "-number"
+    )
+    newest = versions.distinct("project").values_list("project", "configuration__assignment")
+    return {project: AssignmentRules.model_validate(rules or {}) for project, rules in newest}
+
+
+def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
+    """Of the traces that the queue has taken in: how many, what is wanted and done, and how many have a free place."""
+    counted = TracePlaces.objects.filter(**within).order_by().values("project")
+    figures = counted.annotate(
+        traces=Count("pk"),
+        wanted_of_all=Sum("wanted"),
+        # Where a later configuration wants fewer than were done already, the rest is no progress.
+        done_of_wanted=Sum(Least("done", "wanted")),
+        free=Count("pk", filter=FREE),
+    )
+    return _by_project(figures)
+
+
+def _traces(within: dict[str, Any]) -> dict[UUID, int]:
+    counted = Trace.objects.filter(**within).order_by().values("project").annotate(traces=Count("pk"))
+    return {row["project"]: row["traces"] for row in counted}
+
+
+def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
+    """Of one person: traces that are open and that count, and free places on traces that never come to them again."""
+    here = {"organisation": OuterRef("organisation"), "trace": OuterRef("trace")}
+    surplus = Submission.objects.standing().filter(
+        organisation=OuterRef("organisation"), assignment=OuterRef("pk"), is_surplus=True
+    )
+    own = Assignment.objects.of(user).filter(**within, kind=Kind.NORMAL).order_by()
+    figures = own.values("project").annotate(
+        open=Count("pk", filter=Q(state=OPEN)),
+        done=Count("pk", filter=Q(state=AssignmentState.SUBMITTED) & ~Exists(surplus)),
+        free=Count("pk", filter=Q(state__in=HELD_OR_DECIDED) & Exists(TracePlaces.objects.free().filter(**here))),
+    )
+    return _by_project(figures)
+
+
+def _medians(projects: list[UUID], user: User) -> dict[UUID, timedelta]:
+    own = Submission.objects.counted().of(user).in_projects(projects).filter(assignment__claimed_at__isnull=False)
+    took = own.order_by().values("project").annotate(median=Median(F("submitted_at") - F("assignment__claimed_at")))
+    return {row["project"]: row["median"] for row in took}
+
+
+def _by_project(figures: Iterable[dict[str, Any]]) -> dict[UUID, dict[str, Any]]:
+    return {row["project"]: row for row in figures}

@@ -1,0 +1,43 @@
+"""Sentences that several doors say about the queue."""
+
+from typing import NamedTuple
+
+from assignments.actions.claiming import NothingToDo, Reason
+
+
+class WhyNothing(NamedTuple):
+    """What is empty, and why: a title, and full sentences with what can be done."""
+
+    title: str
+    sentence: str
+
+
+_WHY = {
+    Reason.NOT_PUBLISHED: WhyNothing(
+        "This project is not open yet",
+        "Its configuration is not published. An administrator publishes it in the set-up; then tasks are given out.",
+    ),
+    Reason.NO_TRACES: WhyNothing(
+        "This project has no traces yet",
+        "Nothing was imported that could be judged. An administrator imports traces in the set-up.",
+    ),
+    Reason.ALL_DONE: WhyNothing(
+        "Everything is done here",
+        "Every trace of this project has as many annotations as it needs. New tasks appear when traces are imported.",
+    ),
+    Reason.WITH_OTHERS: WhyNothing(
+        "The rest is with others",
+        "Every trace that is left is being judged by somebody else at the moment. One comes back when it is "
+        "released, or when the time for it ends.",
+    ),
+    Reason.YOURS_ARE_DONE: WhyNothing(
+        "Nothing more is left for you here",
+        "Some traces still need annotations of other people. You hold, submitted or skipped each of them, and nobody "
+        "judges a trace twice.",
+    ),
+}
+
+
+def why_nothing(nothing: NothingToDo) -> WhyNothing:
+    """Why a project has nothing for a person, whatever the reason."""
+    return _WHY[nothing.reason]
