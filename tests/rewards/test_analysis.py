@@ -1,0 +1,118 @@
+"""Statistics and plots of process rewards, against a second implementation and the script of the documentation."""
+
+from itertools import combinations
+from math import isnan, nan
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewards.analysis import plot_error_distribution, plot_reward_curves, process_reward_stats
+
+
+def record(trace: str, annotator: str, labels: list[Any], **part: Any) -> dict[str, Any]:
+    part = {"mode": "per_step", "total_steps": len(labels), "labels": labels, **part}
+    return {"id": trace, "annotator": annotator, "annotations": {"process_reward": part}}
+
+
+labels = st.lists(st.sampled_from([None, 1.0, 0.5, 0.25, 0.0, -0.5, -1.0]), min_size=1, max_size=8)
+annotated = st.dictionaries(
+    st.tuples(st.sampled_from("abcd"), st.sampled_from(["r1", "r2", "r3"])), labels, max_size=12
+)
+
+
+def expected(given_labels: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
+    """The definitions once more, in other words."""
+    first = {
+        who: next((i for i, x in enumerate(ls) if x is not None and x <= 0), None) for who, ls in given_labels.items()
+    }
+    traces = {trace for trace, _ in first}
+    of = {trace: [error for (name, _), error in first.items() if name == trace] for trace in traces}
+    pairs = [list(combinations(errors, 2)) for errors in of.values() if len(errors) > 1]
+    errors = [error for error in first.values() if error is not None]
+    near = [[(a is None and b is None) or (None not in (a, b) and abs(a - b) <= 1) for a, b in one] for one in pairs]
+    correct = [trace for trace in traces if set(of[trace]) == {None}]
+    return {
+        "total_traces": len(traces),
+        "total_annotations": len(first),
+        "all_correct_count": len(correct),
+        "all_correct_pct": len(correct) / len(traces) * 100 if traces else nan,
+        "avg_first_error_step": mean(errors) if errors else nan,
+        "avg_correct_prefix_length": (
+            mean(len(given_labels[who]) if error is None else error for who, error in first.items()) if first else nan
+        ),
+        "error_by_position": {step: errors.count(step) for step in sorted(set(errors))},
+        "multi_annotator": bool(pairs),
+        "first_error_exact_agreement": mean(mean(a == b for a, b in one) for one in pairs) if pairs else nan,
+        "first_error_near_agreement": mean(map(mean, near)) if pairs else nan,
+    }
+
+
+@given(annotated)
+def test_the_statistics_equal_a_second_implementation(given_labels: dict[tuple[str, str], list[Any]]) -> None:
+    stats = process_reward_stats(record(trace, who, ls) for (trace, who), ls in given_labels.items())
+    for key, value in expected(given_labels).items():
+        found: Any = stats[key]  # type: ignore[literal-required]
+        assert found == pytest.approx(value, nan_ok=True), key
+
+
+def test_the_documented_script_prints_with_one_annotator_no_error_and_no_category(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stats = process_reward_stats([record("t", "r1", [1, 1], mode="first_error", first_error_step=None)])
+    print(f"Traces with no errors: {stats['all_correct_count']} ({stats['all_correct_pct']:.1f}%)")
+    print(f"Average first-error position: step {stats['avg_first_error_step']:.1f}")
+    print(f"Average steps before error: {stats['avg_correct_prefix_length']:.1f}")
+    assert capsys.readouterr().out.splitlines() == [
+        "Traces with no errors: 1 (100.0%)",
+        "Average first-error position: step nan",
+        "Average steps before error: 2.0",
+    ]
+    assert stats["error_by_position"] == {}
+    assert "error_categories" not in stats
+    assert not stats["multi_annotator"]
+    assert isnan(stats["first_error_exact_agreement"])
+
+
+def test_error_categories_are_counted_where_steps_were_rated() -> None:
+    details = {"0": {"label": "incorrect", "error_category": "Other"}, "1": {"label": "correct"}}
+    stats = process_reward_stats([record("t", who, [-1.0, 1.0], step_details=details) for who in ("r1", "r2")])
+    assert stats["error_categories"] == {"Other": 2}
+
+
+def test_of_one_annotator_the_last_judgement_of_a_trace_counts() -> None:
+    stats = process_reward_stats([record("t", "r1", [-1.0]), record("t", "r1", [1.0])])
+    assert (stats["total_annotations"], stats["all_correct_count"]) == (1, 1)
+
+
+def test_annotations_of_another_kind_are_passed_over() -> None:
+    other = {"id": "t", "annotator": "r1", "annotations": {"verdict": {"decision": "approve"}}}
+    assert process_reward_stats([other])["total_traces"] == 0
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_plots_are_written_into_folders_that_are_made(tmp_path: Path, suffix: str) -> None:
+    annotations = [
+        {**record(f"t{trace}", who, [1.0, 1.0, -1.0]), "trace": {"agent_model": model}}
+        for trace, (who, model) in enumerate([("r1", "_a"), ("r2", "$x^$"), ("r1", "")])
+    ]
+    errors = tmp_path / "figures" / f"errors.{suffix}"
+    figure = plot_error_distribution(annotations, output_path=errors, normalize_by_trace_length=True, title="Where?")
+    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 3
+    assert errors.stat().st_size > 1000
+    curves = tmp_path / "figures" / "more" / f"curves.{suffix}"
+    figure = plot_reward_curves(annotations, output_path=curves, group_by="agent_model", title="Reward")
+    legend = figure.axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["$x^$ (n = 1)", "_a (n = 1)", "unknown (n = 1)"]
+    assert list(figure.axes[0].lines[0].get_ydata()) == [1.0, 2.0, 1.0]
+    assert curves.stat().st_size > 1000
+
+
+def test_nothing_to_draw_is_said_and_writes_nothing(tmp_path: Path) -> None:
+    for plot in (plot_error_distribution, plot_reward_curves):
+        with pytest.raises(ValueError, match="nothing to draw"):
+            plot([], output_path=tmp_path / "none.png")
+    assert not list(tmp_path.iterdir())
