@@ -211,6 +211,11 @@ class Scale(Block):
     labels: Mapping[Annotated[int, BeforeValidator(_scale_point)], Label] = Field(default_factory=dict)
     """What single ratings mean; keys are numbers of the scale."""
 
+    @property
+    def points(self) -> list[tuple[int, str | None]]:
+        """Every rating that can be chosen, lowest first, with what it means where that is said."""
+        return [(number, self.labels.get(number)) for number in range(self.min, self.max + 1)]
+
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         low, high = given.get("min", KNOWN_SCALE[0]), given.get("max", KNOWN_SCALE[1])

@@ -1,0 +1,156 @@
+/** Ratings below each rated file, by mouse, touch or key. Which ones a submission needs is the server's rule. */
+
+import { nextOf } from "../evidence-lines.js";
+import { key, on } from "../events.js";
+
+/** @import { Gap, Scheme, Task } from "../task/task.js" */
+/** @typedef {Task["data"]["files"][number]} File */
+
+/**
+ * The files that carry ratings, each path once. What becomes of a path in several parts is one modified file, and is
+ * rated below the last of them.
+ * @param {Task} task @param {Scheme["block"]} block @returns {File[]}
+ */
+function ratedFiles(task, block) {
+  /** @type {Map<string, File>} */
+  const byPath = new Map();
+  for (const file of task.data.files) {
+    const before = byPath.get(file.path)?.operation ?? file.operation;
+    byPath.set(file.path, { ...file, operation: before === file.operation ? before : "modified" });
+  }
+  const { include_unchanged: unchanged, include_new_files: added, include_deleted_files: deleted } = block;
+  /** @type {Record<string, boolean>} */
+  const carried = { unchanged, added, copied: added, deleted };
+  return [...byPath.values()].filter((file) => carried[file.operation] ?? true);
+}
+
+/** @param {Task} task @param {Scheme} scheme */
+export function mount(task, scheme) {
+  /** @type {{ name: string, display: string }[]} */
+  const dimensions = scheme.block.dimensions;
+  const files = ratedFiles(task, scheme.block);
+  const names = files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
+  const mould = /** @type {HTMLTemplateElement | null} */ (document.getElementById(`mount-${scheme.name}`))?.content;
+  /** @type {Map<Element, File>} */
+  const sections = new Map();
+
+  /** @param {File} file @returns {Record<string, number>} */
+  const ratingsOf = ({ path }) => task.answers(scheme.name)?.[path] ?? {};
+  /** @param {File} file */
+  const open = (file) => dimensions.filter(({ name }) => ratingsOf(file)[name] == null);
+  /** The whole path where its last part names several files. @param {File} file @param {number} at its place in files */
+  const nameOf = ({ path }, at) => (names.indexOf(names[at] ?? "") === names.lastIndexOf(names[at] ?? "") ? names[at] : path);
+
+  /** @param {Element} control in a scale @param {number | null} number null clears it */
+  function rate(control, number) {
+    const dimension = control.closest("fieldset")?.dataset.dimension ?? "";
+    const file = sections.get(control.closest(".rate") ?? control);
+    if (!file) return;
+    const { [dimension]: _, ...others } = ratingsOf(file);
+    const { [file.path]: __, ...answers } = task.answers(scheme.name) ?? {};
+    const ratings = number === null ? others : { ...others, [dimension]: number };
+    task.change(scheme.name, Object.keys(ratings).length ? { ...answers, [file.path]: ratings } : answers);
+    redraw();
+  }
+
+  /** @param {File} file @param {Element} section */
+  function show(file, section) {
+    for (const scale of section.querySelectorAll("fieldset")) {
+      const number = ratingsOf(file)[scale.dataset.dimension ?? ""];
+      scale.disabled = task.isReadOnly;
+      scale.classList.toggle("is-rated", number != null);
+      for (const input of scale.querySelectorAll("input")) input.checked = input.value === String(number);
+    }
+    const left = open(file).length;
+    section.classList.toggle("is-rated", !left);
+    const words = section.querySelector("[data-left]");
+    if (words) words.textContent = `${left} of ${dimensions.length} left`;
+  }
+
+  /** Give a section its scales: those of all files of a page are too many. @param {Element} section */
+  function fill(section) {
+    near.unobserve(section);
+    const [file, columns, scales] = [sections.get(section), section.querySelector(".rate__cols:empty"), mould?.querySelector("template")];
+    if (!file || !columns || !scales) return;
+    columns.append(scales.content.cloneNode(true));
+    for (const input of columns.querySelectorAll("input")) input.name = `${section.id}-${input.closest("fieldset")?.dataset.dimension}`;
+    show(file, section);
+  }
+
+  const near = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && fill(target)), {
+    rootMargin: "1500px 0px",
+  });
+
+  /** The choice of a scale, or its first point. @param {Element | null | undefined} scale */
+  const focus = (scale) => /** @type {HTMLElement | null | undefined} */ (scale?.querySelector(":checked") ?? scale?.querySelector("input"))?.focus();
+
+  /** To what is not rated of a file, or else to its first scale. @param {File} file */
+  function go(file) {
+    const section = document.getElementById(`rate-${file.index}`);
+    if (!section) return location.assign(`${task.data.urls.files}?file=${file.index}#rate-${file.index}`);
+    fill(section);
+    focus(section.querySelector("fieldset:not(.is-rated)") ?? section);
+    section.scrollIntoView({ block: "center" });
+  }
+
+  function redraw() {
+    for (const [section, file] of sections) show(file, section);
+    const all = files.length * dimensions.length;
+    const counter = document.querySelector(`[data-count="${scheme.name}"]`);
+    if (counter) counter.textContent = `${files.reduce((given, file) => given - open(file).length, all)} of ${all}`;
+  }
+
+  on("change", ".rating input", (event, input) => rate(input, Number(/** @type {HTMLInputElement} */ (input).value)));
+  on("click", "[data-clear]", (event, button) => {
+    const scale = button.closest(".rating");
+    rate(button, null);
+    focus(scale);
+  });
+  on("keydown", ".rating", (event, scale) => {
+    const isClearing = event.key === "Backspace" || event.key === "Delete";
+    const point = scale.querySelector(`input[value="${CSS.escape(event.key)}"]`);
+    if (event.ctrlKey || event.metaKey || event.altKey || task.isReadOnly || !(isClearing || point)) return;
+    event.preventDefault();
+    rate(scale, isClearing ? null : Number(event.key));
+    focus(isClearing ? scale : (scale.nextElementSibling ?? scale));
+    return true;
+  });
+  key("r", () => {
+    const next = nextOf(/** @type {HTMLElement[]} */ ([...sections.keys()]), document.activeElement?.closest("article") ?? null, 1);
+    const file = next && sections.get(next);
+    if (file) go(file);
+  });
+  task.onModeChange(redraw);
+
+  for (const file of files) {
+    const section = /** @type {Element | undefined} */ (mould?.querySelector("section")?.cloneNode(true));
+    const article = document.getElementById(`f${file.index}`);
+    const path = section?.querySelector("code");
+    if (!section || !article || !path) continue;
+    path.textContent = file.path;
+    section.id = `rate-${file.index}`;
+    section.ariaLabel = `Rate ${file.path}`;
+    sections.set(section, file);
+    article.append(section);
+    near.observe(section);
+  }
+  redraw();
+  const asked = files.find(({ index }) => location.hash === `#rate-${index}`);
+  if (asked && sections.size) go(asked);
+
+  return {
+    redraw,
+    /** @returns {Gap[]} one of a file that has no rating at all, else one of each scale */
+    missing: () =>
+      files.flatMap((file, at) => {
+        const left = scheme.block.require_all_files ? open(file) : [];
+        const labels = left.length > 1 && left.length === dimensions.length ? ["Ratings"] : left.map(({ display }) => display);
+        return labels.map((label) => ({ label: `${label} of ${nameOf(file, at)}`, go: () => go(file) }));
+      }),
+    /** @returns {string[]} */
+    done: () => {
+      const rated = files.flatMap((file, at) => (open(file).length ? [] : [`${nameOf(file, at)} rated`]));
+      return rated.length > 3 ? [`${rated.length} files rated`] : rated;
+    },
+  };
+}

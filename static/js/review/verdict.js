@@ -1,0 +1,95 @@
+/** The verdict on the whole change and its summary, whose characters are counted as the server counts them. */
+
+import { key, on } from "../events.js";
+import { drawTodo } from "./todo.js";
+
+/** @import { Gap, Scheme, Task } from "../task/task.js" */
+/** @typedef {{ decision?: string, summary?: string }} Answers */
+
+// White space at both ends as Python's str.strip() knows it.
+const ENDS = /^(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+|(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+$/g;
+
+/** @param {number} count */
+const characters = (count) => (count === 1 ? "1 character" : `${count} characters`);
+
+/** @param {Task} task @param {Scheme} scheme */
+export function mount(task, scheme) {
+  const { require_summary: isRequired, summary_min_length: least } = scheme.block;
+  const section = document.getElementById("verdict");
+  const text = section?.querySelector("textarea");
+
+  /** @returns {Answers} */
+  const answers = () => task.answers(scheme.name) ?? {};
+  /** @returns {{ value: string, display: string } | undefined} */
+  const chosen = () => scheme.block.options.find((/** @type {{ value: string }} */ { value }) => value === answers().decision);
+  const length = () => [...(answers().summary ?? "").replace(ENDS, "")].length;
+
+  /** @param {Answers} changed */
+  function change(changed) {
+    const { decision, summary } = { ...answers(), ...changed };
+    task.change(scheme.name, { ...(decision && { decision }), ...(summary && { summary }) });
+    redraw();
+  }
+
+  function redraw() {
+    const { decision, summary = "" } = answers();
+    const counter = section?.querySelector(".counter");
+    if (section && text && counter) {
+      for (const input of section.querySelectorAll("input")) input.checked = input.value === decision;
+      section.querySelector("fieldset")?.toggleAttribute("disabled", task.isReadOnly);
+      text.readOnly = task.isReadOnly;
+      if (text.value !== summary) text.value = summary;
+      const count = length();
+      counter.textContent = count < least ? `${count} of ${characters(least)}, ${least - count} to go` : characters(count);
+      counter.classList.toggle("is-short", count < least && (count > 0 || isRequired));
+      counter.classList.toggle("is-met", count >= least && count > 0);
+    }
+    const badge = /** @type {HTMLElement | null} */ (document.querySelector("[data-bar-verdict]"));
+    const option = chosen();
+    if (!badge) return;
+    badge.hidden = !option;
+    badge.dataset.c = `${scheme.name}.${option?.value}`;
+    badge.replaceChildren(section?.querySelector(":checked + svg")?.cloneNode(true) ?? "", option?.display ?? "");
+  }
+
+  /** @param {"input" | "textarea"} selector */
+  function go(selector) {
+    const found = section?.querySelector(`${selector}:checked`) ?? section?.querySelector(selector);
+    if (!(found instanceof HTMLElement)) return location.assign(`${task.data.urls.files}#verdict`);
+    found.focus({ preventScroll: true });
+    section?.scrollIntoView({ block: "nearest" });
+  }
+
+  on("change", "#verdict input", (event, input) => change({ decision: /** @type {HTMLInputElement} */ (input).value }));
+  on("input", "#summary", () => change({ summary: text?.value ?? "" }));
+  on("keydown", "#verdict fieldset", (event, fieldset) => {
+    const wanted = [...fieldset.querySelectorAll("kbd")].find((kbd) => kbd.textContent === event.key);
+    const input = wanted?.closest("label")?.querySelector("input");
+    if (!input || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    input.focus();
+    change({ decision: input.value });
+    return true;
+  });
+  key("g v", () => go("input"));
+  task.onModeChange(redraw);
+  task.onRefresh(drawTodo);
+
+  redraw();
+  if (location.hash === "#verdict") go("input");
+
+  return {
+    redraw,
+    /** @returns {Gap[]} */
+    missing() {
+      const goToSummary = () => go("textarea");
+      const count = length();
+      const gaps = chosen() ? [] : [{ label: "Verdict", go: () => go("input") }];
+      if (count ? count < least : isRequired) {
+        gaps.push({ label: count ? `Summary: ${least - count} more ${least - count === 1 ? "character" : "characters"}` : "Summary", go: goToSummary });
+      }
+      return gaps;
+    },
+    done: () => (chosen() ? ["Verdict chosen"] : []),
+  };
+}
