@@ -1,0 +1,78 @@
+/** Two versions of one annotator's work, side by side in words, and the choice between them. */
+
+import { copyOf, one, show } from "./dom.js";
+
+/** @typedef {import("./draft.js").Content} Content */
+
+/** Keys that say nothing to people. */
+const SILENT = new Set(["comment_id", "created_at", "mark", "id"]);
+
+/**
+ * Ask which of two versions is kept. The dialog cannot be left without a choice.
+ * @param {import("./task.js").TaskData} data
+ * @param {Content} mine @param {Content} theirs
+ * @returns {Promise<"mine" | "theirs">}
+ */
+export function choose(data, mine, theirs) {
+  const dialog = show("conflict");
+  dialog.returnValue = "";
+  const [left, right] = [parts(data, mine), parts(data, theirs)];
+  one("[data-mine]", dialog).replaceChildren(...left.map((part, index) => drawn(part, right[index])));
+  one("[data-theirs]", dialog).replaceChildren(...right.map((part, index) => drawn(part, left[index])));
+  return new Promise((resolve) => {
+    dialog.oncancel = (event) => event.preventDefault();
+    dialog.onclose = () => {
+      if (dialog.returnValue === "mine" || dialog.returnValue === "theirs") resolve(dialog.returnValue);
+      else dialog.showModal();
+    };
+  });
+}
+
+/** @typedef {{ title: string, lines: string[] }} Part */
+
+/** @param {import("./task.js").TaskData} data @param {Content} content @returns {Part[]} */
+function parts(data, content) {
+  const forms = content.page.forms;
+  return [
+    ...data.schemes.map(({ name, description }) => ({ title: description || plain(name), lines: lines(content.answers[name]) })),
+    { title: "Comments that are not saved yet", lines: lines(Array.isArray(forms) ? forms : []) },
+  ];
+}
+
+/** @param {any} value @returns {string[]} */
+function lines(value) {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.map(words);
+  if (typeof value === "object") return Object.entries(value).map(([key, part]) => `${plain(key)}: ${words(part)}`);
+  return [words(value)];
+}
+
+/** @param {any} value @returns {string} */
+function words(value) {
+  if (Array.isArray(value)) return value.map(words).join(", ");
+  if (!value || typeof value !== "object") return String(value ?? "none");
+  const { file, line_start, line_end, side, ...rest } = value;
+  const place = file && line_start ? `${file}, ${side ?? "new"} line ${line_start}${line_end > line_start ? ` to ${line_end}` : ""}. ` : "";
+  const said = Object.entries(rest).filter(([key, part]) => !SILENT.has(key) && part !== null && part !== "");
+  return place + said.map(([key, part]) => `${plain(key)}: ${words(part)}`).join("; ");
+}
+
+/** @param {string} name */
+function plain(name) {
+  return /^[a-z_]+$/.test(name) ? name.replaceAll("_", " ") : name;
+}
+
+/** @param {Part} part @param {Part | undefined} other */
+function drawn(part, other) {
+  const section = copyOf("version-part");
+  one("h4", section).textContent = `${part.title}: ${part.lines.length || "none"}`;
+  one("ul", section).replaceChildren(
+    ...part.lines.map((line) => {
+      const item = document.createElement("li");
+      item.textContent = line;
+      item.classList.toggle("is-only", !other?.lines.includes(line));
+      return item;
+    }),
+  );
+  return section;
+}

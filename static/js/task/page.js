@@ -1,0 +1,79 @@
+/** The page of one task: puts the schemes' modules to work, and keeps which files were viewed. */
+
+import { key, on } from "../events.js";
+import { copyOf, one } from "./dom.js";
+import { Task } from "./task.js";
+
+const task = new Task(JSON.parse(one("#task-data").textContent ?? ""));
+
+/* Files that were viewed ------------------------------------------------------------------------------ */
+
+/** @returns {string[]} */
+const viewed = () => task.kept("viewed") ?? [];
+
+function showViewed() {
+  const seen = new Set(viewed());
+  for (const { index, path } of task.data.files) {
+    const box = document.querySelector(`#f${index} [data-viewed]`);
+    if (box instanceof HTMLInputElement) {
+      box.checked = seen.has(path);
+      box.disabled = task.isReadOnly;
+    }
+    const mark = document.querySelector(`.tree__file[href$="#f${index}"] .tree__seen`);
+    if (!mark) continue;
+    mark.classList.toggle("is-off", !seen.has(path));
+    mark.replaceChildren(...copyOf(seen.has(path) ? "seen" : "unseen").childNodes);
+  }
+  const count = document.querySelector("[data-viewed-count]");
+  const shown = task.data.files.filter(({ path }) => seen.has(path)).length;
+  if (count) count.textContent = `${shown} of ${task.data.files.length} viewed`;
+}
+
+/** @param {Element | null} article @param {boolean} isViewed */
+function setViewed(article, isViewed) {
+  const file = task.data.files.find(({ index }) => article?.id === `f${index}`);
+  if (!file) return;
+  task.keep("viewed", isViewed ? [...viewed(), file.path] : viewed().filter((path) => path !== file.path));
+  showViewed();
+}
+
+function addBoxes() {
+  for (const head of document.querySelectorAll("article.file > .file__head")) {
+    const box = copyOf("viewed");
+    one(".vh", box).textContent = head.parentElement?.getAttribute("aria-label") ?? "";
+    head.append(box);
+  }
+  on("change", "[data-viewed]", (_, box) => setViewed(box.closest("article"), /** @type {HTMLInputElement} */ (box).checked));
+  key("v", () => {
+    const article = document.activeElement?.closest("article.file") ?? document.querySelector(`article${document.querySelector(".rail [aria-current]")?.getAttribute("href") ?? ".file"}`);
+    const box = article?.querySelector("[data-viewed]");
+    if (box instanceof HTMLInputElement) setViewed(article ?? null, !box.checked);
+  });
+}
+
+/* Guidelines ------------------------------------------------------------------------------------------------- */
+
+function showGuidelines() {
+  const banner = document.querySelector("[data-guidelines]");
+  if (!(banner instanceof HTMLElement)) return;
+  banner.hidden = task.isReadOnly || (task.kept("guidelines_seen") ?? 0) >= Number(banner.dataset.guidelines);
+}
+
+on("click", "[data-acknowledge]", (_, button) => {
+  const banner = /** @type {HTMLElement} */ (button.closest("[data-guidelines]"));
+  task.keep("guidelines_seen", Number(banner.dataset.guidelines));
+  showGuidelines();
+});
+
+/* The start ----------------------------------------------------------------------------------------------- */
+
+if (task.data.tab === "files") addBoxes();
+const modules = Promise.all(task.data.schemes.map(({ module }) => import(module)));
+const started = task.start();
+task.onRefresh(() => {
+  showViewed();
+  showGuidelines();
+});
+for (const [index, { mount }] of (await modules).entries()) task.add(mount(task, task.data.schemes[index]));
+await started;
+task.refresh();

@@ -1,0 +1,304 @@
+/**
+ * One annotator's work on one trace, as the modules of the schemes see it: answers that are kept whatever happens, who
+ * may write them, and what the page says about it.
+ */
+
+import { on } from "../events.js";
+import { Bar } from "./bar.js";
+import { choose } from "./conflict.js";
+import { copyOf, one } from "./dom.js";
+import { Draft } from "./draft.js";
+import { Lease } from "./lease.js";
+import { Session } from "./session.js";
+import { read, write } from "./storage.js";
+import { Submission } from "./submission.js";
+import { Tabs } from "./tabs.js";
+
+/** @typedef {{ label: string, go: () => unknown }} Gap Something that is missing, in few words, and how to get there */
+/** @typedef {{ missing(): Gap[], redraw(): void, done?(): string[] }} Mounted */
+/** @typedef {{ name: string, annotation_type: string, target: string, module: string, block: any, description?: string }} Scheme */
+/** @typedef {{ index: number, path: string, operation: string, added: number, removed: number }} File */
+/** @typedef {{ path: string, side?: string, line?: number }} Place */
+/** @typedef {{ gaps: Gap[], done: string[] }} Recount */
+/**
+ * @typedef {object} TaskData  What the server says in #task-data
+ * @property {{ id: string, state: string, fence: number, lease_until: string | null, lease_minutes: number, version: number }} assignment
+ * @property {string} annotator
+ * @property {string} user
+ * @property {string} api
+ * @property {string} login
+ * @property {string} now
+ * @property {import("./draft.js").Stored} draft
+ * @property {"files" | "steps" | "guidelines"} tab
+ * @property {{ files: string, steps: string, guidelines: string, home: string, next: string }} urls
+ * @property {Scheme[]} schemes
+ * @property {File[]} files
+ */
+/**
+ * open: this page writes. elsewhere: another tab or machine does. over: nothing is left to write.
+ * @typedef {"open" | "elsewhere" | "over"} Mode
+ */
+
+const TOAST_MS = 10_000;
+
+export class Task {
+  /** @type {Mode} */ mode = "elsewhere";
+  /** @type {Mounted[]} */ #mounted = [];
+  /** @type {((isReadOnly: boolean) => void)[]} */ #modeListeners = [];
+  /** @type {((recount: Recount) => void)[]} */ #refreshListeners = [];
+  #isRefreshing = false;
+
+  /** @param {TaskData} data */
+  constructor(data) {
+    this.data = data;
+    this.fence = data.assignment.fence;
+    const owner = `${data.user}.${data.assignment.id}`;
+    this.fenceKey = `potato.fence.${owner}`;
+    this.draft = new Draft(`potato.draft.${owner}`, {
+      put: (body, isLast) => this.ask("PUT", "draft/", { fence: this.fence, ...body }, {}, isLast),
+      choose: (mine, theirs) => choose(data, mine, theirs),
+      saved: (facts) => this.lease.set(facts),
+      refused: (facts) => this.refuse(facts),
+      replaced: () => this.#redraw(),
+      show: () => this.bar.showSaved(),
+    });
+    this.session = new Session(data, () => this.#goOn());
+    this.bar = new Bar(this);
+    this.lease = new Lease(this, () => this.bar.showMode());
+    this.submission = new Submission(this, `potato.submit.${owner}`);
+    this.tabs = new Tabs(`potato.${owner}`, () => this.#leave());
+    this.#listen();
+  }
+
+  /** Find out who writes; the schemes' modules are mounted after it. */
+  async start() {
+    const { assignment, draft } = this.data;
+    const theirs = this.draft.load(draft);
+    this.lease.set(assignment);
+    if (assignment.state === "submitted" || assignment.state === "skipped") this.#setMode("over");
+    else if (!(await this.tabs.enter())) this.#setMode("elsewhere");
+    else if (assignment.state === "claimed" && draft.revision > 0 && read(this.fenceKey) !== this.fence) {
+      // The work was begun in another browser, which may still show it.
+      await this.resume();
+    } else await this.#open(theirs && { ...draft, content: theirs });
+  }
+
+  /** @param {Mounted} module */
+  add(module) {
+    this.#mounted.push(module);
+  }
+
+  /* The answers ------------------------------------------------------------------------------------ */
+
+  /** A scheme's answers as they are now; undefined where they are not begun. Never to be changed in place. @param {string} name */
+  answers(name) {
+    return this.draft.content.answers[name];
+  }
+
+  /** Put answers in the place of a scheme's. @param {string} name @param {any} answers @returns {boolean} false on a page that cannot write */
+  change(name, answers) {
+    return this.#change({ ...this.draft.content, answers: { ...this.draft.content.answers, [name]: answers } });
+  }
+
+  /** What the page keeps with the answers under a key. @param {string} key */
+  kept(key) {
+    return this.draft.content.page[key];
+  }
+
+  /** @param {string} key @param {any} value @returns {boolean} false on a page that cannot write */
+  keep(key, value) {
+    return this.#change({ ...this.draft.content, page: { ...this.draft.content.page, [key]: value } });
+  }
+
+  /** @param {import("./draft.js").Content} content */
+  #change(content) {
+    if (this.isReadOnly) return false;
+    this.draft.change(content);
+    this.refresh();
+    return true;
+  }
+
+  /* Who writes --------------------------------------------------------------------------------------- */
+
+  get isReadOnly() {
+    return this.mode !== "open";
+  }
+
+  /** @param {(isReadOnly: boolean) => void} listen */
+  onModeChange(listen) {
+    this.#modeListeners.push(listen);
+  }
+
+  /** Write here from now on, whoever did until now. @returns {Promise<void>} */
+  async resume() {
+    await this.tabs.takeOver();
+    const { status, data } = await this.ask("POST", "resume/");
+    if (status !== 200) {
+      this.#setMode(data?.code === "not_open" ? "over" : this.mode, data?.detail);
+      this.toast(data?.detail ?? "The site was not reached. Nothing has changed; try again in a moment.");
+      return;
+    }
+    await this.reopen(data);
+  }
+
+  /** Go on with an assignment as the server tells it. @param {any} assignment */
+  async reopen(assignment) {
+    this.fence = assignment.fence;
+    const theirs = this.draft.load(assignment.draft);
+    this.#redraw();
+    this.lease.set(assignment);
+    await this.#open(theirs && { ...assignment.draft, content: theirs });
+  }
+
+  /** @param {import("./draft.js").Stored | null} theirs the server's copy, where it has to be chosen from */
+  async #open(theirs) {
+    write(this.fenceKey, this.fence);
+    this.#setMode("open");
+    if (theirs) await this.draft.settle(theirs);
+    this.draft.isHeld = false;
+    this.draft.flush();
+    this.submission.recover();
+  }
+
+  /** The server let nothing more be written. @param {any} data its answer */
+  refuse(data) {
+    if (data?.code === "not_open") this.submission.find(data.detail);
+    else this.#setMode("elsewhere", data?.detail);
+  }
+
+  /** @param {string} [sentence] */
+  close(sentence) {
+    this.#setMode("over", sentence);
+  }
+
+  /** Another tab writes from now on. */
+  async #leave() {
+    const sent = Promise.race([this.draft.flush(), new Promise((resolve) => setTimeout(resolve, 2_000))]);
+    this.#setMode("elsewhere");
+    await sent;
+    this.draft.isHeld = true;
+  }
+
+  /** @param {Mode} mode @param {string} [sentence] */
+  #setMode(mode, sentence = "") {
+    const isNew = mode !== this.mode;
+    this.mode = mode;
+    if (mode === "over" || (sentence && mode === "elsewhere")) this.draft.isHeld = true;
+    this.bar.showMode(sentence);
+    this.lease.show();
+    if (isNew) for (const listen of this.#modeListeners) listen(this.isReadOnly);
+    this.refresh();
+  }
+
+  #goOn() {
+    this.draft.flush();
+    this.bar.showSaved();
+  }
+
+  /* What the page says ------------------------------------------------------------------------------- */
+
+  #redraw() {
+    for (const module of this.#mounted) module.redraw();
+    this.refresh();
+  }
+
+  /** Count again what is missing, once for all changes of a moment. */
+  refresh() {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    queueMicrotask(() => {
+      this.#isRefreshing = false;
+      const gaps = this.#mounted.flatMap((module) => module.missing());
+      const done = this.#mounted.flatMap((module) => module.done?.() ?? []);
+      this.bar.showGaps(gaps);
+      for (const listen of this.#refreshListeners) listen({ gaps, done });
+    });
+  }
+
+  /** @param {(recount: Recount) => void} listen */
+  onRefresh(listen) {
+    this.#refreshListeners.push(listen);
+    this.refresh();
+  }
+
+  /** Say a sentence to people who do not see the page. @param {string} sentence */
+  announce(sentence) {
+    one("[data-announce]").textContent = sentence;
+  }
+
+  /** Say a sentence for a while. @param {string} sentence @param {{ undo?: () => void }} [options] */
+  toast(sentence, { undo } = {}) {
+    const toast = copyOf("toast");
+    one("span", toast).textContent = sentence;
+    const button = /** @type {HTMLButtonElement} */ (one("button", toast));
+    if (undo) {
+      button.hidden = false;
+      button.onclick = () => {
+        toast.remove();
+        undo();
+      };
+    }
+    const leave = () => {
+      if (toast.matches(":hover, :focus-within")) setTimeout(leave, 2_000);
+      else toast.remove();
+    };
+    setTimeout(leave, TOAST_MS);
+    one("#toasts").append(toast);
+  }
+
+  /** By the server's clock. */
+  now() {
+    return this.lease.now();
+  }
+
+  /* Asking and going ----------------------------------------------------------------------------------- */
+
+  /**
+   * Ask the API; where the session ended the annotator signs in first. It never throws.
+   * @param {string} method @param {string} path below the API's address @param {any} [body] @param {Record<string, string>} [headers]
+   * @returns {Promise<import("./session.js").Answer>}
+   */
+  api(method, path, body, headers) {
+    return this.session.request(method, path, body, headers);
+  }
+
+  /** Ask about this assignment. @param {string} method @param {string} path @param {any} [body] @param {Record<string, string>} [headers] @param {boolean} [isLast] */
+  ask(method, path, body, headers, isLast) {
+    return this.session.request(method, `assignments/${this.data.assignment.id}/${path}`, body, headers, isLast);
+  }
+
+  /**
+   * Show a file or one of its lines, wherever the page is. On another page of the task the browser goes there.
+   * @param {number | Place} place a file's index or a place in it
+   * @returns {Promise<HTMLElement | null>} the row or the file; null while the browser goes elsewhere
+   */
+  async goTo(place) {
+    const { path, side = "new", line = 0 } = typeof place === "number" ? { path: "" } : place;
+    const index = typeof place === "number" ? place : this.data.files.find((file) => file.path === path)?.index;
+    if (index === undefined) return null;
+    if (this.data.tab === "files") {
+      const { goTo } = await import("../trace-page.js");
+      const shown = await goTo({ id: `f${index}`, hunk: "", side, line });
+      if (shown) return shown;
+    }
+    location.href = `${this.data.urls.files}?file=${index}#f${index}${line ? `-${side}-${line}` : ""}`;
+    return null;
+  }
+
+  #listen() {
+    on("online", ":root", () => void this.draft.flush());
+    on("pagehide", ":root", () => this.draft.sendLastWords());
+    on("visibilitychange", ":root", () => {
+      if (document.visibilityState === "hidden") this.draft.flush();
+    });
+    on("beforeunload", ":root", (event) => {
+      if (this.draft.isAtRisk) event.preventDefault();
+    });
+    on("click", "[data-take-over], [data-claim-again]", () => void this.resume());
+    on("click", "[data-retry]", () => void this.#retry());
+  }
+
+  async #retry() {
+    if (!this.session.isPutOff || (await this.session.signIn())) this.draft.flush();
+  }
+}
