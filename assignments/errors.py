@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from accounts.configuration.answers import Gap
 from tenancy.errors import Refused
 
 
@@ -45,6 +46,23 @@ class DraftConflict(Refused):
         self.revision = revision
         self.content = content
 
+    def facts(self) -> dict[str, Any]:
+        return {"revision": self.revision, "content": self.content}
+
+
+class MalformedDraft(Refused):
+    """The answers of a draft have keys or types that no annotation has; `gaps` are all of them."""
+
+    code = "malformed"
+    status = 422
+
+    def __init__(self, gaps: tuple[Gap, ...]) -> None:
+        super().__init__("The draft was not saved: its answers do not have the form that the project asks for.")
+        self.gaps = gaps
+
+    def facts(self) -> dict[str, Any]:
+        return {"gaps": self.gaps}
+
 
 class KeyReused(Refused):
     code = "idempotency_key_reused"
@@ -53,3 +71,9 @@ class KeyReused(Refused):
 
 class TooLateToWithdraw(Refused):
     code = "too_late_to_withdraw"
+
+
+class WasWithdrawn(Refused):
+    """The submission under this idempotency key was taken back since."""
+
+    code = "was_withdrawn"

@@ -13,5 +13,7 @@ handler500 = "potato_site.views.server_error"
 urlpatterns = [
     path("", accounts_views.organisation, name="organisation"),
     path("p/<slug:project>/traces/", include("traces.urls")),
+    path("p/<slug:project>/", include("assignments.urls")),
+    path("api/v1/", include("assignments.api.urls")),
     path("admin/", site.urls),
 ]

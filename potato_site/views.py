@@ -5,7 +5,7 @@ import sys
 
 import structlog
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
@@ -17,6 +17,13 @@ from tenancy.permissions import public
 log = structlog.get_logger(__name__)
 
 _REPORT_BYTES = 8_192
+_FOR_PROGRAMS = {
+    400: ("bad_request", "The request is not one that this site understands."),
+    403: ("permission_denied", "Your role does not allow this."),
+    404: ("not_found", "There is nothing here that you may see."),
+    500: ("server_error", "The site failed, and the failure is logged. Tell its operators the X-Request-ID."),
+    503: ("unavailable", "The site cannot answer now. Repeat the request in a few seconds."),
+}
 
 
 @public
@@ -58,14 +65,27 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     A database, broker or cache that cannot be reached is an outage, which passes: 503, and when to try again.
     """
-    if isinstance(sys.exc_info()[1], OperationalError | RedisError):
-        page = render_to_string("503.html", _facts())
-        return HttpResponse(page, status=503, headers={"Retry-After": "10"})
-    return HttpResponse(render_to_string("500.html", _facts()), status=500)
+    status = 503 if isinstance(sys.exc_info()[1], OperationalError | RedisError) else 500
+    headers = {"Retry-After": "10"} if status == 503 else {}
+    if _is_for_programs(request):
+        return _for_programs(status, headers)
+    return HttpResponse(render_to_string(f"{status}.html", _facts()), status=status, headers=headers)
 
 
 def _error_page(request: HttpRequest, status: int) -> HttpResponse:
+    if _is_for_programs(request):
+        return _for_programs(status)
     return render(request, f"{status}.html", _facts(), status=status)
+
+
+def _is_for_programs(request: HttpRequest) -> bool:
+    """The API answers in JSON, also where no view of it was reached; the organisation is not in path_info."""
+    return request.path_info.startswith("/api/")
+
+
+def _for_programs(status: int, headers: dict[str, str] | None = None) -> JsonResponse:
+    code, detail = _FOR_PROGRAMS[status]
+    return JsonResponse({"code": code, "detail": detail}, status=status, headers=headers)
 
 
 def _facts() -> dict[str, str]:

@@ -87,9 +87,9 @@ class TenancyMiddleware:
     ) -> HttpResponse | None:
         slug: str | None = request.organisation_slug  # type: ignore[attr-defined]
         if not request.user.is_authenticated:
-            if slug is not None:
+            if slug is not None and not getattr(view, "authenticates", False):
                 raise Http404  # A route of an organisation that needs no login would be a mistake.
-            return None
+            return None  # A view that answers programs says so itself; it has no organisation until then.
         user_id: UUID = request.user.pk
         structlog.contextvars.bind_contextvars(user=str(user_id))
         if slug is None:

@@ -1,5 +1,6 @@
-"""What answers about a trace are checked against: its files with their lines, from the stored bodies. Renders nothing."""
+"""What answers about a trace are checked against: its files with their lines, from stored bodies. Renders nothing."""
 
+from jobs.wording import storable
 from traces.changes.model import FileChange
 from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
@@ -12,8 +13,8 @@ def evidence_of(trace: Trace) -> Evidence:
 
 
 def judged_file(trace: Trace, path: str) -> JudgedFile | None:
-    """One file of the trace by its path as columns hold it, exact; None where there is none. Two queries."""
-    changes = _changes(list(trace.files.filter(path=path).order_by("index")))
+    """One file of the trace by its path, as it is or as columns keep it; None where there is none. Two queries."""
+    changes = _changes(list(trace.files.filter(path=storable(path, 4096)).order_by("index")))
     return next(iter(Evidence.of(changes).files.values()), None)
 
 

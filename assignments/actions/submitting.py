@@ -1,18 +1,20 @@
 """Handing an annotation in, and taking it back within seconds. Nothing that was acknowledged is ever thrown away."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.configuration.annotations import results
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places
 from assignments.actions.working import refusal
-from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw
+from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
 from jobs import outbox
 from tenancy import audit
 from tenancy.actor import current
+from traces.judging import evidence_of
 from traces.models.bodies import pack
 from traces.records import sha256_of
 
@@ -21,13 +23,29 @@ UNDO = timedelta(seconds=30)
 _GRACE = timedelta(seconds=2)
 
 
-def submit(*, assignment: Assignment, fence: int, key: str, sent: Any, result: dict[str, Any]) -> Submission:
+def hand_in(*, assignment: Assignment, fence: int, key: str, annotations: Any) -> Submission:
+    """Submit an annotator's answers: checked under the pinned configuration against the trace, and made a result.
+
+    Raises Incomplete with every gap, UnreadablePinError, and what submit() raises. A repetition is not judged again.
+    """
+    now = timezone.now()
+    known = assignment.submissions.filter(organisation=assignment.organisation_id, key=key)
+    result: dict[str, Any] = {}
+    if not known.exists():
+        result = results(annotations, assignment.configuration(), evidence_of(assignment.trace), now)
+    return submit(assignment=assignment, fence=fence, key=key, sent=annotations, result=result, at=now)
+
+
+def submit(
+    *, assignment: Assignment, fence: int, key: str, sent: Any, result: dict[str, Any], at: datetime | None = None
+) -> Submission:
     """Store the annotation, once: the same `key` with the same `sent` answers with the submission that is there.
 
     `sent` is the request as it came, and `result` what the scheme types have made of it, keyed by scheme name:
     checking is the caller's, before. After the lease ended the annotation counts if a place is still free, and is
     stored as surplus otherwise. Raises KeyReused for another `sent` under a known key, TakenOver where another page
-    goes on, NotOpen for an assignment that was submitted under another key, or skipped.
+    goes on, NotOpen for an assignment that was submitted under another key, or skipped, and WasWithdrawn where the
+    submission was taken back: answering with it would look as if it still counted.
     """
     digest = sha256_of(sent)
     with transaction.atomic():
@@ -40,13 +58,15 @@ def submit(*, assignment: Assignment, fence: int, key: str, sent: Any, result: d
                 raise KeyReused(
                     "This Idempotency-Key came before with another content. Send a new key with each new annotation."
                 )
+            if known.withdrawals.exists():
+                raise WasWithdrawn("This submission was taken back. Submit again under a new Idempotency-Key.")
             return known
         if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED) or row.fence != fence:
             raise refusal(row, fence)
         is_surplus = row.takes_place and not row.is_open and not places.has_free
         if row.takes_place and not is_surplus:
             places.move(live=-1 if row.is_open else 0, done=1)
-        now = timezone.now()
+        now = at or timezone.now()
         submission = Submission.objects.create(
             project=row.project,
             assignment=row,

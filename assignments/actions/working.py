@@ -8,8 +8,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.configuration.annotations import malformed
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places
-from assignments.errors import DraftConflict, LeaseEnded, NotOpen, ReasonNeeded, TakenOver
+from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
 from jobs.wording import storable
@@ -34,9 +35,13 @@ def heartbeat(*, assignment: Assignment, fence: int) -> Assignment:
 def save_draft(*, assignment: Assignment, fence: int, revision: int, content: Any) -> Draft:
     """Keep what the annotator has typed, if nobody saved it since `revision` (0 where nothing was saved yet).
 
-    A sign of work like a heartbeat. After the lease ended drafts are still kept. Raises DraftConflict with what is
-    stored, TakenOver where another page goes on, NotOpen where the assignment is over.
+    A sign of work like a heartbeat. After the lease ended drafts are still kept. Raises MalformedDraft for `answers`
+    in it that no annotation could have, DraftConflict with what is stored, TakenOver where another page goes on,
+    NotOpen where the assignment is over.
     """
+    answers = content.get("answers") if isinstance(content, dict) else None
+    if answers is not None and (gaps := malformed(answers, assignment.configuration())):
+        raise MalformedDraft(gaps)
     with transaction.atomic():
         with suppress(LeaseEnded):
             heartbeat(assignment=assignment, fence=fence)

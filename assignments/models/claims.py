@@ -1,12 +1,15 @@
 """One annotator's claim on one trace, and the draft that grows under it."""
 
+from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.configuration import ProjectConfiguration, pinned
 from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project, User
 from tenancy.constraints import SameOrganisation
@@ -132,8 +135,19 @@ class Assignment(TenantModel):
         versions = ConfigurationVersion.objects.filter(pk=self.version_id)
         return AssignmentRules.model_validate(versions.values_list("configuration__assignment", flat=True).get() or {})
 
+    def configuration(self) -> ProjectConfiguration:
+        """What page, checks and exports of this assignment follow. Raises UnreadablePinError."""
+        return _configuration(self.version_id)
+
     def draft(self) -> "Draft | None":
         return self.drafts.first()
+
+
+@lru_cache(maxsize=200)
+def _configuration(version: UUID) -> ProjectConfiguration:
+    """Kept in memory, because a version never changes; asked for by the ids of rows that the reader has found."""
+    versions = ConfigurationVersion.objects.filter(pk=version)
+    return pinned(versions.values_list("configuration", flat=True).get())
 
 
 class Draft(TenantModel):

@@ -64,6 +64,8 @@ _VALUES: dict[str, Callable[[House, str], str]] = {
     "version": lambda house, text: str(RENDER_VERSION),
     "key": lambda house, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
     "part": lambda house, text: "0",
+    "assignment_id": lambda house, text: str(house.rows["assignments.Assignment"].pk),
+    "submission_id": lambda house, text: str(house.rows["assignments.Submission"].pk),
     "app_label": lambda house, text: "accounts",
     "url": lambda house, text: "nowhere/",
 }

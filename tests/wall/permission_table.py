@@ -91,6 +91,33 @@ POST   /o/<organisation>/admin/traces/importedfile/<object_id>/change/          
 any    /o/<organisation>/admin/traces/importedfile/<object_id>/delete/                   302       404       403       403       403       403       403
 any    /o/<organisation>/admin/traces/importedfile/<object_id>/history/                  302       404       403       403       302       302       302
 any    /o/<organisation>/admin/traces/importedfile/<file_id>/problems.csv                302       404       403       403       200       200       404
+
+GET    /o/<organisation>/api/v1/projects/                                                401       404       200       200       200       200         -
+POST   /o/<organisation>/api/v1/projects/                                                401       404       405       405       405       405         -
+GET    /o/<organisation>/api/v1/projects/<project>/next/                                 401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/projects/<project>/next/                                 401       404       200       200       200       200       404
+GET    /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       200       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       405       405       405       405       405
+GET    /o/<organisation>/api/v1/assignments/                                             401       404       200       200       200       200         -
+POST   /o/<organisation>/api/v1/assignments/                                             401       404       405       405       405       405         -
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/                             401       404       404       404       404       200       404
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/                             401       404       405       405       405       405       405
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/heartbeat/                   401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/heartbeat/                   401       404       404       404       404       400       404
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/resume/                      401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/resume/                      401       404       404       404       404       409       404
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/draft/                       401       404       404       404       404       200       404
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/draft/                       401       404       405       405       405       405       405
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/lines/                       401       404       404       404       404       400       404
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/lines/                       401       404       405       405       405       405       405
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/submit/                      401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/submit/                      401       404       404       404       404       400       404
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/skip/                        401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/skip/                        401       404       404       404       404       400       404
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/release/                     401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/release/                     401       404       404       404       404       400       404
+GET    /o/<organisation>/api/v1/submissions/<submission_id>/withdraw/                    401       404       405       405       405       405       405
+POST   /o/<organisation>/api/v1/submissions/<submission_id>/withdraw/                    401       404       404       404       404       200       404
 """  # noqa: E501 - a table is read across
 
 

@@ -115,7 +115,10 @@ def test_no_row_of_another_organisation_is_ever_answered_with_success() -> None:
 
 def test_strangers_get_404_and_nobody_gets_an_error() -> None:
     assert all(row.statuses[1] == 404 for row in ROWS if not row.address.is_global)
-    assert all(row.statuses[0] == 302 for row in ROWS if not row.address.is_global)
+    # Programs are told that nobody is signed in; people are led to the login.
+    assert all(
+        row.statuses[0] == (401 if "/api/" in row.address.text else 302) for row in ROWS if not row.address.is_global
+    )
     assert all(status < 500 for row in ROWS for status in row.statuses)
 
 

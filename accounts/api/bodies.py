@@ -1,0 +1,51 @@
+"""What a request's body must be: a frozen model for each route. Refuses the rest with all faults at once."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+
+from accounts.configuration.answers import shown
+
+
+class Body(BaseModel):
+    """Keys are exactly those of the model; a whole number is not 4.0, true or "4"."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Given = TypeVar("Given", bound=Body)
+
+
+def read(model: type[Given], request: Request) -> Given:
+    """The body of the request as the model. Raises ParseError (400) that names every key at fault."""
+    try:
+        return model.model_validate(request.data)
+    except ValidationError as error:
+        sentences = (_sentence(details, model) for details in error.errors(include_url=False, include_input=False))
+        raise ParseError(" ".join(dict.fromkeys(sentences)), code="invalid_request") from None
+
+
+def _sentence(details: ErrorDetails, model: type[Body]) -> str:
+    keys = ", ".join(model.model_fields)
+    where = ".".join(str(part) for part in details["loc"])
+    match details["type"]:
+        case "model_type" | "string_unicode" if not where:
+            return f"The body must be a JSON object with the keys {keys}."
+        case "missing":
+            return f"{where} is missing."
+        case "extra_forbidden":
+            return f"{shown(where)} is not a key of this request. Its keys are {keys}."
+        case "int_type" | "greater_than_equal" | "less_than":
+            return f"{where} must be a whole number, as the API gave it."
+        case "bool_type":
+            return f"{where} must be true or false."
+        case "string_type" | "string_unicode":
+            return f"{where} must be text."
+    return f"{where}: {_said(details)}"
+
+
+def _said(details: ErrorDetails) -> Any:
+    return details["msg"].removeprefix("Value error, ")

@@ -1,0 +1,113 @@
+"""JSON in and out without a loss: NUL and lone surrogates pass as escapes. Refuses what is too large or too deep."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import IO, Any
+from uuid import UUID
+
+from pydantic import BaseModel
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+DEEPEST = 64
+
+
+class TooLarge(APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+    def __init__(self, largest: int) -> None:
+        super().__init__(f"The body of this request has more than {largest:,} bytes. Send less.")
+
+
+class ExactJSONParser(BaseParser):
+    """Reads no more than the view's `largest_body` bytes, whatever the client says or leaves out about the length."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        largest: int = (parser_context or {})["view"].largest_body
+        body = stream.read(largest + 1)
+        if len(body) > largest:
+            raise TooLarge(largest)
+        return loads(body)
+
+
+class ExactJSONRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        return dumps(data)
+
+
+def loads(body: bytes) -> Any:
+    """The JSON value of a UTF-8 text. Raises ParseError (400) with what is wrong and where."""
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise ParseError(f"The body is not UTF-8 at byte {error.start}.", code="not_json") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise ParseError(f"The body is not JSON: {error.msg} at {where}.", code="not_json") from None
+    except ValueError as error:
+        raise ParseError(f"The body is not JSON: {error}.", code="not_json") from None
+    if _is_too_deep(value):
+        raise _too_deep()
+    return value
+
+
+def dumps(data: Any) -> bytes:
+    """JSON of plain values, models, times (UTC, milliseconds) and ids; all beyond ASCII is escaped."""
+    return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_plain).encode("ascii")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return vars(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _no_number(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return number
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> ParseError:
+    return ParseError(f"The body nests objects and lists deeper than {DEEPEST} levels.", code="too_deep")

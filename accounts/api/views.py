@@ -1,0 +1,82 @@
+"""The class that every API view extends. It is no API of its own, and renders nothing but JSON."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, cast
+
+from django.http.response import HttpResponseBase
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api.authentication import SessionAuthentication
+from accounts.api.errors import answer_to
+from accounts.api.exact_json import ExactJSONParser, ExactJSONRenderer
+from accounts.models import User
+from tenancy.actor import ActiveMembership
+from tenancy.permissions import demand
+from tenancy.roles import Right
+
+
+class JSONAlone(BaseContentNegotiation):
+    """There is one form of answer; what the client would rather have does not matter."""
+
+    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+        wanted = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == wanted), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], str(renderers[0].media_type)
+
+
+class ApiView(APIView):
+    """A route for members with `right`: nobody signed in gets 401, strangers 404, other members 403.
+
+    `largest_body` bounds what a request may send, in bytes.
+    """
+
+    right: ClassVar[Right]
+    largest_body: ClassVar[int] = 16_384
+
+    authentication_classes = (SessionAuthentication,)
+    permission_classes = ()
+    throttle_classes = ()
+    parser_classes = (ExactJSONParser,)
+    renderer_classes = (ExactJSONRenderer,)
+    content_negotiation_class = JSONAlone
+    metadata_class = None
+
+    @classmethod
+    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
+        view = super().as_view(**initkwargs)
+        view.permission = cls.right  # type: ignore[attr-defined]  # read by tenancy.permissions
+        view.authenticates = True  # type: ignore[attr-defined]  # read by tenancy.middleware
+        return cast(Callable[..., HttpResponseBase], view)
+
+    def check_permissions(self, request: Request) -> None:
+        if request.successful_authenticator is None:
+            raise NotAuthenticated("You are not signed in, or no longer. Sign in, then repeat this.")
+        demand(request._request, self.right)
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        return answer_to
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        answer["Cache-Control"] = "no-store"
+        return cast(Response, answer)
+
+    @property
+    def person(self) -> User:
+        """Who calls."""
+        return cast(User, self.request.user)
+
+    @property
+    def membership(self) -> ActiveMembership:
+        """What the caller is in the organisation that the request entered."""
+        return cast(ActiveMembership, self.request._request.membership)  # type: ignore[attr-defined]

@@ -1,0 +1,231 @@
+"""What goes in and out of these routes, as typed models. The models shape; they decide nothing."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+
+from accounts.api.bodies import Body
+
+LARGEST_PAGE_STATE = 500_000
+
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+def _draft_content(content: Any) -> Any:
+    if not isinstance(content, dict) or content.keys() - {"answers", "page"}:
+        raise ValueError("must be an object with the keys answers and page.")
+    if not isinstance(content.get("answers", {}), dict):
+        raise ValueError("answers must be an object with a key for each scheme.")
+    if len(json.dumps(content.get("page"))) > LARGEST_PAGE_STATE:
+        raise ValueError(f"page must be at most {LARGEST_PAGE_STATE:,} characters of JSON.")
+    return content
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError("must be text.")
+    return given
+
+
+# Texts pass as they came: a validation library would refuse lone surrogates.
+Text = Annotated[Any, PlainValidator(_text), WithJsonSchema({"type": "string"})]
+DraftContent = Annotated[
+    Any,
+    PlainValidator(_draft_content),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {
+                "answers": {"type": "object", "description": "The answers so far, by the names of the schemes."},
+                "page": {"description": "What the page wants to find again; any JSON."},
+            },
+            "additionalProperties": False,
+        }
+    ),
+]
+Answers = Annotated[
+    Any,
+    WithJsonSchema({"type": "object", "description": "The answers, by the names of the project's schemes."}),
+]
+Record = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "One annotation as it leaves Potato, the same as in exports.",
+            "properties": {
+                "id": {"type": "string", "description": "The trace's own id."},
+                "trace_version": {"type": "integer", "description": "Above 1 alone."},
+                "annotator": {"type": "string"},
+                "timestamp": {"type": "string", "format": "date-time"},
+                "annotations": {"type": "object", "description": "The results, by the names of the schemes."},
+            },
+            "required": ["id", "annotator", "timestamp", "annotations"],
+        }
+    ),
+]
+
+
+# --- What comes in ---
+
+
+class Next(Body):
+    another: bool = False
+    """A further trace beside those that are open."""
+
+
+class Fence(Body):
+    fence: Whole
+
+
+class Save(Body):
+    fence: Whole
+    revision: Whole
+    """The revision that the draft was read at; 0 where none was saved."""
+    content: DraftContent
+
+
+class Submit(Body):
+    fence: Whole
+    annotations: Answers
+
+
+class Skip(Body):
+    fence: Whole
+    reason: Text
+
+
+# --- What goes out ---
+
+
+class Progress(BaseModel):
+    wanted: int
+    """Annotations that the project needs in all."""
+    done: int
+    mine_done: int
+    mine_open: int
+
+
+class Project(BaseModel):
+    slug: str
+    name: str
+    task_name: str
+    progress: Progress
+
+
+class Projects(BaseModel):
+    results: list[Project]
+
+
+class Trace(BaseModel):
+    id: UUID
+    external_id: str
+    """The id that the trace came with; the `id` of its records."""
+    version: int
+    task: str
+
+
+class Assignment(BaseModel):
+    id: UUID
+    project: str
+    trace: Trace
+    state: Literal["claimed", "submitted", "skipped", "expired", "released"]
+    fence: int
+    """Stands in every request that writes; an older one is refused."""
+    lease_until: datetime | None
+    """Null where the assignment is not claimed."""
+    configuration_version: int
+
+
+class Assignments(BaseModel):
+    results: list[Assignment]
+
+
+class Draft(BaseModel):
+    revision: int
+    content: Any
+    """Exactly what was saved; null at revision 0."""
+    saved_at: datetime | None
+
+
+class File(BaseModel):
+    index: int
+    path: str
+    operation: Literal["added", "modified", "deleted", "renamed", "copied", "unchanged"]
+    added: int
+    removed: int
+
+
+class Scheme(BaseModel):
+    name: str
+    """The key of this scheme's answers and results."""
+    annotation_type: str
+    target: str
+    description: str | None
+    block: Any
+    """The settings of the scheme, with every default filled in."""
+
+
+class AssignmentInDetail(Assignment):
+    lease_minutes: int
+    """How long a sign of work keeps the trace."""
+    draft: Draft
+    files: list[File]
+    schemes: list[Scheme]
+
+
+class Nothing(BaseModel):
+    reason: str
+    sentence: str
+    again_at: datetime | None
+    """When the next lease of another person may end."""
+
+
+class Claim(BaseModel):
+    """One of the two is null."""
+
+    assignment: Assignment | None
+    nothing: Nothing | None
+
+
+class Lease(BaseModel):
+    lease_until: datetime | None
+    fence: int
+    now: datetime
+    """The server's clock."""
+
+
+class Saved(BaseModel):
+    revision: int
+    saved_at: datetime
+    lease_until: datetime | None
+
+
+class Lines(BaseModel):
+    text: str
+    """The lines joined by line feeds."""
+    lines: list[str]
+
+
+class Submission(BaseModel):
+    submission: UUID
+    record: Record
+    surplus: bool
+    """It came late, when others had taken every place: kept, and counted nowhere."""
+
+
+class Submitted(Submission):
+    undo_until: datetime
+
+
+class State(BaseModel):
+    state: Literal["skipped", "released"]
+
+
+class Annotations(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[Submission]

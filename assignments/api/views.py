@@ -1,0 +1,228 @@
+"""The routes of an annotator's work. Each parses, calls one action or queryset, and answers; other people's
+assignments do not exist here."""
+
+import re
+from typing import Any, cast
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from rest_framework.exceptions import NotFound, ParseError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.bodies import read
+from accounts.api.views import ApiView
+from accounts.models import Project
+from assignments.actions.claiming import NothingToDo, claim_next, resume
+from assignments.actions.submitting import UNDO, hand_in, withdraw
+from assignments.actions.working import heartbeat, release, save_draft, skip
+from assignments.api import shapes
+from assignments.api.answers import annotations_of, detail_of, draft_of, nothing_of, summaries_of, summary_of
+from assignments.api.pages import page_of
+from assignments.models import Assignment, Submission
+from assignments.progress import progress_of
+from assignments.records import record_of
+from tenancy.roles import Right
+from traces.changes.places import SIDES, Side
+from traces.judging import judged_file
+
+LARGEST_ANNOTATION = 2_000_000
+_KEY = re.compile(r"[!-~]{1,100}")
+_NOT_IN_RECORDS = [f"assignment__trace__{name}" for name in ("task", "report", "tags")]
+_LINE = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+class AnnotatorView(ApiView):
+    right = Right.ANNOTATE
+
+    def own_assignment(self) -> Assignment:
+        """The caller's assignment that the address names, whatever became of it."""
+        rows = Assignment.objects.of(self.person).select_related("project")
+        found = get_object_or_404(rows.defer("project__draft"), pk=self.kwargs["assignment_id"])
+        found.user = self.person
+        return found
+
+    def project(self) -> Project:
+        return get_object_or_404(Project.objects.visible_to(self.membership), slug=self.kwargs["project"])
+
+
+class ProjectsView(AnnotatorView):
+    def get(self, request: Request) -> Response:
+        """The published projects of the organisation, and how far they are."""
+        rows = list(Project.objects.visible_to(self.membership).published().with_newest_version())
+        progress = progress_of(rows, self.person)
+        projects = [
+            shapes.Project(
+                slug=row.slug,
+                name=row.name,
+                task_name=row.newest_task_name or "",
+                progress=shapes.Progress.model_validate(progress[row.pk], from_attributes=True),
+            )
+            for row in rows
+            if row.pk in progress
+        ]
+        return Response(shapes.Projects(results=projects))
+
+
+class NextView(AnnotatorView):
+    def post(self, request: Request, project: str) -> Response:
+        """Claim a trace: the one that is open, else the next free one; with `another`, one more."""
+        body = read(shapes.Next, request)
+        given = claim_next(project=self.project(), user=self.person, another=body.another)
+        if isinstance(given, NothingToDo):
+            return Response(shapes.Claim(assignment=None, nothing=nothing_of(given)))
+        return Response(shapes.Claim(assignment=summary_of(given.pk), nothing=None))
+
+
+class AnnotationsView(AnnotatorView):
+    def get(self, request: Request, project: str) -> Response:
+        """Submitted annotations, the oldest first: everybody's for who may see them, else the caller's own.
+
+        Those that count; with `surplus=1` also those that came when others had taken every place. `mine=1` leaves out
+        everybody else's.
+        """
+        rows = Submission.objects.for_project(self.project()).visible_to(self.membership, self.person)
+        if _is_on(request, "mine"):
+            rows = rows.of(self.person)
+        rows = rows.with_surplus() if _is_on(request, "surplus") else rows.counted()
+        following, previous, found = page_of(rows.select_related("assignment__trace").defer(*_NOT_IN_RECORDS), request)
+        return Response(shapes.Annotations(next=following, previous=previous, results=annotations_of(found)))
+
+
+class AssignmentsView(AnnotatorView):
+    def get(self, request: Request) -> Response:
+        """The caller's claimed assignments in all projects, the oldest first."""
+        own = Assignment.objects.of(self.person).open().values_list("pk", flat=True)
+        return Response(shapes.Assignments(results=summaries_of(own)))
+
+
+class AssignmentView(AnnotatorView):
+    def get(self, request: Request, assignment_id: UUID) -> Response:
+        """One assignment with its draft, its files and the pinned schemes."""
+        return Response(detail_of(self.own_assignment().pk))
+
+
+class HeartbeatView(AnnotatorView):
+    def post(self, request: Request, assignment_id: UUID) -> Response:
+        """Keep the trace for another lease."""
+        assignment = self.own_assignment()
+        kept = heartbeat(assignment=assignment, fence=read(shapes.Fence, request).fence)
+        return Response(shapes.Lease(lease_until=kept.lease_until, fence=kept.fence, now=timezone.now()))
+
+
+class ResumeView(AnnotatorView):
+    def post(self, request: Request, assignment_id: UUID) -> Response:
+        """Go on here: take over from another page, or claim a trace again whose lease ended."""
+        return Response(detail_of(resume(assignment=self.own_assignment()).pk))
+
+
+class DraftView(AnnotatorView):
+    largest_body = LARGEST_ANNOTATION
+
+    def get(self, request: Request, assignment_id: UUID) -> Response:
+        """The draft as it was saved last."""
+        return Response(draft_of(self.own_assignment()))
+
+    def put(self, request: Request, assignment_id: UUID) -> Response:
+        """Save the draft, if nobody saved it since `revision`."""
+        assignment = self.own_assignment()
+        body = read(shapes.Save, request)
+        saved = save_draft(assignment=assignment, fence=body.fence, revision=body.revision, content=body.content)
+        return Response(
+            shapes.Saved(revision=saved.revision, saved_at=saved.saved_at, lease_until=assignment.lease_until)
+        )
+
+
+class LinesView(AnnotatorView):
+    def get(self, request: Request, assignment_id: UUID) -> Response:
+        """The exact text of lines of a file, as a suggestion starts from it."""
+        assignment = self.own_assignment()
+        file = judged_file(assignment.trace, self._asked("file"))
+        if file is None:
+            raise NotFound("The trace has no file of this path.", code="unknown_file")
+        side = self._asked("side")
+        if side not in SIDES:
+            raise ParseError("side must be new or old.", code="invalid_request")
+        start, end = self._line("start"), self._line("end")
+        text = file.text(cast(Side, side), start, end)
+        if text is None:
+            raise NotFound(f"The {side} side of this file does not show all of these lines.", code="unknown_line")
+        numbered = file.lines(cast(Side, side))
+        return Response(shapes.Lines(text=text, lines=[numbered[number] for number in range(start, end + 1)]))
+
+    def _asked(self, name: str) -> str:
+        if name not in self.request.query_params:
+            raise ParseError("Ask with file, side, start and end.", code="invalid_request")
+        return self.request.query_params[name]
+
+    def _line(self, name: str) -> int:
+        text = self._asked(name)
+        if not _LINE.fullmatch(text):
+            raise ParseError(f"{name} must be the number of a line.", code="invalid_request")
+        return int(text)
+
+
+class SubmitView(AnnotatorView):
+    largest_body = LARGEST_ANNOTATION
+
+    def post(self, request: Request, assignment_id: UUID) -> Response:
+        """Hand the annotation in. The same request again is answered the same."""
+        assignment = self.own_assignment()
+        body = read(shapes.Submit, request)
+        submission = hand_in(
+            assignment=assignment, fence=body.fence, key=_idempotency_key(request), annotations=body.annotations
+        )
+        submission.assignment = assignment
+        answer = shapes.Submitted(
+            submission=submission.pk,
+            record=record_of(submission, self.membership.annotator_name),
+            surplus=submission.is_surplus,
+            undo_until=submission.submitted_at + UNDO,
+        )
+        return Response(answer, status=201)
+
+
+class SkipView(AnnotatorView):
+    def post(self, request: Request, assignment_id: UUID) -> Response:
+        """Give the trace up for good, with a reason."""
+        assignment = self.own_assignment()
+        body = read(shapes.Skip, request)
+        return Response(_state(skip(assignment=assignment, fence=body.fence, reason=body.reason)))
+
+
+class ReleaseView(AnnotatorView):
+    def post(self, request: Request, assignment_id: UUID) -> Response:
+        """Put the trace back into the queue."""
+        assignment = self.own_assignment()
+        return Response(_state(release(assignment=assignment, fence=read(shapes.Fence, request).fence)))
+
+
+class WithdrawView(AnnotatorView):
+    def post(self, request: Request, submission_id: UUID) -> Response:
+        """Take a submission back, within seconds: the assignment is open again, with its draft."""
+        own = Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")
+        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
+
+
+def _idempotency_key(request: Request) -> str:
+    key: str = request.headers.get("Idempotency-Key", "")
+    if not _KEY.fullmatch(key):
+        raise ParseError(
+            "Send the header Idempotency-Key with 1 to 100 visible ASCII characters: a new one for each annotation, "
+            "the same one when you repeat a request.",
+            code="idempotency_key_needed",
+        )
+    return key
+
+
+def _is_on(request: Request, name: str) -> bool:
+    """Whether the address says name=1; whatever else it says is refused."""
+    value = request.query_params.get(name, "0")
+    if value not in ("0", "1"):
+        raise ParseError(f"{name} must be 0 or 1.", code="invalid_request")
+    return value == "1"
+
+
+def _state(assignment: Assignment) -> Any:
+    return shapes.State.model_validate({"state": assignment.state})

@@ -1,0 +1,20 @@
+"""Submissions as the records that leave. Reads what a record names: the trace and the annotator, in few queries."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from accounts.configuration.annotations import record
+from accounts.models import Membership
+from assignments.models import Submission
+
+
+def record_of(submission: Submission, annotator: str) -> dict[str, Any]:
+    """The spec's record of one submission; asks for its trace unless that was selected with it."""
+    trace = submission.assignment.trace
+    return record(trace.external_id, annotator, submission.submitted_at, submission.result, trace_version=trace.version)
+
+
+def annotator_names(users: Iterable[UUID]) -> dict[UUID, str]:
+    """The names in the active organisation by the people's ids, of former members as well. One query."""
+    return dict(Membership.objects.filter(user__in=set(users)).values_list("user_id", "annotator_name"))

@@ -1,0 +1,94 @@
+"""A trace with files and a code review of it over the API, for stories of people and programs that annotate."""
+
+import copy
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.test import Client
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Organisation, Project, User
+from tenancy.actor import acting_in
+from tests.review.documented_record import RECORD
+from tests.review.evidence import numbered
+from tests.traces.stored import outcome, stored
+from traces.models import Trace
+from traces.runs import FileEvent
+
+DOCUMENTED: dict[str, Any] = RECORD["annotations"]
+FILES = (
+    outcome("src/parser.py", numbered(60), numbered(60, (15, 42))),
+    outcome("tests/test_parser.py", numbered(26), numbered(31)),
+)
+
+
+def review_yaml(**blocks: dict[str, Any]) -> str:
+    """A project of code review, as JSON, which is YAML: its three schemes with these settings."""
+    schemes = {
+        "inline_comments": ("code_review_comments", {"severity": {"enabled": True}}),
+        "file_ratings": ("code_review_file_ratings", {}),
+        "verdict": ("code_review_verdict", {}),
+    }
+    entries = [
+        {"name": name, "annotation_type": kind, name: {**block, **blocks.get(name, {})}}
+        for name, (kind, block) in schemes.items()
+    ]
+    return json.dumps({"task_name": "Review", "annotation_schemes": entries})
+
+
+def reviewed(
+    organisation: Organisation, project: Project, *events: FileEvent, external_id: str = "trace_042", **blocks: Any
+) -> Trace:
+    """The trace of these files in the project, published with these settings."""
+    with acting_in(organisation):
+        publish_configuration(project=project, source=review_yaml(**blocks))
+    return stored(organisation, project, *(events or FILES), external_id=external_id)
+
+
+@dataclass
+class Api:
+    """The API as one signed-in person calls it."""
+
+    client: Client
+    base: str = "/o/acme/api/v1/"
+
+    def get(self, path: str, **query: str) -> Any:
+        return self.client.get(self.base + path, query)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self.client.post(self.base + path, dumps(body or {}), "application/json", headers=headers)
+
+    def put(self, path: str, body: Any) -> Any:
+        return self.client.put(self.base + path, dumps(body), "application/json")
+
+    def claim(self, project: str = "parser") -> dict[str, Any]:
+        answer = self.post(f"projects/{project}/next/")
+        assert answer.status_code == 200, answer.content
+        found: dict[str, Any] = answer.json()["assignment"]
+        return found
+
+    def save(self, assignment: dict[str, Any], content: Any, revision: int = 0) -> Any:
+        body = {"fence": assignment["fence"], "revision": revision, "content": content}
+        return self.put(f"assignments/{assignment['id']}/draft/", body)
+
+    def submit(self, assignment: dict[str, Any], annotations: Any, key: str = "") -> Any:
+        body = {"fence": assignment["fence"], "annotations": annotations}
+        return self.post(f"assignments/{assignment['id']}/submit/", body, **{"Idempotency-Key": key or str(uuid4())})
+
+
+def dumps(body: Any) -> str:
+    return json.dumps(body, ensure_ascii=True)
+
+
+def api_of(person: User | None, *, csrf: bool = False) -> Api:
+    client = Client(enforce_csrf_checks=csrf)
+    if person is not None:
+        client.force_login(person)
+    return Api(client)
+
+
+def documented() -> dict[str, Any]:
+    """The answers of the documented record, each time a new copy."""
+    return copy.deepcopy(DOCUMENTED)
