@@ -154,8 +154,8 @@ WITHOUT_EFFECT = [
         ],
     ),
     (
-        "agentic: { trace_converter: react }",
-        [(2, 29, "No converter for react is installed, so files of this format cannot be imported yet.")],
+        "agentic: { trace_converter: webvoyager }",
+        [(2, 29, "No converter for webvoyager is installed, so files of this format cannot be imported yet.")],
     ),
     (
         "annotation_schemes:\n  - name: c\n    annotation_type: code_review_comments\n    inline_comments:\n"

@@ -25,7 +25,9 @@ def told(name: str) -> list[str]:
 
 def test_a_named_format_without_its_converter_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, "swebench")
-    assert told("react") == ["No converter for react is installed, so files of this format cannot be imported yet."]
+    assert told("webvoyager") == [
+        "No converter for webvoyager is installed, so files of this format cannot be imported yet."
+    ]
 
 
 def test_an_installed_converter_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
