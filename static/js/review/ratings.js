@@ -1,6 +1,5 @@
 /** Ratings below each rated file, by mouse, touch or key. Which ones a submission needs is the server's rule. */
 
-import { nextOf } from "../evidence-lines.js";
 import { key, on } from "../events.js";
 
 /** @import { Gap, Scheme, Task } from "../task/task.js" */
@@ -33,6 +32,7 @@ export function mount(task, scheme) {
   const mould = /** @type {HTMLTemplateElement | null} */ (document.getElementById(`mount-${scheme.name}`))?.content;
   /** @type {Map<Element, File>} */
   const sections = new Map();
+  let hasArrived = false;
 
   /** @param {File} file @returns {Record<string, number>} */
   const ratingsOf = ({ path }) => task.answers(scheme.name)?.[path] ?? {};
@@ -87,10 +87,24 @@ export function mount(task, scheme) {
   /** To what is not rated of a file, or else to its first scale. @param {File} file */
   function go(file) {
     const section = document.getElementById(`rate-${file.index}`);
-    if (!section) return location.assign(`${task.data.urls.files}?file=${file.index}#rate-${file.index}`);
+    if (!section) {
+      const address = new URL(task.data.urls.files, location.href);
+      address.searchParams.set("file", String(file.index));
+      address.hash = `rate-${file.index}`;
+      return location.assign(address);
+    }
     fill(section);
     focus(section.querySelector("fieldset:not(.is-rated)") ?? section);
     section.scrollIntoView({ block: "center" });
+  }
+
+  /** Where the address asks for a rating it gets the focus, once it can be given. */
+  function start() {
+    redraw();
+    const index = files.findIndex(({ index }) => location.hash === `#rate-${index}`);
+    if (hasArrived || task.isReadOnly || !files[index] || !sections.size) return;
+    hasArrived = true;
+    go(files[index]);
   }
 
   function redraw() {
@@ -115,12 +129,14 @@ export function mount(task, scheme) {
     focus(isClearing ? scale : (scale.nextElementSibling ?? scale));
     return true;
   });
+  // The file in which the focus is, while that is in sight, else the first one below the bars at the top.
   key("r", () => {
-    const next = nextOf(/** @type {HTMLElement[]} */ ([...sections.keys()]), document.activeElement?.closest("article") ?? null, 1);
-    const file = next && sections.get(next);
-    if (file) go(file);
+    const box = document.activeElement?.closest("article")?.getBoundingClientRect();
+    const isSeen = box && box.bottom > 0 && box.top < innerHeight;
+    const from = isSeen ? box.bottom - 2 : parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+    for (const [section, file] of sections) if (section.getBoundingClientRect().bottom >= from) return go(file);
   });
-  task.onModeChange(redraw);
+  task.onModeChange(start);
 
   for (const file of files) {
     const section = /** @type {Element | undefined} */ (mould?.querySelector("section")?.cloneNode(true));
@@ -134,9 +150,7 @@ export function mount(task, scheme) {
     article.append(section);
     near.observe(section);
   }
-  redraw();
-  const asked = files.find(({ index }) => location.hash === `#rate-${index}`);
-  if (asked && sections.size) go(asked);
+  start();
 
   return {
     redraw,

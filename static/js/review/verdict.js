@@ -1,6 +1,7 @@
 /** The verdict on the whole change and its summary, whose characters are counted as the server counts them. */
 
 import { key, on } from "../events.js";
+import { counted } from "../task/dom.js";
 import { drawTodo } from "./todo.js";
 
 /** @import { Gap, Scheme, Task } from "../task/task.js" */
@@ -9,14 +10,12 @@ import { drawTodo } from "./todo.js";
 // White space at both ends as Python's str.strip() knows it.
 const ENDS = /^(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+|(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+$/g;
 
-/** @param {number} count */
-const characters = (count) => (count === 1 ? "1 character" : `${count} characters`);
-
 /** @param {Task} task @param {Scheme} scheme */
 export function mount(task, scheme) {
   const { require_summary: isRequired, summary_min_length: least } = scheme.block;
   const section = document.getElementById("verdict");
   const text = section?.querySelector("textarea");
+  let hasArrived = false;
 
   /** @returns {Answers} */
   const answers = () => task.answers(scheme.name) ?? {};
@@ -31,6 +30,14 @@ export function mount(task, scheme) {
     redraw();
   }
 
+  /** Where the address asks for the verdict it gets the focus, once it can be given. */
+  function start() {
+    redraw();
+    if (hasArrived || task.isReadOnly || !section || location.hash !== "#verdict") return;
+    hasArrived = true;
+    go("input");
+  }
+
   function redraw() {
     const { decision, summary = "" } = answers();
     const counter = section?.querySelector(".counter");
@@ -40,7 +47,7 @@ export function mount(task, scheme) {
       text.readOnly = task.isReadOnly;
       if (text.value !== summary) text.value = summary;
       const count = length();
-      counter.textContent = count < least ? `${count} of ${characters(least)}, ${least - count} to go` : characters(count);
+      counter.textContent = count < least ? `${count} of ${counted(least, "character")}, ${least - count} to go` : counted(count, "character");
       counter.classList.toggle("is-short", count < least && (count > 0 || isRequired));
       counter.classList.toggle("is-met", count >= least && count > 0);
     }
@@ -72,11 +79,9 @@ export function mount(task, scheme) {
     return true;
   });
   key("g v", () => go("input"));
-  task.onModeChange(redraw);
+  task.onModeChange(start);
   task.onRefresh(drawTodo);
-
-  redraw();
-  if (location.hash === "#verdict") go("input");
+  start();
 
   return {
     redraw,
@@ -86,7 +91,7 @@ export function mount(task, scheme) {
       const count = length();
       const gaps = chosen() ? [] : [{ label: "Verdict", go: () => go("input") }];
       if (count ? count < least : isRequired) {
-        gaps.push({ label: count ? `Summary: ${least - count} more ${least - count === 1 ? "character" : "characters"}` : "Summary", go: goToSummary });
+        gaps.push({ label: count ? `Summary: ${counted(least - count, "more character")}` : "Summary", go: goToSummary });
       }
       return gaps;
     },
