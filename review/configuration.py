@@ -127,6 +127,16 @@ class Severity(Block):
         """The levels that an annotator can choose."""
         return self.levels if self.enabled else ()
 
+    @property
+    def signed(self) -> list[tuple[SeverityLevel, str]]:
+        """Each level that can be chosen with the icon of its sign: that of a known name, else by its rank."""
+        last = max(len(self.offered) - 1, 1)
+        ranked = [KNOWN_LEVELS[rank * (len(KNOWN_LEVELS) - 1) // last] for rank in range(len(self.offered))]
+        return [
+            (level, f"sev-{level.value if level.value in KNOWN_LEVELS else rank}")
+            for level, rank in zip(self.offered, ranked, strict=True)
+        ]
+
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         yield from repeated(given, "levels", "value")

@@ -12,6 +12,8 @@ from review.configuration import (
     FileRatingsScheme,
     InlineCommentsBlock,
     InlineCommentsScheme,
+    Severity,
+    SeverityLevel,
     VerdictBlock,
     VerdictScheme,
 )
@@ -193,3 +195,14 @@ def test_other_values_are_refused(value: str) -> None:
 def test_a_severity_that_is_required_needs_no_warning_when_there_is_one() -> None:
     block = {"severity": {"enabled": True}, "require_severity": True}
     assert check_configuration(_text(InlineCommentsScheme, block)).problems == ()
+
+
+def test_a_severity_has_the_sign_of_its_name_and_else_of_its_rank() -> None:
+    def signs(*values: str) -> list[str]:
+        return [sign for _, sign in Severity(levels=tuple(SeverityLevel(value=value) for value in values)).signed]
+
+    assert signs("nit", "critical") == ["sev-nit", "sev-critical"]
+    assert signs("p1", "p2", "p3", "p4") == ["sev-critical", "sev-major", "sev-minor", "sev-nit"]
+    assert signs("high", "low") == ["sev-critical", "sev-nit"]
+    assert signs("only") == ["sev-critical"]
+    assert Severity(enabled=False).signed == []

@@ -1,0 +1,242 @@
+/**
+ * The form of one comment, new or edited: shows what is kept of it, says what is missing, and holds the editor of a
+ * suggestion. It decides nothing about where it stands, and saves nothing.
+ */
+
+import { element, exactText, smallDiff } from "./suggestion.js";
+
+/** @typedef {import("../task/task.js").Task} Task */
+/** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, closed?: boolean }} Draft */
+/** @typedef {{ categories: { value: string }[], severity: { enabled: boolean, levels: { value: string }[] }, require_category: boolean, require_severity: boolean, allow_multi_line: boolean, allow_suggestions: boolean, min_comments: number }} Block */
+/** @typedef {Partial<Record<"range" | "category" | "severity" | "comment" | "suggestion", string>>} Faults what is wrong, by field */
+
+/** What keeps a comment from being submitted. @param {Omit<Draft, "id">} draft @param {Block} block @returns {Faults} */
+export function faultsOf({ category, severity, comment, suggestion, line_start, line_end }, block) {
+  /** @type {Faults} */
+  const faults = {};
+  const levels = block.severity.enabled ? block.severity.levels : [];
+  if (line_end > line_start && !block.allow_multi_line) faults.range = "A comment is about one line in this project.";
+  if (category ? !block.categories.some(({ value }) => value === category) : block.require_category) {
+    faults.category = "Choose a category.";
+  }
+  if (severity ? !levels.some(({ value }) => value === severity) : block.require_severity && levels.length) {
+    faults.severity = levels.length ? "Choose a severity." : "Comments carry no severity in this project: save it again.";
+  }
+  if (!comment.trim()) faults.comment = "Write the comment.";
+  if (suggestion !== undefined && !block.allow_suggestions) {
+    faults.suggestion = "Comments carry no suggestion in this project: save it again.";
+  }
+  return faults;
+}
+
+/** "line 15", "old lines 3–5". @param {Pick<Draft, "side" | "line_start" | "line_end">} place */
+export function linesIn({ side, line_start, line_end }, between = "–") {
+  const lines = line_end > line_start ? `lines ${line_start}${between}${line_end}` : `line ${line_start}`;
+  return side === "old" ? `old ${lines}` : lines;
+}
+
+export class CommentForm {
+  /** What the suggestion began with; null until it came. @type {string | null} */ #original = null;
+
+  /**
+   * @param {Task} task
+   * @param {HTMLFormElement} root a clone of the template's form
+   * @param {Draft} draft
+   * @param {boolean} isNew
+   */
+  constructor(task, root, draft, isNew) {
+    this.task = task;
+    this.root = root;
+    this.draft = draft;
+    root.dataset.comment = draft.id;
+    for (const part of root.querySelectorAll("[id]")) part.id += `-${draft.id}`;
+    for (const label of root.querySelectorAll("label[for]")) label.setAttribute("for", `${label.getAttribute("for")}-${draft.id}`);
+    for (const part of root.querySelectorAll("[aria-describedby]")) {
+      part.setAttribute("aria-describedby", (part.getAttribute("aria-describedby") ?? "").replace(/\S+/g, `$&-${draft.id}`));
+    }
+    this.word = isNew ? "New comment" : "Edit comment";
+    this.#part("[data-title]").textContent = this.word;
+    this.comment.value = draft.comment;
+    for (const radio of this.#radios()) radio.checked = draft[/** @type {"category"} */ (radio.name)] === radio.value;
+    this.#rememberChoices();
+    this.showPlace();
+    if (draft.suggestion !== undefined && this.code) this.#openEditor(draft.suggestion);
+  }
+
+  get comment() {
+    return /** @type {HTMLTextAreaElement} */ (this.root.elements.namedItem("comment"));
+  }
+
+  /** The editor of the suggestion; null in projects without. */
+  get code() {
+    return /** @type {HTMLTextAreaElement | null} */ (this.root.elements.namedItem("suggestion"));
+  }
+
+  get isSuggesting() {
+    return this.code !== null && !this.#part("[data-editor]").hidden;
+  }
+
+  /** @param {string} selector */
+  #part(selector) {
+    return /** @type {HTMLElement} */ (this.root.querySelector(selector));
+  }
+
+  #radios() {
+    return /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll("input[type=radio]"));
+  }
+
+  /** So that a second click on an optional choice can take it back. */
+  #rememberChoices() {
+    for (const radio of this.#radios()) radio.dataset.was = String(radio.checked);
+  }
+
+  /** Take an optional choice back that was made before this click. @param {HTMLInputElement} radio */
+  unchoose(radio) {
+    const isOptional = !radio.closest("[aria-required]");
+    if (isOptional && radio.dataset.was === "true") radio.checked = false;
+    this.#rememberChoices();
+  }
+
+  /** What the form says now, as a draft. @returns {Draft} */
+  read() {
+    const { id, file, side, line_start, line_end } = this.draft;
+    /** @param {string} name */
+    const chosen = (name) => [...this.#radios()].find((radio) => radio.name === name && radio.checked)?.value;
+    this.draft = { id, file, side, line_start, line_end, comment: this.comment.value };
+    const category = chosen("category");
+    const severity = chosen("severity");
+    if (category) this.draft.category = category;
+    if (severity) this.draft.severity = severity;
+    if (this.isSuggesting && this.code) this.draft.suggestion = this.code.value;
+    return this.draft;
+  }
+
+  /** The draft as it is saved: without a suggestion that changes nothing. */
+  finished() {
+    const { closed, suggestion, ...rest } = this.read();
+    return suggestion === undefined || suggestion === this.#original ? rest : { ...rest, suggestion };
+  }
+
+  showPlace() {
+    const { file, side } = this.draft;
+    this.#part("[data-place]").textContent = `${file}, ${linesIn(this.draft)}`;
+    this.root.ariaLabel = `${this.word}, ${file}, ${side === "old" ? "" : "new "}${linesIn(this.draft, " to ")}`;
+    const title = this.root.querySelector("[data-editor-title]");
+    if (title) title.textContent = `Suggested replacement for ${linesIn(this.draft)}`;
+  }
+
+  /** The range became another one: a suggestion that nobody touched follows it. @param {number} start @param {number} end */
+  async move(start, end) {
+    const wasUntouched = this.isSuggesting && this.code?.value === this.#original;
+    this.draft.line_start = start;
+    this.draft.line_end = end;
+    this.showPlace();
+    if (!this.isSuggesting) return;
+    this.#original = null;
+    await this.#askForLines();
+    if (wasUntouched && this.#original !== null) this.setCode(this.#original);
+    else this.showCode();
+  }
+
+  /** @param {Faults} faults @param {boolean} [moves] puts the focus on the first field that has one */
+  showFaults(faults, moves = false) {
+    for (const name of /** @type {const} */ (["range", "category", "severity", "comment", "suggestion"])) {
+      const line = document.getElementById(`${name}-error-${this.draft.id}`);
+      const text = line?.querySelector("span");
+      if (!line || !text) continue;
+      text.textContent = faults[name] ?? "";
+      line.hidden = !faults[name];
+      const control = name === "comment" ? this.comment : this.root.querySelector(`[data-choice="${name}"]`);
+      if (faults[name]) control?.setAttribute("aria-invalid", "true");
+      else control?.removeAttribute("aria-invalid");
+    }
+    const first = this.root.querySelector("[aria-invalid]") ?? (faults.range || faults.suggestion ? this.comment : null);
+    if (moves && first) /** @type {HTMLElement} */ (first.querySelector("input:checked, input") ?? first).focus();
+  }
+
+  focus() {
+    const radio = /** @type {HTMLElement | null} */ (this.root.querySelector("input:checked, input"));
+    (this.comment.value || !radio ? this.comment : radio).focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+  }
+
+  /* The suggestion ------------------------------------------------------------------------------------ */
+
+  /** Open the editor with the lines as they are. */
+  async suggest() {
+    const button = this.#part("[data-suggest]");
+    button.ariaBusy = "true";
+    await this.#askForLines();
+    button.ariaBusy = null;
+    if (this.#original === null) return false;
+    this.#openEditor(this.#original);
+    this.code?.focus();
+    return true;
+  }
+
+  /** @param {string} text */
+  #openEditor(text) {
+    this.#part("[data-suggest]").hidden = true;
+    this.#part("[data-editor]").hidden = false;
+    this.setCode(text);
+    if (this.#original === null) void this.#askForLines().then(() => this.showCode());
+  }
+
+  unsuggest() {
+    this.#part("[data-suggest]").hidden = false;
+    this.#part("[data-editor]").hidden = true;
+    this.#part("[data-hint]").textContent = "";
+    this.#part("[data-suggest]").focus();
+  }
+
+  async reset() {
+    if (this.#original === null) await this.#askForLines();
+    if (this.#original !== null) this.setCode(this.#original);
+    this.code?.focus();
+  }
+
+  async #askForLines() {
+    const asked = `${this.draft.line_start}-${this.draft.line_end}`;
+    const { text, error } = await exactText(this.task, this.draft);
+    if (asked !== `${this.draft.line_start}-${this.draft.line_end}`) return;
+    this.#original = text;
+    this.showFaults(error ? { suggestion: error } : {});
+  }
+
+  /** @param {string} text */
+  setCode(text) {
+    if (this.code) this.code.value = text;
+    this.showCode();
+  }
+
+  /** Numbers beside the code, a line about what it means, and the preview where that is open. */
+  showCode() {
+    if (!this.code) return;
+    const text = this.code.value;
+    const { line_start } = this.draft;
+    const count = text.split("\n").length;
+    this.code.rows = Math.max(count, 2);
+    this.#part(".editor__nums").textContent = Array.from({ length: count }, (_, at) => line_start + at).join("\n");
+    const hint = text === "" ? "Empty: the lines go." : text === this.#original ? "No change yet. Without one, no suggestion is saved." : "";
+    if (this.#part("[data-hint]").textContent !== hint) this.#part("[data-hint]").textContent = hint;
+    const diff = this.#part("[data-diff]");
+    if (!diff.hidden) diff.replaceChildren(smallDiff(this.#original, text, line_start));
+  }
+
+  togglePreview() {
+    const diff = this.#part("[data-diff]");
+    const isOn = diff.hidden;
+    diff.hidden = !isOn;
+    if (this.code) this.code.hidden = isOn;
+    this.#part(".editor__nums").hidden = isOn;
+    this.#part("[data-preview]").setAttribute("aria-pressed", String(isOn));
+    this.showCode();
+  }
+}
+
+/** The text of a comment: paragraphs, and code between backticks. @param {string} text @param {(text: string) => (string | Node)[]} visible */
+export function prose(text, visible) {
+  return text.split(/\n{2,}/).map((part) =>
+    element("p", "", ...part.split(/`([^`\n]+)`/).flatMap((piece, at) => (at % 2 ? [element("code", "inline", ...visible(piece))] : visible(piece)))),
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * The code that a comment proposes instead of its lines: their exact text as the site has it, and both as a small
+ * difference. Never reads code from the page, where characters that hide stand as their names.
+ */
+
+/** @typedef {import("../task/task.js").Task} Task */
+/** @typedef {{ file: string, side: string, line_start: number, line_end: number }} Place */
+/** @typedef {{ text: string, error: "" } | { text: null, error: string }} Answer */
+
+/** @type {Map<string, Promise<Answer>>} */
+const answers = new Map();
+/** One question after the other: a page may show many suggestions. @type {Promise<unknown>} */
+let queue = Promise.resolve();
+
+/** The lines of a place, joined by line feeds, or why they did not come. @param {Task} task @param {Place} place @returns {Promise<Answer>} */
+export function exactText(task, { file, side, line_start, line_end }) {
+  const query = new URLSearchParams({ file, side, start: String(line_start), end: String(line_end) });
+  const path = `assignments/${task.data.assignment.id}/lines/?${query}`;
+  const asked = answers.get(path);
+  if (asked) return asked;
+  const answer = queue.then(async () => {
+    const { status, data } = await task.api("GET", path);
+    if (status === 200) return { text: String(data.text), error: /** @type {const} */ ("") };
+    answers.delete(path);
+    return { text: null, error: data?.detail ?? "The site did not answer. Try again." };
+  });
+  answers.set(path, answer);
+  queue = answer;
+  return answer;
+}
+
+const HIDDEN =
+  /([\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]|\p{Cs})\1*/gu;
+
+/** A text as nodes, with the names of characters that hide or reorder. @param {string} text @returns {(string | Node)[]} */
+export function visible(text) {
+  /** @type {(string | Node)[]} */
+  const nodes = [];
+  let at = 0;
+  for (const { 0: run, 1: one = "", index } of text.matchAll(HIDDEN)) {
+    const name = `U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+    nodes.push(text.slice(at, index), element("span", "ctl", run === one ? name : `${name} x${run.length / one.length}`));
+    at = index + run.length;
+  }
+  return [...nodes, text.slice(at)];
+}
+
+/** @param {string} name @param {string} className @param {...(string | Node)} children @returns {HTMLElement} */
+export function element(name, className, ...children) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/**
+ * A table of the lines that go, those that come, and those around them that stay.
+ * @param {string | null} before null where it is not known
+ * @param {string} after empty where the lines go
+ * @param {number} first the number of the first line
+ */
+export function smallDiff(before, after, first) {
+  const old = before === null ? [] : before.split("\n");
+  const now = after === "" ? [] : after.split("\n");
+  let head = 0;
+  while (head < Math.min(old.length, now.length) && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const body = document.createElement("tbody");
+  /** @param {string[]} lines @param {number} start @param {string} kind @param {string} sign */
+  const add = (lines, start, kind, sign) => {
+    for (const [at, line] of lines.entries()) {
+      const said = sign ? element("span", "vh", sign) : "";
+      const number = element("td", "ln", element("span", "lnum", String(first + start + at)));
+      body.append(element("tr", "", number, element("td", `sg ${kind}`), element("td", `code ${kind}`, said, ...visible(line))));
+    }
+  };
+  add(old.slice(0, head), 0, "", "");
+  add(old.slice(head, old.length - tail), head, "is-del", "removed ");
+  add(now.slice(head, now.length - tail), head, "is-add", "added ");
+  add(now.slice(now.length - tail), now.length - tail, "", "");
+  const columns = element("colgroup", "", element("col", "n"), element("col", "s"), element("col", ""));
+  const table = element("table", "diff", element("caption", "vh", "Suggested change"), columns, body);
+  table.dir = "ltr";
+  table.translate = false;
+  return table;
+}
