@@ -70,7 +70,10 @@ function drawn(part, other) {
     ...part.lines.map((line) => {
       const item = document.createElement("li");
       item.textContent = line;
-      item.classList.toggle("is-only", !other?.lines.includes(line));
+      if (!other?.lines.includes(line)) {
+        item.className = "is-only";
+        item.append(copyOf("version-only"));
+      }
       return item;
     }),
   );

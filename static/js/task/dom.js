@@ -20,11 +20,6 @@ export function show(id) {
   return dialog;
 }
 
-/** @param {HTMLFormElement} fields @param {string} name @returns {HTMLInputElement} */
-export function form(fields, name) {
-  return /** @type {HTMLInputElement} */ (fields.elements.namedItem(name));
-}
-
 /** Point an icon of the sprite at another one. @param {Element} root @param {string} name */
 export function setIcon(root, name) {
   const use = root.querySelector("use");

@@ -51,29 +51,12 @@ function addBoxes() {
   });
 }
 
-/* Guidelines ------------------------------------------------------------------------------------------------- */
-
-function showGuidelines() {
-  const banner = document.querySelector("[data-guidelines]");
-  if (!(banner instanceof HTMLElement)) return;
-  banner.hidden = task.isReadOnly || (task.kept("guidelines_seen") ?? 0) >= Number(banner.dataset.guidelines);
-}
-
-on("click", "[data-acknowledge]", (_, button) => {
-  const banner = /** @type {HTMLElement} */ (button.closest("[data-guidelines]"));
-  task.keep("guidelines_seen", Number(banner.dataset.guidelines));
-  showGuidelines();
-});
-
 /* The start ----------------------------------------------------------------------------------------------- */
 
 if (task.data.tab === "files") addBoxes();
 const modules = Promise.all(task.data.schemes.map(({ module }) => import(module)));
 const started = task.start();
-task.onRefresh(() => {
-  showViewed();
-  showGuidelines();
-});
+task.onRefresh(showViewed);
 for (const [index, { mount }] of (await modules).entries()) task.add(mount(task, task.data.schemes[index]));
 await started;
 task.refresh();

@@ -4,7 +4,7 @@
  */
 
 import { on } from "../events.js";
-import { counted, form, one, show } from "./dom.js";
+import { counted, one, show } from "./dom.js";
 import { read, uid, write } from "./storage.js";
 
 /** @typedef {{ key: string, body: any }} Attempt */
@@ -25,35 +25,20 @@ export class Submission {
   constructor(task, key) {
     this.task = task;
     this.key = key;
-    const kept = read(key);
-    this.#attempts = kept?.attempts ?? [];
-    this.#done = kept?.done ?? null;
-    on("click", "[data-submit]", () => void this.submit());
-    on("keydown", ":root", (event) => {
-      if (!(event.key === "Enter" && event.shiftKey && (event.ctrlKey || event.metaKey))) return false;
-      event.preventDefault();
-      this.submit();
-      return true;
-    });
+    this.#attempts = read(key) ?? [];
     on("click", "[data-stop]", () => this.#stop());
     on("click", "[data-undo]", () => void this.#undo());
-    on("click", "[data-skip]", () => {
-      if (!this.task.isReadOnly) show("skip");
-    });
-    on("submit", "#skip form", (event, matched) => {
-      event.preventDefault();
-      this.#giveBack(/** @type {HTMLFormElement} */ (matched), /** @type {HTMLButtonElement | null} */ (event.submitter)?.value ?? "");
-    });
+    on("click", "#skip [data-verb]", (_, button) => void this.#giveBack(button.dataset.verb ?? ""));
     one("#sending").oncancel = (event) => {
       event.preventDefault();
       this.#stop();
     };
-    if (this.#done && task.data.assignment.state === "submitted") this.#showDone();
   }
 
+  /** Hand in what there is; nothing is missing any more. */
   async submit() {
     const { task } = this;
-    if (task.isReadOnly || this.#isBusy || task.bar.goToFirst() || document.querySelector("dialog:modal")) return;
+    if (this.#isBusy || document.querySelector("dialog:modal")) return;
     this.#isBusy = true;
     try {
       if (!(await task.draft.flush())) {
@@ -149,8 +134,7 @@ export class Submission {
   }
 
   #keep() {
-    const isEmpty = !this.#attempts.length && !this.#done;
-    write(this.key, isEmpty ? null : { attempts: this.#attempts, done: this.#done });
+    write(this.key, this.#attempts.length ? this.#attempts : null);
   }
 
   /* Afterwards ------------------------------------------------------------------------------------------ */
@@ -188,17 +172,20 @@ export class Submission {
     }
     clearInterval(this.#ticking);
     this.#done = null;
-    this.#keep();
     /** @type {HTMLDialogElement} */ (one("#submitted")).close();
     await this.task.reopen(data);
     this.task.toast("Your submission is taken back. Go on where you were.");
   }
 
-  /** @param {HTMLFormElement} fields @param {string} verb "skip", "release", or nothing */
-  async #giveBack(fields, verb) {
-    const dialog = /** @type {HTMLDialogElement} */ (one("#skip"));
-    if (!verb) return dialog.close();
-    const reason = form(fields, "reason");
+  /** Ask why the task is given up. */
+  askWhy() {
+    if (!this.task.isReadOnly) show("skip");
+  }
+
+  /** @param {string} verb "skip" or "release" */
+  async #giveBack(verb) {
+    const dialog = one("#skip");
+    const reason = /** @type {HTMLTextAreaElement} */ (one("[name=reason]", dialog));
     const problem = one("[data-problem]", dialog);
     const isMissing = verb === "skip" && !reason.value.trim();
     problem.hidden = !isMissing;

@@ -5,13 +5,11 @@
 
 import { on } from "../events.js";
 import { Bar } from "./bar.js";
-import { choose } from "./conflict.js";
 import { copyOf, one } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Lease } from "./lease.js";
 import { Session } from "./session.js";
 import { read, write } from "./storage.js";
-import { Submission } from "./submission.js";
 import { Tabs } from "./tabs.js";
 
 /** @typedef {{ label: string, go: () => unknown }} Gap Something that is missing, in few words, and how to get there */
@@ -47,6 +45,7 @@ export class Task {
   /** @type {((isReadOnly: boolean) => void)[]} */ #modeListeners = [];
   /** @type {((recount: Recount) => void)[]} */ #refreshListeners = [];
   #isRefreshing = false;
+  /** @type {Promise<import("./submission.js").Submission> | undefined} */ #loading;
 
   /** @param {TaskData} data */
   constructor(data) {
@@ -56,16 +55,16 @@ export class Task {
     this.fenceKey = `potato.fence.${owner}`;
     this.draft = new Draft(`potato.draft.${owner}`, {
       put: (body, isLast) => this.ask("PUT", "draft/", { fence: this.fence, ...body }, {}, isLast),
-      choose: (mine, theirs) => choose(data, mine, theirs),
+      choose: async (mine, theirs) => (await this.#late(import("./conflict.js"))).choose(data, mine, theirs),
       saved: (facts) => this.lease.set(facts),
       refused: (facts) => this.refuse(facts),
       replaced: () => this.#redraw(),
       show: () => this.bar.showSaved(),
     });
-    this.session = new Session(data, () => this.#goOn());
+    this.session = new Session(data);
     this.bar = new Bar(this);
     this.lease = new Lease(this, () => this.bar.showMode());
-    this.submission = new Submission(this, `potato.submit.${owner}`);
+    this.submissionKey = `potato.submit.${owner}`;
     this.tabs = new Tabs(`potato.${owner}`, () => this.#leave());
     this.#listen();
   }
@@ -75,8 +74,7 @@ export class Task {
     const { assignment, draft } = this.data;
     const theirs = this.draft.load(draft);
     this.lease.set(assignment);
-    if (assignment.state === "submitted" || assignment.state === "skipped") this.#setMode("over");
-    else if (!(await this.tabs.enter())) this.#setMode("elsewhere");
+    if (!(await this.tabs.enter())) this.#setMode("elsewhere");
     else if (assignment.state === "claimed" && draft.revision > 0 && read(this.fenceKey) !== this.fence) {
       // The work was begun in another browser, which may still show it.
       await this.resume();
@@ -113,6 +111,8 @@ export class Task {
   /** @param {import("./draft.js").Content} content */
   #change(content) {
     if (this.isReadOnly) return false;
+    // Whoever works will need these, perhaps while the site is away.
+    if (!this.#loading) for (const part of [this.#submission(), import("./sign-in.js"), import("./conflict.js")]) part.catch(() => {});
     this.draft.change(content);
     this.refresh();
     return true;
@@ -157,17 +157,18 @@ export class Task {
     if (theirs) await this.draft.settle(theirs);
     this.draft.isHeld = false;
     this.draft.flush();
-    this.submission.recover();
+    if (read(this.submissionKey)) (await this.#submission()).recover();
   }
 
   /** The server let nothing more be written. @param {any} data its answer */
-  refuse(data) {
-    if (data?.code === "not_open") this.submission.find(data.detail);
+  async refuse(data) {
+    if (data?.code === "not_open") (await this.#submission()).find(data.detail);
     else this.#setMode("elsewhere", data?.detail);
   }
 
   /** @param {string} [sentence] */
   close(sentence) {
+    write(this.fenceKey, null);
     this.#setMode("over", sentence);
   }
 
@@ -188,11 +189,6 @@ export class Task {
     this.lease.show();
     if (isNew) for (const listen of this.#modeListeners) listen(this.isReadOnly);
     this.refresh();
-  }
-
-  #goOn() {
-    this.draft.flush();
-    this.bar.showSaved();
   }
 
   /* What the page says ------------------------------------------------------------------------------- */
@@ -291,11 +287,47 @@ export class Task {
     on("visibilitychange", ":root", () => {
       if (document.visibilityState === "hidden") this.draft.flush();
     });
+    on("pageshow", ":root", (event) => {
+      // Brought back from the browser's memory: what it shows may be long over.
+      if (event.persisted) location.reload();
+    });
     on("beforeunload", ":root", (event) => {
       if (this.draft.isAtRisk) event.preventDefault();
     });
     on("click", "[data-take-over], [data-claim-again]", () => void this.resume());
     on("click", "[data-retry]", () => void this.#retry());
+    on("click", "[data-close]", (_, button) => button.closest("dialog")?.close());
+    on("click", "[data-submit]", () => void this.#submit());
+    on("click", "[data-skip]", () => void this.#submission().then((submission) => submission.askWhy()));
+    on("keydown", ":root", (event) => {
+      if (event.key !== "Enter" || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return false;
+      event.preventDefault();
+      this.#submit();
+      return true;
+    });
+  }
+
+  async #submit() {
+    if (!this.isReadOnly && !this.bar.goToFirst()) (await this.#submission()).submit();
+  }
+
+  /** What hands the work in; it is loaded when the work has begun. */
+  #submission() {
+    this.#loading ??= this.#late(import("./submission.js")).then(({ Submission }) => new Submission(this, this.submissionKey));
+    return this.#loading;
+  }
+
+  /**
+   * A part of this page that is loaded later. It never fails: without it the page stays as it is.
+   * @template Module
+   * @param {Promise<Module>} part
+   * @returns {Promise<Module>}
+   */
+  #late(part) {
+    return part.catch(() => {
+      this.toast("A part of this page could not be loaded. Your work is kept in this browser: reload the page to go on.");
+      return new Promise(() => {});
+    });
   }
 
   async #retry() {
