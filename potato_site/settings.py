@@ -15,6 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import FileAwareEnv
 from psycopg.conninfo import conninfo_to_dict
 
+from accounts.invitation_links import without_secrets
+
 # Lets ModelAdmin[Project] and its like be written at run time as the type checker reads them.
 django_stubs_ext.monkeypatch()
 
@@ -180,7 +182,7 @@ CACHES: dict[str, dict[str, Any]] = {
 # --- Accounts -------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.login.AuthenticationBackend"]
 PASSWORD_HASHERS = (
     ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if MODE == "test"
@@ -208,6 +210,7 @@ ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
     "login_failed": "20/m/ip,5/900s/key",
     "change_password": "5/m/user",
+    "join_failed": "30/m/ip",
 }
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 
@@ -340,6 +343,8 @@ LOGGING: dict[str, Any] = {
                 structlog.processors.format_exc_info,
                 # JSON escapes control characters, so that hostile text cannot forge a line or drive a terminal.
                 structlog.processors.JSONRenderer(),
+                # The whole line, wherever the link of an invitation may stand in it.
+                without_secrets,
             ],
         },
     },

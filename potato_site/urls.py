@@ -1,8 +1,9 @@
-"""Routes outside every organisation: home, signing in and out, reports of the browser."""
+"""Routes outside every organisation: home, signing in and out, joining, reports of the browser."""
 
 from allauth.account import views as allauth_views
 from django.urls import path
 
+from accounts import joining
 from accounts import views as accounts_views
 from potato_site import views
 from tenancy.permissions import public, signed_in
@@ -18,5 +19,6 @@ urlpatterns = [
     path("accounts/inactive/", public(allauth_views.account_inactive), name="account_inactive"),
     path("accounts/logout/", signed_in(allauth_views.logout), name="account_logout"),
     path("accounts/password/change/", signed_in(allauth_views.password_change), name="account_change_password"),
+    path("join/<str:token>/", joining.join, name="join"),
     path("csp-report/", views.csp_report, name="csp_report"),
 ]

@@ -1,7 +1,7 @@
 """Who there is, what they belong to, and what their projects are set up to be."""
 
 from accounts.models.audit import AuditEvent, PlatformEvent
-from accounts.models.invitations import Invitation, InvitationToken
+from accounts.models.invitations import Invitation
 from accounts.models.organisations import Membership, Organisation
 from accounts.models.people import User
 from accounts.models.projects import ConfigurationVersion, Project
@@ -10,7 +10,6 @@ __all__ = [
     "AuditEvent",
     "ConfigurationVersion",
     "Invitation",
-    "InvitationToken",
     "Membership",
     "Organisation",
     "PlatformEvent",

@@ -1,60 +1,53 @@
 """Invitations: who may join, as what, until when. The link's secret is stored as its hash alone, and shown once."""
 
-import re
-import secrets
-from dataclasses import dataclass
-from datetime import timedelta
-from hashlib import sha256
-from uuid import UUID
+from datetime import datetime, timedelta
+from typing import TypedDict
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django_stubs_ext import WithAnnotations
 
-from accounts.models.organisations import ANNOTATOR_NAME
+from accounts.models.organisations import ANNOTATOR_NAME, Membership, MembershipQuerySet
 from tenancy.models import TenantModel
-from tenancy.roles import Role
+from tenancy.roles import RIGHTS, Right, Role
 
 LASTS = timedelta(days=7)
 
-_TOKEN = re.compile(r"(?P<organisation>[0-9a-f]{32})\.(?P<secret>[A-Za-z0-9_-]{32})")
 
+class Backing(TypedDict):
+    """What `with_backing` adds to an invitation."""
 
-@dataclass(frozen=True)
-class InvitationToken:
-    """What stands in a link: the organisation that the look-up is confined to, and the secret that proves the rest."""
-
-    organisation_id: UUID
-    secret: str
-
-    @classmethod
-    def new(cls, organisation_id: UUID) -> "InvitationToken":
-        """A token with 192 random bits."""
-        return cls(organisation_id, secrets.token_urlsafe(24))
-
-    @classmethod
-    def read(cls, text: str) -> "InvitationToken | None":
-        """The token of a link; None for text that no link of ours ever held."""
-        found = _TOKEN.fullmatch(text)
-        return cls(UUID(found["organisation"]), found["secret"]) if found else None
-
-    @property
-    def digest(self) -> str:
-        # The secret is random and long: a slow hash would guard nothing more.
-        return sha256(self.secret.encode()).hexdigest()
-
-    def __str__(self) -> str:
-        return f"{self.organisation_id.hex}.{self.secret}"
-
-    def __repr__(self) -> str:
-        return f"InvitationToken({self.organisation_id.hex}, …)"
+    is_backed: bool
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> "InvitationQuerySet":
-        """Neither used nor revoked; among them those that expired, which can be renewed."""
+        """Neither accepted nor revoked; among them those that expired, which can be renewed."""
         return self.filter(accepted_at=None, revoked_at=None)
+
+    def with_backing(self) -> "models.QuerySet[WithAnnotations[Invitation, Backing]]":
+        """Annotate whether the person who invites may still do so: no link outlives the rights of its maker."""
+        may = _inviter_has(Right.MANAGE_OWNERS) | _inviter_has(Right.MANAGE_PEOPLE)
+        return self.annotate(is_backed=models.ExpressionWrapper(may, models.BooleanField()))
+
+    def acceptable(self, now: datetime) -> "InvitationQuerySet":
+        """Those that somebody could join by: open, not expired, and backed."""
+        return self.open().with_backing().filter(expires_at__gt=now, is_backed=True)
+
+
+def _inviter_has(right: Right) -> models.Q:
+    """The inviter is a member with the right; where the invitation makes an owner, only MANAGE_OWNERS counts."""
+    roles = [role for role in Role if right in RIGHTS[role]]
+    inviter = (
+        Membership.objects.active()
+        .filter(organisation=models.OuterRef("organisation"), user=models.OuterRef("created_by"), role__in=roles)
+        .order_by()
+    )
+    offers_less = models.Q() if right == Right.MANAGE_OWNERS else ~models.Q(role=Role.OWNER)
+    return models.Q(models.Exists(inviter)) & offers_less
 
 
 class Invitation(TenantModel):
@@ -116,3 +109,32 @@ class Invitation(TenantModel):
 
     def __str__(self) -> str:
         return self.email
+
+    def clean(self) -> None:
+        """Small letters in the address; nobody who is a member, and no name that is taken, in this organisation.
+
+        Former members may come back, under the annotator name that they had.
+        """
+        self.email = self.email.strip().lower()
+        errors: dict[str, str] = {}
+        known, others = self._members_at_this_address(), Invitation.objects.open().exclude(pk=self.pk)
+        if known.active().exists():
+            errors["email"] = "This person is a member already."
+        elif others.filter(organisation=self.organisation_id, email=self.email).exists():
+            errors["email"] = "There is an open invitation for this address. Renew it, or revoke it first."
+        names = Membership.objects.filter(
+            organisation=self.organisation_id, annotator_name__iexact=self.annotator_name
+        ).exclude(pk__in=known.filter(is_active=False).values("pk"))
+        if names.exists():
+            errors["annotator_name"] = "Another member has this annotator name."
+        elif others.filter(organisation=self.organisation_id, annotator_name__iexact=self.annotator_name).exists():
+            errors["annotator_name"] = "Another open invitation has this annotator name."
+        if errors:
+            raise ValidationError(errors)
+
+    def _members_at_this_address(self) -> MembershipQuerySet:
+        """Present and former members: by the address of their account, or because they joined by it."""
+        joined = Invitation.objects.filter(organisation=self.organisation_id, email=self.email)
+        return Membership.objects.filter(organisation=self.organisation_id).filter(
+            models.Q(user__email__iexact=self.email) | models.Q(user__in=joined.values("accepted_by"))
+        )

@@ -1,0 +1,45 @@
+"""What stands in the link of an invitation, and how it is kept out of logs. No Django, no database."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+_TOKEN = re.compile(r"(?P<organisation>[0-9a-f]{32})\.(?P<secret>[A-Za-z0-9_-]{32})")
+
+
+@dataclass(frozen=True)
+class InvitationToken:
+    """The organisation that the look-up is confined to, and the secret that proves the rest."""
+
+    organisation_id: UUID
+    secret: str
+
+    @classmethod
+    def new(cls, organisation_id: UUID) -> "InvitationToken":
+        """A token with 192 random bits."""
+        return cls(organisation_id, secrets.token_urlsafe(24))
+
+    @classmethod
+    def read(cls, text: str) -> "InvitationToken | None":
+        """The token of a link; None for text that no link of ours ever held."""
+        found = _TOKEN.fullmatch(text)
+        return cls(UUID(found["organisation"]), found["secret"]) if found else None
+
+    @property
+    def digest(self) -> str:
+        """What is stored: 64 hexadecimal digits. The secret is random and long, so a slow hash would guard no more."""
+        return sha256(self.secret.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"{self.organisation_id.hex}.{self.secret}"
+
+    def __repr__(self) -> str:
+        return f"InvitationToken({self.organisation_id.hex})"
+
+
+def without_secrets(logger: Any, method: str, line: str) -> str:
+    """The line of a log, after all other processors, with the secret of every link blotted out."""
+    return _TOKEN.sub(r"\g<organisation>.[secret]", line)
