@@ -1,0 +1,144 @@
+"""The flags and answers of the export command, which both doors share: `python -m potato.export`, `manage.py export`.
+
+Pure: where records come from is the door's to say.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from exports.folders import Folder, read_configuration
+from exports.formats.archive import Archive
+from exports.formats.options import Options, read_options
+from exports.formats.records import Refusal, Source
+from exports.formats.registry import Format, format_named, formats
+from exports.writing import write_export, write_folder
+
+
+class UsageError(Refusal):
+    """What was asked for cannot be understood; nothing was read yet."""
+
+
+class Parser(Protocol):
+    """argparse's parsers and Django's."""
+
+    def add_argument(self, *names: str, **options: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Request:
+    """An export as it was asked for on a command line. `folder` is where an archive goes without `-o`."""
+
+    format: type[Format]
+    options: Options
+    output: Path | None
+    folder: Path | None
+    manifest: Path | None
+
+
+def add_arguments(parser: Parser, *, input_is_required: bool) -> None:
+    """The flags of every format; which of them a format knows is checked when it is chosen."""
+    parser.add_argument(
+        "-i",
+        "--input",
+        type=Path,
+        metavar="PATH",
+        required=input_is_required,
+        help="an archive (folder or ZIP), a folder with annotations.jsonl, or a file of records",
+    )
+    parser.add_argument("-f", "--format", metavar="FORMAT", help=f"one of {', '.join(formats())}")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the file to write; its folders are made")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="CONFIG.yaml",
+        help="the project's configuration; without -o the archive's files go into its output_annotation_dir",
+    )
+    parser.add_argument("--manifest", type=Path, metavar="FILE", help="also write what the export holds, as JSON")
+    for name, (description, known) in _flags().items():
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=f"{description} ({', '.join(known)})")
+
+
+def read_request(given: Mapping[str, Any]) -> Request:
+    """What the flags ask for. Raises UsageError."""
+    output, configuration = given["output"], given["config"]
+    name = given["format"] or (Archive.name if output is None and configuration is not None else None)
+    if name is None:
+        raise UsageError(f"Say which format with -f. The formats are: {', '.join(formats())}.")
+    try:
+        format = format_named(name)
+        options = read_options(format.options, {name: given[name] for name in _flags() if given[name] is not None})
+    except Refusal as refusal:
+        raise UsageError(refusal.sentence) from None
+    folder = None
+    if output is None:
+        if configuration is None:
+            raise UsageError("Say where to write with -o FILE.")
+        if not format.is_archive:
+            raise UsageError(
+                f"Say where to write with -o FILE: only an archive goes into the folder of {configuration}."
+            )
+        folder = output_folder(configuration)
+    return Request(format, options, output, folder, given["manifest"])
+
+
+def output_folder(configuration: Path) -> Path:
+    """The `output_annotation_dir` of a configuration, inside the configuration's folder with links resolved."""
+    try:
+        text = configuration.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"{configuration} cannot be read: {error}.") from None
+    read = read_configuration(text, configuration.name)
+    root = configuration.resolve().parent
+    folder = (root / read.task_dir / read.output_annotation_dir).resolve()
+    if not folder.is_relative_to(root):
+        raise Refusal(f"output_annotation_dir of {configuration.name} lies outside its folder. Name one inside.")
+    return folder
+
+
+def export(request: Request, source: Source) -> str:
+    """Write what was asked for; answers a sentence about it. Raises Refusal where nothing can be written."""
+    format = request.format(source.project, request.options)
+    try:
+        if request.folder is not None:
+            manifest, written = write_folder(format, source, request.folder), request.folder
+        else:
+            assert request.output is not None  # noqa: S101 - read_request has made sure
+            manifest, written = write_export(format, source, request.output), request.output
+    except OSError as error:
+        raise Refusal(f"{error.filename or 'The export'} cannot be written: {error.strerror}.") from None
+    if request.manifest is not None:
+        request.manifest.write_text(json.dumps(manifest.as_json(), indent=2) + "\n", encoding="utf-8")
+    rows = "1 row" if manifest.rows == 1 else f"{manifest.rows:,} rows"
+    chosen = "".join(f", {name} {value}" for name, value in manifest.options.items())
+    return f"{written}: {rows} of {manifest.format}{chosen}, {manifest.bytes:,} bytes, sha256 {manifest.sha256}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m potato.export`: 0 when a file was written, 1 when not, 2 for flags that cannot be understood."""
+    parser = argparse.ArgumentParser(
+        prog="python -m potato.export", description="Export annotations from files, without a database."
+    )
+    add_arguments(parser, input_is_required=True)
+    given = vars(parser.parse_args(arguments))
+    try:
+        request = read_request(given)
+        with Folder(given["input"], given["config"]) as folder:
+            print(export(request, folder))
+    except UsageError as refusal:
+        parser.error(refusal.sentence)
+    except Refusal as refusal:
+        parser.exit(1, f"{refusal.sentence}\n")
+    return 0
+
+
+def _flags() -> dict[str, tuple[str, list[str]]]:
+    """Every option of any format, with what it means and the formats that know it."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name, format in formats().items():
+        for option, field in format.options.model_fields.items():
+            found.setdefault(option, (field.description or option, []))[1].append(name)
+    return found

@@ -1,0 +1,17 @@
+"""`code_review`: every annotation as the documented record, a line of JSON each."""
+
+from exports.formats.options import RowOptions
+from exports.formats.records import Record, TraceFacts
+from exports.formats.registry import Format
+
+
+class CodeReview(Format):
+    name = "code_review"
+    label = "Complete reviews, one record a line"
+    suffix = ".jsonl"
+    media_type = "application/jsonl"
+    options = RowOptions
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        self.state["rows"] += 1
+        return record.text.encode("ascii") + b"\n"

@@ -1,0 +1,54 @@
+"""What can be chosen of a format: a typed model each. Doors make their flags and fields out of it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+
+from exports.formats.records import Refusal, Resolve
+
+
+class Options(BaseModel):
+    """No choice at all. A format with choices has a subclass, whose field descriptions are read by people."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class SelectionOptions(Options):
+    """Which of the annotations of a trace leave."""
+
+    resolve: Resolve = "all"
+    """all annotations, those of adjudicators, the latest of each trace, or what the majority says"""
+
+
+def _not_majority(resolve: Resolve) -> Resolve:
+    if resolve == "majority":
+        raise PydanticCustomError(
+            "no_majority",
+            "There is no majority of single annotations: it exists for verdicts alone. Use all, adjudicated or latest.",
+        )
+    return resolve
+
+
+class RowOptions(SelectionOptions):
+    resolve: Annotated[Resolve, AfterValidator(_not_majority)] = "all"
+    """all annotations, those of adjudicators, or the latest of each trace"""
+
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+def read_options(model: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
+    """The options as the model has them. Raises Refusal with everything that is wrong."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        raise Refusal(" ".join(_sentence(details) for details in error.errors(include_url=False))) from None
+
+
+def _sentence(details: Any) -> str:
+    name = ".".join(map(str, details["loc"])) or "The options"
+    if details["type"] == "extra_forbidden":
+        return f"{name} is not an option of this format."
+    return f"{name}: {str(details['msg']).rstrip('.')}."

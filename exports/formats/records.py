@@ -1,0 +1,183 @@
+"""What formats read: records, what a trace says about its record, and what the project's configurations say.
+
+Sources (files or a database) make these; nothing here knows where they come from.
+"""
+
+import json
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+from accounts.configuration import ProjectConfiguration, SchemeConfiguration
+from traces.changes.places import JudgedFile
+
+Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
+KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
+Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
+
+Answer = TypeVar("Answer")
+
+UNKNOWN = "unknown"
+
+json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
+
+
+class Refusal(Exception):  # noqa: N818  (an answer to the person who exports)
+    """Why there is no export; the sentence says what, where and what to do."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Record:
+    """One annotation. `annotations_text` is its part of the record as `json_text` writes it.
+
+    `configuration_version` is the project's version that it was made under, None where the source does not say.
+    `trace` is how the source finds the trace again, None where it has none.
+    """
+
+    id: str
+    annotator: str
+    timestamp: str
+    annotations_text: str
+    trace_version: int = 1
+    configuration_version: int | None = None
+    kind: Kind = "normal"
+    trace: Hashable = None
+
+    @cached_property
+    def annotations(self) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads(self.annotations_text)
+        return parsed
+
+    @property
+    def text(self) -> str:
+        """The documented record as one line of JSON, without the line's end."""
+        version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
+        return (
+            f'{{"id":{json_text(self.id)}{version},"annotator":{json_text(self.annotator)},'
+            f'"timestamp":{json_text(self.timestamp)},"annotations":{self.annotations_text}}}'
+        )
+
+
+class TraceFacts(Protocol):
+    """What only the trace knows. None or "" where it does not know, or where there is no trace."""
+
+    @property
+    def task_description(self) -> str | None: ...
+
+    @property
+    def agent_model(self) -> str: ...
+
+    def operation(self, path: str) -> str | None:
+        """What the agent did to the file."""
+        ...
+
+    def file(self, path: str) -> JudgedFile | None:
+        """The file with its hunks and lines."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoTrace:
+    """Nothing is known."""
+
+    task_description: str | None = None
+    agent_model: str = ""
+
+    def operation(self, path: str) -> str | None:
+        return None
+
+    def file(self, path: str) -> JudgedFile | None:
+        return None
+
+
+NO_TRACE = NoTrace()
+
+
+@dataclass(frozen=True)
+class Project:
+    """The configurations that records were made under, by their version, and the one for records that name none."""
+
+    newest: ProjectConfiguration
+    versions: Mapping[int, ProjectConfiguration] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls) -> "Project":
+        """Where nobody says how the project is configured: the schemes with the documented names."""
+        return cls(ProjectConfiguration(task_name="Unknown project"))
+
+    def scheme(self, record: Record, annotation_type: str) -> SchemeConfiguration | None:
+        """The scheme of that type in the configuration that the record was made under."""
+        configuration = self.versions.get(record.configuration_version or 0, self.newest)
+        return _scheme(configuration, annotation_type)
+
+    def schemes(self, annotation_type: str) -> Iterator[SchemeConfiguration]:
+        """The scheme of that type in every configuration that has one, the newest first."""
+        for configuration in (self.newest, *(self.versions[number] for number in sorted(self.versions, reverse=True))):
+            if scheme := _scheme(configuration, annotation_type):
+                yield scheme
+
+
+def _scheme(configuration: ProjectConfiguration, annotation_type: str) -> SchemeConfiguration | None:
+    found = (scheme for scheme in configuration.annotation_schemes if scheme.annotation_type == annotation_type)
+    return next(found, None)
+
+
+def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun: str) -> Any:
+    """The record's part of that scheme, None where it has none. Raises Refusal for one of another type of JSON."""
+    part = None if scheme is None else record.annotations.get(scheme.name)
+    if part is None or isinstance(part, kind):
+        return part
+    name = "" if scheme is None else scheme.name
+    raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
+
+
+Wanted: TypeAlias = Sequence[tuple[Record, Collection[str]]]
+"""Records with the paths of the files that will be asked for."""
+
+
+class Source(Protocol):
+    """Where records come from. It can be read as often as one likes, always in the same order."""
+
+    @property
+    def project(self) -> Project: ...
+
+    @property
+    def names_every_version(self) -> bool:
+        """Whether `project` has the configuration of every record, so that none has a value that it does not name."""
+        ...
+
+    def records(self, resolve: Resolve) -> Iterator[Sequence[Record]]:
+        """The records in their order, in portions that memory holds; "all" and "majority" are all of them.
+
+        Raises Refusal where nothing can be selected so.
+        """
+        ...
+
+    def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
+        """For each trace a record of it and what `read` says of all its records, where it says something.
+
+        Only what it says is held in memory. The record is for `facts` alone: it may have lost its annotations.
+        """
+        ...
+
+    def facts(self, wanted: Wanted) -> Iterator[TraceFacts]:
+        """For each record what its trace says."""
+        ...
+
+    def trace_lines(self) -> Iterator[bytes]:
+        """The traces in Potato's own format, a line each, without the line's end."""
+        ...
+
+    def configuration_text(self) -> str | None:
+        """The YAML of the newest configuration; None where there is none."""
+        ...
+
+    def configuration_sources(self) -> Sequence[tuple[int, str, str]]:
+        """The YAML of every version: its number, the text, the note. The last one is the newest."""
+        ...

@@ -1,0 +1,92 @@
+"""What a format is, and which ones installed packages bring by the entry-point group `potato.export_formats`.
+
+Knows none of them: a third party adds a package with a `Format` and touches nothing else.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, ClassVar
+
+from exports.formats.options import Options
+from exports.formats.records import Project, Record, Refusal, Resolve, Source, TraceFacts
+
+ENTRY_POINT_GROUP = "potato.export_formats"
+
+
+class Format:
+    """One export of one project while it is written: told record by record, it answers with their rows as bytes.
+
+    The file is head, rows, tail. What is carried from row to row is `state`, JSON, so that another process can go on.
+    Head and tail are asked for after the last row.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    """What the file holds, for people who choose."""
+    suffix: ClassVar[str]
+    media_type: ClassVar[str]
+    options: ClassVar[type[Options]]
+    reads_traces: ClassVar[bool] = False
+    """Whether rows need what only traces know."""
+    is_archive: ClassVar[bool] = False
+    """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
+
+    def __init__(self, project: Project, options: Any, state: Mapping[str, Any] | None = None) -> None:
+        self.project = project
+        self.chosen = options
+        self.state: dict[str, Any] = {**self.start(), **(state or {})}
+
+    @property
+    def resolve(self) -> Resolve:
+        resolve: Resolve = getattr(self.chosen, "resolve", "all")
+        return resolve
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are so far. An export without one is refused."""
+        return int(self.state["rows"])
+
+    def start(self) -> dict[str, Any]:
+        """The state before the first record."""
+        return {"rows": 0}
+
+    def scan(self, record: Record) -> None:
+        """Look at a record before the first row, where the project's configurations do not name every value."""
+
+    def paths(self, record: Record) -> Collection[str]:
+        """The files that `write` will ask its facts for."""
+        return ()
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        """The record's rows; none are empty bytes."""
+        raise NotImplementedError
+
+    def finish(self, source: Source) -> None:
+        """After the last record, for what has to be counted over traces."""
+
+    def head(self) -> bytes:
+        return b""
+
+    def tail(self) -> bytes:
+        return b""
+
+    def nothing(self) -> str:
+        """Why there is no row, as a sentence."""
+        return "The export selects nothing: there is no annotation. Nothing was written."
+
+
+@cache
+def formats() -> Mapping[str, type[Format]]:
+    """Every installed format by its name, sorted."""
+    found = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
+    return {entry.name: entry.load() for entry in found}
+
+
+def format_named(name: str) -> type[Format]:
+    """Raises Refusal, with the names that there are."""
+    try:
+        return formats()[name]
+    except KeyError:
+        known = ", ".join(formats()) or "none; install Potato itself, for example with pip install -e ."
+        raise Refusal(f"{name!r} is no export format. The formats are: {known}.") from None

@@ -1,0 +1,214 @@
+"""Writes an export to a file or folder in one go: whole, or not at all.
+
+Pure: no Django and no database. Rows are streamed; what is held in memory is a portion of the records.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import IO, Any
+
+from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from exports.formats.records import NO_TRACE, Record, Refusal, Source, TraceFacts, json_text
+from exports.formats.registry import Format
+
+SCHEMA_VERSION = 1
+# Fast, and nearly as small: an archive of a large project is packed by one worker within one part of its job.
+COMPRESSION_LEVEL = 1
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""ZIPs of the same content have the same bytes."""
+
+
+@dataclass
+class Digest:
+    """How many bytes went by, and their SHA-256."""
+
+    bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def passing(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            self.bytes += len(piece)
+            self._sha256.update(piece)
+            yield piece
+
+    @property
+    def sha256(self) -> str:
+        return self._sha256.hexdigest()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a file of an export holds: how it was chosen, how much it is, and how to tell that it is whole."""
+
+    schema_version: int
+    format: str
+    options: dict[str, Any]
+    rows: int
+    bytes: int
+    sha256: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> bytes:
+    """The rows of some records."""
+    records = list(portion)
+    facts: Iterable[TraceFacts] = repeat(NO_TRACE)
+    if format.reads_traces:
+        facts = source.facts([(record, format.paths(record)) for record in records])
+    return b"".join(map(format.write, records, facts))
+
+
+def body_of(format: Format, source: Source) -> Iterator[bytes]:
+    """All rows of the source. Raises Refusal where there are none."""
+    if not source.names_every_version:
+        for portion in source.records(format.resolve):
+            for record in portion:
+                format.scan(record)
+    for portion in source.records(format.resolve):
+        yield rows_of(format, source, portion)
+    format.finish(source)
+    if not format.rows:
+        raise Refusal(format.nothing())
+
+
+def options_of(format: Format) -> dict[str, Any]:
+    options: dict[str, Any] = format.chosen.model_dump(mode="json")
+    return options
+
+
+def write_export(format: Format, source: Source, path: Path) -> Manifest:
+    """Write the export to the path; an archive is a ZIP where the path ends so, else a folder.
+
+    Missing folders are made. Raises Refusal, and leaves no file, where nothing is selected.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not format.is_archive:
+        return _write_file(format, source, path)
+    if path.suffix.lower() != ".zip":
+        return write_folder(format, source, path)
+    digest = Digest()
+    with _beside(path) as file:
+        write_zip(file, format, archive_members(format, source))
+        file.seek(0)
+        for _ in digest.passing(_blocks(file)):
+            pass
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.bytes, digest.sha256)
+
+
+def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
+    """Write an archive as a folder of files. One that an earlier archive left there, and this one has not, goes.
+
+    The manifest's size and hash are those of its annotations.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".archive-", dir=folder) as unfinished:
+        contents: dict[str, Digest] = {}
+        for name, pieces in archive_members(format, source):
+            digest = contents[name] = Digest()
+            with (Path(unfinished) / name).open("wb") as file:
+                file.writelines(digest.passing(pieces))
+        (Path(unfinished) / MANIFEST).write_bytes(archive_manifest(format, contents))
+        for name in (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS, MANIFEST):
+            if (Path(unfinished) / name).exists():
+                (Path(unfinished) / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+    annotations = contents[ANNOTATIONS]
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, annotations.bytes, annotations.sha256)
+
+
+def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The files of an archive but the manifest, each to be written before the next is asked for."""
+    yield ANNOTATIONS, body_of(format, source)
+    if first := next(lines := source.trace_lines(), None):
+        yield TRACES, (line + b"\n" for block in ((first,), lines) for line in block)
+    yield from configuration_members(source)
+
+
+def configuration_members(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+    if newest := source.configuration_text():
+        yield CONFIGURATION, [newest.encode("utf-8")]
+    if versions := source.configuration_sources():
+        lines = ({"version": number, "source": text, "note": note} for number, text, note in versions)
+        yield VERSIONS, [f"{json_text(line)}\n".encode("ascii") for line in lines]
+
+
+def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iterable[bytes]]]) -> None:
+    """Pack the members and their manifest."""
+    contents: dict[str, Digest] = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL) as archive:
+        for name, pieces in members:
+            digest = contents[name] = Digest()
+            with archive.open(_entry(name), "w", force_zip64=True) as packed:
+                for piece in digest.passing(pieces):
+                    packed.write(piece)
+        with archive.open(_entry(MANIFEST), "w") as packed:
+            packed.write(archive_manifest(format, contents))
+
+
+def archive_manifest(format: Format, contents: dict[str, Digest]) -> bytes:
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "format": format.name,
+        "options": options_of(format),
+        "rows": format.rows,
+        "files": {name: {"bytes": digest.bytes, "sha256": digest.sha256} for name, digest in contents.items()},
+    }
+    return json.dumps(manifest, indent=2).encode("ascii") + b"\n"
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _LONG_AGO)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def _write_file(format: Format, source: Source, path: Path) -> Manifest:
+    digest = Digest()
+    with tempfile.TemporaryFile(dir=path.parent) as body, _beside(path) as file:
+        # What stands at the head may be known after the last row only.
+        body.writelines(body_of(format, source))
+        body.seek(0)
+        file.writelines(digest.passing([format.head()]))
+        file.writelines(digest.passing(_blocks(body)))
+        file.writelines(digest.passing([format.tail()]))
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.bytes, digest.sha256)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is finished, and is gone when it is not."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o666 & ~_umask())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(2**20):
+        yield block
