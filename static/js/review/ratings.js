@@ -28,7 +28,9 @@ export function mount(task, scheme) {
   /** @type {{ name: string, display: string }[]} */
   const dimensions = scheme.block.dimensions;
   const files = ratedFiles(task, scheme.block);
-  const names = files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
+  // The page shows hidden characters of a path by their names.
+  const paths = files.map(({ index, path }) => document.getElementById(`f${index}`)?.ariaLabel ?? path);
+  const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
   const mould = /** @type {HTMLTemplateElement | null} */ (document.getElementById(`mount-${scheme.name}`))?.content;
   /** @type {Map<Element, File>} */
   const sections = new Map();
@@ -38,8 +40,8 @@ export function mount(task, scheme) {
   const ratingsOf = ({ path }) => task.answers(scheme.name)?.[path] ?? {};
   /** @param {File} file */
   const open = (file) => dimensions.filter(({ name }) => ratingsOf(file)[name] == null);
-  /** The whole path where its last part names several files. @param {File} file @param {number} at its place in files */
-  const nameOf = ({ path }, at) => (names.indexOf(names[at] ?? "") === names.lastIndexOf(names[at] ?? "") ? names[at] : path);
+  /** The whole path where its last part names several files. @param {string | undefined} name @param {number} at */
+  const telling = (name = "", at) => (names.indexOf(name) === names.lastIndexOf(name) ? name : paths[at]);
 
   /** @param {Element} control in a scale @param {number | null} number null clears it */
   function rate(control, number) {
@@ -63,7 +65,7 @@ export function mount(task, scheme) {
     }
     const left = open(file).length;
     section.classList.toggle("is-rated", !left);
-    const words = section.querySelector("[data-left]");
+    const words = section.querySelector(".rate__words");
     if (words) words.textContent = `${left} of ${dimensions.length} left`;
   }
 
@@ -138,14 +140,14 @@ export function mount(task, scheme) {
   });
   task.onModeChange(start);
 
-  for (const file of files) {
+  for (const [at, file] of files.entries()) {
     const section = /** @type {Element | undefined} */ (mould?.querySelector("section")?.cloneNode(true));
     const article = document.getElementById(`f${file.index}`);
     const path = section?.querySelector("code");
     if (!section || !article || !path) continue;
-    path.textContent = file.path;
+    path.textContent = paths[at] ?? file.path;
     section.id = `rate-${file.index}`;
-    section.ariaLabel = `Rate ${file.path}`;
+    section.ariaLabel = `Rate ${path.textContent}`;
     sections.set(section, file);
     article.append(section);
     near.observe(section);
@@ -159,11 +161,11 @@ export function mount(task, scheme) {
       files.flatMap((file, at) => {
         const left = scheme.block.require_all_files ? open(file) : [];
         const labels = left.length > 1 && left.length === dimensions.length ? ["Ratings"] : left.map(({ display }) => display);
-        return labels.map((label) => ({ label: `${label} of ${nameOf(file, at)}`, go: () => go(file) }));
+        return labels.map((label) => ({ label: `${label} of ${telling(names[at], at)}`, go: () => go(file) }));
       }),
     /** @returns {string[]} */
     done: () => {
-      const rated = files.flatMap((file, at) => (open(file).length ? [] : [`${nameOf(file, at)} rated`]));
+      const rated = files.flatMap((file, at) => (open(file).length ? [] : [`${telling(names[at], at)} rated`]));
       return rated.length > 3 ? [`${rated.length} files rated`] : rated;
     },
   };
