@@ -61,6 +61,27 @@ def progress_of(projects: Iterable[Project], user: User) -> dict[UUID, Progress]
     }
 
 
+@dataclass(frozen=True)
+class Place:
+    """Which of a person's tasks in a project the one at hand is, counted from 1, and how many there are at most: others
+    take from the same queue."""
+
+    number: int
+    total: int
+
+    @property
+    def done(self) -> int:
+        return self.number - 1
+
+
+def place_of(project: Project, user: User) -> Place:
+    """Where a person is who holds a trace of the project."""
+    within = {"organisation": active_organisation(), "project__in": [project.pk]}
+    queued, mine = _queued(within).get(project.pk, {}), _mine(within, user).get(project.pk, {})
+    done, held = mine.get("done", 0), max(mine.get("open", 0), 1)
+    return Place(done + 1, done + held + queued.get("free", 0) - mine.get("free", 0))
+
+
 def _together(
     rules: AssignmentRules, queued: dict[str, Any], traces: int, mine: dict[str, Any], median: timedelta | None
 ) -> Progress:

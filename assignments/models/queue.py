@@ -88,11 +88,13 @@ class Desk(TenantModel):
 
     `position` is the trace up to which the queue was gone through: looking again at everything that the person has
     done would make each claim slower than the one before. When nothing is left after it, the queue begins anew.
+    `guidelines_sha256` is of the guidelines that the person has read last, empty for none.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     position = models.UUIDField(default=UUID(int=0))
+    guidelines_sha256 = models.CharField(max_length=64, blank=True)
 
     class Meta(TenantModel.Meta):
         constraints = [

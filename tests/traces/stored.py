@@ -45,6 +45,7 @@ def stored(
     tags: tuple[str, ...] = (),
     task_id: str = "",
     converter: str = "native",
+    patch: bytes | None = None,
 ) -> Trace:
     """The trace of a run with these files and steps; a new version where its id is known."""
     run = AgentRun(
@@ -56,6 +57,7 @@ def stored(
         agent_model=agent_model,
         tags=tags,
         task_id=task_id,
+        patch=patch,
     )
     with acting_in(organisation):
         file = ImportedFile.objects.create(
