@@ -15,20 +15,8 @@ from tenancy.actor import ActiveMembership, active_organisation
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
 from tenancy.roles import Right, role_has
+from tenancy.snapshots import Snapshot, transaction_id
 from traces.models.bodies import unpack
-
-
-class TransactionIdField(models.Field[int, int]):
-    """PostgreSQL's xid8: the transaction that wrote the row, which a snapshot can be asked about.
-
-    A time cannot tell what a long export has seen: a row that was stamped earlier may be committed later.
-    """
-
-    def db_type(self, connection: Any) -> str:
-        return "xid8"
-
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> int | None:
-        return None if value is None else int(value)
 
 
 class Withdrawn(TypedDict):
@@ -82,6 +70,21 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """What exports, counts and statistics read unless they are asked for more."""
         return self.with_surplus().filter(is_surplus=False)
 
+    def counted_at(self, snapshot: Snapshot) -> "SubmissionQuerySet":
+        """Those that counted at that moment, whatever was submitted or taken back since."""
+        seen = snapshot.saw()
+        standing = ~Exists(
+            Withdrawal.objects.filter(seen, organisation=OuterRef("organisation"), submission=OuterRef("pk"))
+        )
+        later = Submission.objects.filter(
+            seen,
+            standing,
+            organisation=OuterRef("organisation"),
+            assignment=OuterRef("assignment"),
+            number__gt=OuterRef("number"),
+        )
+        return self.filter(seen, standing, ~Exists(later), is_surplus=False)
+
 
 class Submission(TenantModel):
     """One annotation as it was submitted: the result, keyed by scheme name, exact and immutable.
@@ -100,9 +103,7 @@ class Submission(TenantModel):
     key = models.CharField(max_length=100)
     request_sha256 = models.CharField(max_length=64)
     is_surplus = models.BooleanField(default=False)
-    transaction = TransactionIdField(
-        editable=False, db_default=models.Func(function="pg_current_xact_id", output_field=TransactionIdField())
-    )
+    transaction = transaction_id()
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -135,6 +136,7 @@ class Withdrawal(TenantModel):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="withdrawals", db_index=False)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     withdrawn_at = models.DateTimeField(default=timezone.now)
+    transaction = transaction_id()
 
     class Meta(TenantModel.Meta):
         constraints = [

@@ -58,7 +58,8 @@ def test_each_comment_leaves_with_its_keys_and_with_the_code_it_is_about(archive
     )
     assert first["commented_text"] == "line 42 changed"
     assert first["diff_hunk"] == (
-        "@@ -39,7 +39,7 @@ line 38\n line 39\n line 40\n line 41\n-line 42\n+line 42 changed\n line 43\n line 44\n line 45\n"
+        "@@ -39,7 +39,7 @@ line 38\n line 39\n line 40\n line 41\n"
+        "-line 42\n+line 42 changed\n line 43\n line 44\n line 45\n"
     )
     assert last["commented_text"] == "line 28\nline 29\nline 30"
     assert last["diff_hunk"].startswith("@@ -0,0 +1,31 @@\n+line 1\n")

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
+from tenancy.snapshots import transaction_id
 
 
 class Operation(models.TextChoices):
@@ -70,6 +71,7 @@ class Trace(TenantModel):
     error_steps = models.PositiveIntegerField(default=0)
     badged_files = models.PositiveIntegerField(default=0)
     imported_at = models.DateTimeField(default=timezone.now)
+    transaction = transaction_id()
 
     objects = TraceQuerySet.as_manager()
 
