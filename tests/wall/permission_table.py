@@ -83,6 +83,23 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<v
 GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
 
+GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
+POST   /o/<organisation>/p/<project>/palette/<version>.css                               302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/acknowledge/       302       404       405       405       405       405       405
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/acknowledge/       302       404       404       404       404       404       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/resume/                       302       404       405       405       405       405       405
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/resume/                       302       404       404       404       404       302       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       405       405       405       405       405
+
 any    /o/<organisation>/admin/traces/importedfile/                                      302       404       403       403       200       200         -
 any    /o/<organisation>/admin/traces/importedfile/add/                                  302       404       403       403       200       200         -
 any    /o/<organisation>/admin/traces/importedfile/<object_id>/                          302       404       403       403       302       302       302
