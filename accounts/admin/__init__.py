@@ -3,12 +3,16 @@
 from django.contrib.admin import AdminSite
 
 from accounts.admin.audit import AuditEventAdmin
+from accounts.admin.invitations import InvitationAdmin
 from accounts.admin.people import MembershipAdmin
 from accounts.admin.projects import ProjectAdmin
-from accounts.models import AuditEvent, Membership, Project
+from accounts.admin.tokens import ApiTokenAdmin
+from accounts.models import ApiToken, AuditEvent, Invitation, Membership, Project
 
 
 def register(site: AdminSite) -> None:
     site.register(Project, ProjectAdmin)
     site.register(Membership, MembershipAdmin)
+    site.register(Invitation, InvitationAdmin)
     site.register(AuditEvent, AuditEventAdmin)
+    site.register(ApiToken, ApiTokenAdmin)

@@ -5,16 +5,28 @@ from typing import Any
 from django import forms
 from django.contrib.admin import display
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from accounts.actions.organisations import change_member
-from accounts.models import Membership
+from accounts.models import Invitation, Membership
 from tenancy.admin import OrganisationModelAdmin
 from tenancy.permissions import allowed
 from tenancy.roles import Right, Role
 
 
-class MembershipAdmin(OrganisationModelAdmin[Membership]):
+class OffersRoles:
+    """For admin classes with a `role`: only owners are offered that of an owner. The action refuses it to others in
+    any case."""
+
+    def formfield_for_choice_field(
+        self, db_field: "models.Field[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> forms.TypedChoiceField | None:
+        if db_field.name == "role" and not allowed(request, Right.MANAGE_OWNERS):
+            kwargs["choices"] = [choice for choice in Role.choices if choice[0] != Role.OWNER]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)  # type: ignore[misc,no-any-return]
+
+
+class MembershipAdmin(OffersRoles, OrganisationModelAdmin[Membership]):
     view_right = change_right = Right.MANAGE_PEOPLE
     list_display = ["annotator_name", "person", "email", "role", "is_active", "created_at"]
     list_filter = ["role", "is_active"]
@@ -22,11 +34,16 @@ class MembershipAdmin(OrganisationModelAdmin[Membership]):
     list_select_related = ["user"]
     fields = ["person", "email", "role", "annotator_name", "is_active", "created_at"]
     readonly_fields = ["person", "email", "created_at"]
+    change_list_template = "admin/accounts/membership/change_list.html"
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         """Who makes no owners sees an owner's membership, and changes nothing in it."""
         may = super().has_change_permission(request, obj)
         return may and (obj is None or obj.role != Role.OWNER or allowed(request, Right.MANAGE_OWNERS))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {"open_invitations": Invitation.objects.open().count(), **(extra_context or {})}
+        return super().changelist_view(request, context)
 
     @display(description="person", ordering="user__username")
     def person(self, membership: Membership) -> str:
@@ -46,11 +63,3 @@ class MembershipAdmin(OrganisationModelAdmin[Membership]):
             is_active=obj.is_active,
             by_owner=allowed(request, Right.MANAGE_OWNERS),
         )
-
-    def formfield_for_choice_field(
-        self, db_field: "models.Field[Any, Any]", request: HttpRequest, **kwargs: Any
-    ) -> forms.TypedChoiceField | None:
-        """Only owners are offered the role of an owner; the action refuses it to others in any case."""
-        if db_field.name == "role" and not allowed(request, Right.MANAGE_OWNERS):
-            kwargs["choices"] = [choice for choice in Role.choices if choice[0] != Role.OWNER]
-        return super().formfield_for_choice_field(db_field, request, **kwargs)

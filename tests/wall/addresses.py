@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 
 from tenancy.permissions import routes
-from tests.wall.furniture import House
+from tests.wall.furniture import House, token_of
 from traces.rendering.diff import RENDER_VERSION, DiffOptions
 from traces.rendering.steps import StepOptions
 
@@ -31,7 +31,7 @@ class Address:
 
     @property
     def names_a_row(self) -> bool:
-        return any(name not in ("organisation", "app_label", "url") for name in _PLACE.findall(self.text))
+        return any(name not in ("organisation", "app_label", "url", "token") for name in _PLACE.findall(self.text))
 
     def filled(self, *, slug: str, house: House) -> str:
         """The path under that organisation, with the ids of that house's rows."""
@@ -66,6 +66,8 @@ _VALUES: dict[str, Callable[[House, str], str]] = {
     "part": lambda house, text: "0",
     "assignment_id": lambda house, text: str(house.rows["assignments.Assignment"].pk),
     "submission_id": lambda house, text: str(house.rows["assignments.Submission"].pk),
+    # It names a row too, and is the right to use it: whoever has another house's link may join there.
+    "token": lambda house, text: str(token_of(house)),
     "app_label": lambda house, text: "accounts",
     "url": lambda house, text: "nowhere/",
 }

@@ -9,7 +9,17 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.configuration import check_configuration
-from accounts.models import AuditEvent, ConfigurationVersion, Invitation, Membership, Organisation, Project, User
+from accounts.invitation_links import InvitationToken
+from accounts.models import (
+    ApiToken,
+    AuditEvent,
+    ConfigurationVersion,
+    Invitation,
+    Membership,
+    Organisation,
+    Project,
+    User,
+)
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
@@ -47,11 +57,16 @@ def _membership(house: House) -> Membership:
     return Membership.objects.create(user=user, annotator_name=house.mark)
 
 
+def token_of(house: House) -> InvitationToken:
+    """What stands in the link of the house's invitation."""
+    return InvitationToken(house.organisation.pk, "s" * 32)
+
+
 def _invitation(house: House) -> Invitation:
     return Invitation.objects.create(
         email=f"invited-{house.mark}@example.org",
         annotator_name=f"invited-{house.mark}",
-        secret_sha256="0" * 64,
+        secret_sha256=token_of(house).digest,
         created_by=house.person,
         expires_at=timezone.now() + timedelta(days=7),
     )
@@ -76,6 +91,16 @@ def _version(house: House) -> ConfigurationVersion:
 
 def _audit_event(house: House) -> AuditEvent:
     return AuditEvent.objects.create(verb="project.created", target_label=house.mark, detail={"mark": house.mark})
+
+
+def _api_token(house: House) -> ApiToken:
+    return ApiToken.objects.create(
+        name=house.mark,
+        membership=house.rows["accounts.Membership"],
+        prefix="0" * 12,
+        secret_sha256="0" * 64,
+        created_by=house.person,
+    )
 
 
 def _job(house: House) -> Job:
@@ -216,6 +241,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.Project": _project,
     "accounts.ConfigurationVersion": _version,
     "accounts.AuditEvent": _audit_event,
+    "accounts.ApiToken": _api_token,
     "jobs.Job": _job,
     "jobs.OutboxEvent": _outbox_event,
     "traces.ImportedFile": _imported_file,
