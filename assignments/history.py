@@ -8,7 +8,7 @@ from heapq import nlargest
 from statistics import median
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Left
 from django.utils import timezone
 
@@ -23,9 +23,9 @@ TASK_START = 400
 """A task's first line is looked for in so many characters."""
 
 _ENDS = {
-    AssignmentState.SKIPPED: ("skip-forward", "You skipped", "Your reason:"),
-    AssignmentState.EXPIRED: ("timer", "Your time ended for", "It went back to the queue."),
-    AssignmentState.RELEASED: ("rotate-ccw", "You released", "It went back to the queue."),
+    AssignmentState.SKIPPED: ("skip-forward", "You skipped", "Your reason: "),
+    AssignmentState.EXPIRED: ("timer", "Your time ended for", "It went back to the queue"),
+    AssignmentState.RELEASED: ("rotate-ccw", "You released", "It went back to the queue"),
 }
 _DRAFT = Draft.objects.filter(organisation=OuterRef("organisation"), assignment=OuterRef("pk"))
 
@@ -53,15 +53,20 @@ class Week:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a person did, or that happened to their work: `words`, the task, then `after`."""
+    """Something that a person did, or that happened to their work: `words`, the title of the trace, then `after`.
+
+    It leads to a `submission`, or to an `assignment` that can be gone on with.
+    """
 
     at: datetime
     icon: str
     words: str
-    task: str
+    title: str
     project: str
+    slug: str
     after: str = ""
     submission: UUID | None = None
+    assignment: UUID | None = None
 
 
 def this_week(user: User, projects: Collection[UUID]) -> Week:
@@ -83,35 +88,45 @@ def recent_events(user: User, projects: Collection[UUID]) -> list[Event]:
     return nlargest(EVENTS, events, key=lambda event: event.at)
 
 
+def title_of(task_start: str, external_id: str) -> str:
+    """What a page calls a trace: the first line of its task, or its id where no task is given."""
+    return first_line(task_start) or external_id
+
+
 def _submissions(user: User, projects: Collection[UUID]) -> Iterator[Event]:
-    own = Submission.objects.of(user).in_projects(projects).select_related("assignment", "project")
-    last = list(own.annotate(task_start=Left("assignment__trace__task", TASK_START)).order_by("-pk")[:EVENTS])
+    own = Submission.objects.of(user).in_projects(projects).select_related("assignment__trace", "project")
+    with_task = own.annotate(task_start=Left("assignment__trace__task", TASK_START))
+    lean = with_task.defer("project__draft", "assignment__trace__task", "assignment__trace__report")
+    last = list(lean.order_by("-pk")[:EVENTS])
     words = summaries_of(last)
     for submission in last:
-        said = ", ".join(words[submission.pk])
-        extra = "as an extra annotation, which does not count" if submission.is_surplus else ""
+        sentences = [", ".join(words[submission.pk])]
+        if submission.is_surplus:
+            sentences.append("It came late and is surplus: others had its place, so it does not count")
         yield Event(
             at=submission.submitted_at,
             icon="check-check",
             words="You submitted",
-            task=first_line(submission.task_start),
+            title=title_of(submission.task_start, submission.assignment.trace.external_id),
             project=submission.project.name,
-            after=", ".join(filter(None, (extra, said))),
+            slug=submission.project.slug,
+            after=". ".join(filter(None, sentences)),
             submission=submission.pk,
         )
 
 
 def _withdrawals(user: User, projects: Collection[UUID]) -> Iterator[Event]:
-    own = Submission.objects.of(user).in_projects(projects)
-    rows = (
-        own.filter(withdrawals__isnull=False)
-        .order_by("-pk")
-        .annotate(withdrawn_at=F("withdrawals__withdrawn_at"), task_start=Left("assignment__trace__task", TASK_START))
+    own = Submission.objects.of(user).in_projects(projects).filter(withdrawals__isnull=False)
+    rows = own.order_by("-withdrawals__withdrawn_at").values_list(
+        "pk",
+        "withdrawals__withdrawn_at",
+        Left("assignment__trace__task", TASK_START),
+        "assignment__trace__external_id",
+        "project__name",
+        "project__slug",
     )
-    for pk, withdrawn_at, task, project in rows.values_list("pk", "withdrawn_at", "task_start", "project__name")[
-        :EVENTS
-    ]:
-        yield Event(withdrawn_at, "undo-2", "You took back", first_line(task), project, submission=pk)
+    for pk, withdrawn_at, task, external_id, project, slug in rows[:EVENTS]:
+        yield Event(withdrawn_at, "undo-2", "You took back", title_of(task, external_id), project, slug, submission=pk)
 
 
 def _ends(user: User, projects: Collection[UUID]) -> Iterator[Event]:
@@ -119,11 +134,28 @@ def _ends(user: User, projects: Collection[UUID]) -> Iterator[Event]:
     own = Assignment.objects.of(user).filter(
         organisation=active_organisation(), project__in=projects, state__in=_ENDS.keys()
     )
-    with_task = own.annotate(task_start=Left("trace__task", TASK_START), has_draft=Exists(_DRAFT))
-    rows = with_task.order_by("-since").values_list(
-        "since", "state", "task_start", "project__name", "skip_reason", "has_draft"
+    rows = own.order_by("-since").values_list(
+        "pk",
+        "since",
+        "state",
+        Left("trace__task", TASK_START),
+        "trace__external_id",
+        "project__name",
+        "project__slug",
+        "skip_reason",
+        Exists(_DRAFT),
     )
-    for since, state, task, project, reason, has_draft in rows[:EVENTS]:
+    for pk, since, state, task, external_id, project, slug, reason, has_draft in rows[:EVENTS]:
         icon, words, after = _ENDS[AssignmentState(state)]
-        kept = "Your draft is kept." if has_draft and state != AssignmentState.SKIPPED else ""
-        yield Event(since, icon, words, first_line(task), project, " ".join(filter(None, (after, reason, kept))))
+        is_over = state == AssignmentState.SKIPPED
+        kept = "" if is_over or not has_draft else ". Your draft is kept"
+        yield Event(
+            at=since,
+            icon=icon,
+            words=words,
+            title=title_of(task, external_id),
+            project=project,
+            slug=slug,
+            after=f"{after}{reason}{kept}",
+            assignment=None if is_over else pk,
+        )

@@ -1,5 +1,6 @@
 """Sentences that several doors say about the queue."""
 
+from datetime import timedelta
 from typing import NamedTuple
 
 from assignments.actions.claiming import NothingToDo, Reason
@@ -41,3 +42,19 @@ _WHY = {
 def why_nothing(nothing: NothingToDo) -> WhyNothing:
     """Why a project has nothing for a person, whatever the reason."""
     return _WHY[nothing.reason]
+
+
+def duration(time: timedelta) -> str:
+    """How long something takes, in words: "under 1 min", "14 min", "1 h 35 min"."""
+    minutes = round(time.total_seconds() / 60)
+    if minutes < 1:
+        return "under 1 min"
+    hours, rest = divmod(minutes, 60)
+    return " ".join(filter(None, (f"{hours} h" if hours else "", f"{rest} min" if rest else "")))
+
+
+def clock(time: timedelta) -> str:
+    """What is left of a time as a clock counts it down: 27:41, 1:05:09; 0:00 when it is over."""
+    seconds = max(int(time.total_seconds()), 0)
+    hours, minutes = divmod(seconds // 60, 60)
+    return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"

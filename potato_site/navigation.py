@@ -33,6 +33,13 @@ _MANAGE = (
     (Right.SEE_AUDIT, "Audit trail", "admin:accounts_auditevent_changelist", "history"),
 )
 
+_PARTS = {
+    "admin:accounts_membership_changelist": (
+        "admin:accounts_membership_changelist",
+        "admin:accounts_invitation_changelist",
+    ),
+}
+
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Context processor: `navigation` and `organisation`. Outside an organisation there is only home."""
@@ -41,15 +48,18 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     membership = getattr(request, "membership", None)
     if membership is None:
         return {"navigation": groups, "organisation": None}
-    projects = reverse("organisation")
-    groups.append(
-        Group(
-            membership.organisation_name,
-            [Item("Projects", projects, "git-pull-request", request.path == projects)],
-        )
-    )
+    projects, own = reverse("organisation"), reverse("my-annotations")
+    items = [Item("Projects", projects, "git-pull-request", request.path == projects)]
+    if allowed(request, Right.ANNOTATE):
+        items.append(Item("My annotations", own, "history", request.path == own))
+    groups.append(Group(membership.organisation_name, items))
     manage = [
-        Item(label, reverse(name), icon, request.path.startswith(reverse(name)))
+        Item(
+            label,
+            reverse(name),
+            icon,
+            any(request.path.startswith(reverse(each)) for each in _PARTS.get(name, (name,))),
+        )
         for right, label, name, icon in _MANAGE
         if allowed(request, right)
     ]

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from accounts import views as accounts_views
+from assignments.views import annotations, home
 from potato_site.admin_site import site
 
 handler400 = "potato_site.views.bad_request"
@@ -11,7 +11,11 @@ handler404 = "potato_site.views.not_found"
 handler500 = "potato_site.views.server_error"
 
 urlpatterns = [
-    path("", accounts_views.organisation, name="organisation"),
+    path("", home.home, name="organisation"),
+    path("annotations/", annotations.my_annotations, name="my-annotations"),
+    path("annotations/<uuid:submission_id>/", annotations.annotation, name="annotation"),
+    path("annotations/<uuid:submission_id>/record.json", annotations.annotation_record, name="annotation-record"),
+    path("p/<slug:project>/", include("assignments.urls")),
     path("p/<slug:project>/traces/", include("traces.urls")),
     path("p/<slug:project>/", include("assignments.urls")),
     path("api/v1/", include("assignments.api.urls")),

@@ -1,0 +1,208 @@
+"""The lists of annotations: what they can be narrowed to, and the rows as a page shows them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
+
+from accounts.models import Membership, Project
+from assignments.history import TASK_START, title_of
+from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
+from assignments.models.submissions import SubmissionQuerySet
+from assignments.summaries import summaries_of
+from jobs.wording import storable
+from tenancy.actor import active_organisation
+
+ANNOTATIONS_ON_A_PAGE = 50
+
+_FIELDS = ("annotator", "trace", "state", "show")
+STATES = {"counted": "Counted", "surplus": "Surplus", "withdrawn": "Withdrawn"}
+_WITHDRAWN = Exists(Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk")))
+_IN_STATE = {
+    "counted": Q(is_surplus=False) & ~_WITHDRAWN,
+    "surplus": Q(is_surplus=True) & ~_WITHDRAWN,
+    "withdrawn": Q(_WITHDRAWN),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value that a filter can take, with the number of rows that it would show beside the other filters."""
+
+    value: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class AnnotationFilters:
+    """What an address asks a project's list for; what it cannot be asked for is left out."""
+
+    annotator: str = ""
+    trace: str = ""
+    state: str = ""
+    show: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "AnnotationFilters":
+        values = {name: storable(query.get(name, "").strip(), 300) for name in _FIELDS}
+        if values["state"] not in STATES:
+            values["state"] = ""
+        if values["show"] != "skips":
+            values["show"] = ""
+        return cls(**values)
+
+    def query_string(self, **changes: str) -> str:
+        """The address' part behind "?", with some filters changed; the first page of the list."""
+        asked = replace(self, **changes)
+        return urlencode({name: value for name in _FIELDS if (value := getattr(asked, name))})
+
+    @property
+    def narrows(self) -> bool:
+        return bool(self.annotator or self.trace or (self.state and not self.show))
+
+    def submissions(self, project: Project) -> SubmissionQuerySet:
+        """Those of the project that every filter lets through, newest first."""
+        found = Submission.objects.for_project(project)
+        if self.state:
+            found = found.filter(_IN_STATE[self.state])
+        if self.trace:
+            found = found.filter(assignment__trace__external_id__icontains=self.trace)
+        if self.annotator:
+            found = found.filter(assignment__user__in=_people(self.annotator))
+        return found.order_by("-pk")
+
+    def skips(self, project: Project) -> "QuerySet[Assignment]":
+        """Those of the project that were skipped, newest first."""
+        found: QuerySet[Assignment] = Assignment.objects.for_project(project).filter(state=AssignmentState.SKIPPED)
+        if self.trace:
+            found = found.filter(trace__external_id__icontains=self.trace)
+        if self.annotator:
+            found = found.filter(user__in=_people(self.annotator))
+        return found.order_by("-since", "-pk")
+
+    def annotators(self, project: Project) -> list[Choice]:
+        """Everybody who has rows in what is shown, by name."""
+        field = "user" if self.show else "assignment__user"
+        others = replace(self, annotator="")
+        rows: QuerySet[Any] = others.skips(project) if self.show else others.submissions(project)
+        counted = rows.order_by().values(field).annotate(rows=Count("pk"))
+        counts: dict[UUID, int] = {row[field]: row["rows"] for row in counted}
+        names = annotator_names(counts)
+        return sorted(
+            (Choice(name, name, counts[user]) for user, name in names.items()), key=lambda choice: choice.label.lower()
+        )
+
+    def states(self, project: Project) -> list[Choice]:
+        rows = replace(self, state="").submissions(project).order_by()
+        counts = rows.aggregate(**{name: Count("pk", filter=condition) for name, condition in _IN_STATE.items()})
+        return [Choice(name, label, counts[name]) for name, label in STATES.items()]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A submission in a list. `state` is a key of STATES."""
+
+    id: UUID
+    title: str
+    trace: str
+    trace_version: int
+    project: str
+    slug: str
+    annotator: str
+    submitted_at: datetime
+    words: tuple[str, ...]
+    state: str
+
+    @property
+    def label(self) -> str:
+        return STATES[self.state]
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A skipped trace in a list."""
+
+    title: str
+    trace: str
+    trace_version: int
+    annotator: str
+    at: datetime
+    reason: str
+
+
+def as_listed(submissions: SubmissionQuerySet) -> "QuerySet[Any]":
+    """With all that rows_of() reads; long texts of the traces are not read."""  # Any: what is annotated
+    joined = submissions.with_withdrawal().select_related("project", "assignment", "assignment__trace")
+    return joined.annotate(task_start=Left("assignment__trace__task", TASK_START)).defer(
+        "assignment__trace__task", "assignment__trace__report", "project__draft"
+    )
+
+
+def rows_of(submissions: Iterable[Any]) -> list[Row]:
+    """The rows of one page of `as_listed`, with two queries more: who they are, and what they were made under."""
+    submissions = list(submissions)
+    words = summaries_of(submissions)
+    names = annotator_names(submission.assignment.user_id for submission in submissions)
+    return [
+        Row(
+            id=submission.pk,
+            title=title_of(submission.task_start, submission.assignment.trace.external_id),
+            trace=submission.assignment.trace.external_id,
+            trace_version=submission.assignment.trace.version,
+            project=submission.project.name,
+            slug=submission.project.slug,
+            annotator=names.get(submission.assignment.user_id, ""),
+            submitted_at=submission.submitted_at,
+            words=tuple(words[submission.pk]),
+            state=state_of(submission),
+        )
+        for submission in submissions
+    ]
+
+
+def state_of(submission: Any) -> str:
+    """A key of STATES, of a submission that `with_withdrawal` was asked for."""
+    if submission.is_withdrawn:
+        return "withdrawn"
+    return "surplus" if submission.is_surplus else "counted"
+
+
+def skips_as_listed(skips: "QuerySet[Assignment]") -> "QuerySet[Any]":
+    with_trace = skips.select_related("trace").defer("trace__task", "trace__report")
+    return with_trace.annotate(task_start=Left("trace__task", TASK_START))
+
+
+def skip_rows_of(skips: Iterable[Any]) -> list[Skip]:
+    skips = list(skips)
+    names = annotator_names(skip.user_id for skip in skips)
+    return [
+        Skip(
+            title=title_of(skip.task_start, skip.trace.external_id),
+            trace=skip.trace.external_id,
+            trace_version=skip.trace.version,
+            annotator=names.get(skip.user_id, ""),
+            at=skip.since,
+            reason=skip.skip_reason,
+        )
+        for skip in skips
+    ]
+
+
+def annotator_names(users: Iterable[UUID]) -> dict[UUID, str]:
+    """The names under which people annotate in the active organisation; former members' too."""
+    return dict(_members().filter(user__in=set(users)).values_list("user", "annotator_name"))
+
+
+def _people(annotator: str) -> "QuerySet[Membership, dict[str, Any]]":
+    return _members().filter(annotator_name=annotator).values("user")
+
+
+def _members() -> "QuerySet[Membership]":
+    # A person may also read their own memberships of other organisations.
+    return Membership.objects.filter(organisation=active_organisation())

@@ -1,0 +1,30 @@
+"""Routes of annotating, under p/<project>/."""
+
+from django.urls import path
+
+from assignments.views import annotations, claims, task
+
+urlpatterns = [
+    path("next/", claims.next_task, name="next-task"),
+    path("palette/<int:version>.css", task.palette_sheet, name="palette"),
+    path("tasks/<uuid:assignment_id>/", task.task_files, name="task"),
+    path("tasks/<uuid:assignment_id>/steps/", task.task_steps, name="task-steps"),
+    path("tasks/<uuid:assignment_id>/guidelines/", task.task_guidelines, name="task-guidelines"),
+    path(
+        "tasks/<uuid:assignment_id>/guidelines/acknowledge/", task.acknowledge_guidelines, name="acknowledge-guidelines"
+    ),
+    path("tasks/<uuid:assignment_id>/resume/", task.resume_task, name="resume-task"),
+    path(
+        "tasks/<uuid:assignment_id>/files/<int:index>/<slug:sha256>/<int:version>/<slug:key>/<slug:part>.html",
+        task.task_file_part,
+        name="task-file-fragment",
+    ),
+    path(
+        "tasks/<uuid:assignment_id>/steps/<int:index>/<slug:sha256>/<int:version>/<slug:key>/<slug:part>.html",
+        task.task_step_part,
+        name="task-step-fragment",
+    ),
+    path("tasks/<uuid:assignment_id>/release/", claims.release_task, name="release-task"),
+    path("tasks/<uuid:assignment_id>/skip/", claims.skip_task, name="skip-task"),
+    path("annotations/", annotations.project_annotations, name="annotations"),
+]

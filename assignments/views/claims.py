@@ -1,0 +1,79 @@
+"""What a person does to their tasks from a page without the task: take the next one, give one back, skip one."""
+
+from typing import cast
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import Project, User
+from assignments.actions.claiming import NothingToDo, claim_next
+from assignments.actions.working import release, skip
+from assignments.errors import TooManyOpen
+from assignments.models import Assignment
+from assignments.wording import why_nothing
+from tenancy.errors import Refused
+from tenancy.middleware import OrganisationRequest
+from tenancy.permissions import requires
+from tenancy.roles import Right
+
+
+@requires(Right.ANNOTATE)
+@require_http_methods(["GET", "HEAD", "POST"])
+def next_task(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Claim a task and go to it, or say why there is none. One that is open comes first, unless `another` is asked
+    for; where no more may be open at once, that is the answer to both.
+
+    GET changes nothing: it is what a browser asks for after a sign-in on the way.
+    """
+    found = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
+    if request.method != "POST":
+        return redirect("organisation")
+    user = cast(User, request.user)
+    try:
+        given = claim_next(project=found, user=user, another="another" in request.POST)
+    except TooManyOpen as refused:
+        messages.info(request, refused.sentence)
+        given = claim_next(project=found, user=user)
+    if isinstance(given, NothingToDo):
+        context = {"project": found, "nothing": given, "why": why_nothing(given)}
+        return render(request, "assignments/nothing.html", context)
+    return redirect("task", project=found.slug, assignment_id=given.pk)
+
+
+@requires(Right.ANNOTATE)
+@require_POST
+def release_task(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
+    """Put a task back into the queue. What is written in another tab at that moment is kept as its draft."""
+    assignment = _own(request, project, assignment_id)
+    try:
+        release(assignment=assignment, fence=assignment.fence)
+    except Refused as refused:
+        return _told(request, refused)
+    messages.success(request, "The task went back to the queue. Your draft is kept, if there is one.")
+    return redirect("organisation")
+
+
+@requires(Right.ANNOTATE)
+@require_POST
+def skip_task(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
+    """Give a task up for good, with the `reason` that the form sends."""
+    assignment = _own(request, project, assignment_id)
+    try:
+        skip(assignment=assignment, fence=assignment.fence, reason=request.POST.get("reason", ""))
+    except Refused as refused:
+        return _told(request, refused)
+    messages.success(request, "The task was skipped. It goes to others and does not come back to you.")
+    return redirect("organisation")
+
+
+def _own(request: OrganisationRequest, project: str, assignment_id: UUID) -> Assignment:
+    own = Assignment.objects.of(cast(User, request.user))
+    return get_object_or_404(own, project__slug=project, pk=assignment_id)
+
+
+def _told(request: OrganisationRequest, refused: Refused) -> HttpResponseRedirect:
+    messages.error(request, refused.sentence)
+    return redirect("organisation")

@@ -1,0 +1,211 @@
+"""The front page of an organisation: a person's tasks, projects, week and history, and what managers go on to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Left
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.configuration.registry import scheme_types
+from accounts.configuration.wording import title_case
+from accounts.models import ConfigurationVersion, Project, User
+from assignments.history import TASK_START, Week, recent_events, this_week, title_of
+from assignments.models import Assignment
+from assignments.progress import Progress, progress_of
+from assignments.wording import clock, duration
+from tenancy.actor import active_organisation
+from tenancy.middleware import OrganisationRequest
+from tenancy.permissions import allowed, requires
+from tenancy.roles import Right, Role
+
+_SOON = timedelta(minutes=5)
+"""A lease that ends within it is shown as a warning."""
+_SLOT, _BAR, _HIGHEST = 45, 30, 54
+"""Pixels of the chart: from bar to bar, the width of one, and the height of the highest."""
+
+
+@dataclass(frozen=True)
+class OpenTask:
+    """A trace that the person holds."""
+
+    id: UUID
+    title: str
+    project: str
+    slug: str
+    lease_until: datetime
+    left: timedelta
+    files: int
+    viewed: int | None
+    """How many of the files are marked as viewed; None where nothing is kept yet."""
+
+    @property
+    def clock(self) -> str:
+        return clock(self.left)
+
+    @property
+    def tone(self) -> str:
+        return "is-bad" if self.left <= timedelta() else "is-warn" if self.left < _SOON else ""
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """A project, with the person's part in it; without `progress` it is not published."""
+
+    slug: str
+    name: str
+    description: str
+    activities: tuple[str, ...]
+    icon: str
+    version: int | None
+    published_at: datetime | None
+    progress: Progress | None
+    open_task: OpenTask | None
+    traces_url: str | None
+    annotations_url: str | None
+    configuration_url: str | None
+
+    @property
+    def may_claim_another(self) -> bool:
+        progress = self.progress
+        return progress is not None and 0 < progress.mine_open < progress.max_open and progress.left_for_me > 0
+
+    @property
+    def left(self) -> str:
+        """What is left for the person, in words."""
+        progress = self.progress
+        if progress is None:
+            return "Not published yet"
+        if not progress.wanted:
+            return "No traces yet"
+        if progress.done >= progress.wanted:
+            return "All done"
+        if not progress.left_for_me:
+            return "Nothing left for you now"
+        each = f", about {duration(progress.median)} each" if progress.median else ""
+        return f"{progress.left_for_me} left for you{each}"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One day in the chart of the week."""
+
+    x: int
+    y: int
+    height: int
+    middle: int
+    day: str
+    number: int
+    has_come: bool
+
+
+@requires(Right.SEE_ORGANISATION)
+def home(request: OrganisationRequest) -> HttpResponse:
+    """Own tasks and figures for everybody; set-up, traces and annotations of projects for those with the right."""
+    user = cast(User, request.user)
+    found = _projects(request)
+    progress = progress_of(found, user)
+    open_tasks = _open_tasks(user, progress.keys())
+    week = this_week(user, progress.keys())
+    rows = [_row(request, project, progress.get(project.pk), open_tasks) for project in found]
+    context = {
+        "annotator": request.membership.annotator_name,
+        "role": Role(request.membership.role).label,
+        "now": timezone.now(),
+        "open_tasks": open_tasks,
+        "projects": rows,
+        "left_for_me": sum(one.left_for_me for one in progress.values()),
+        "published": len(progress),
+        "week": week,
+        "median": duration(week.median) if week.median is not None else "",
+        "bars": _bars(week),
+        "events": recent_events(user, progress.keys()),
+        "add_project_url": reverse("admin:accounts_project_add")
+        if allowed(request, Right.CONFIGURE_PROJECTS)
+        else None,
+    }
+    return render(request, "assignments/home.html", context)
+
+
+def _projects(request: OrganisationRequest) -> list[Any]:
+    """Those that the person may see, each with its newest version and the scheme entries of it."""  # Any: annotated
+    newest = ConfigurationVersion.objects.filter(project=OuterRef("pk")).order_by("-number")
+    visible = Project.objects.visible_to(request.membership).with_newest_version()
+    return list(
+        visible.defer("draft").annotate(newest_schemes=Subquery(newest.values("configuration__annotation_schemes")[:1]))
+    )
+
+
+def _row(
+    request: OrganisationRequest, project: Any, progress: Progress | None, open_tasks: Iterable[OpenTask]
+) -> ProjectRow:
+    schemes: list[dict[str, Any]] = project.newest_schemes or []
+    known = [kind for scheme in schemes if (kind := scheme_types().get(scheme["annotation_type"]))]
+    said = [project.newest_task_name or "", *(scheme.get("description") or "" for scheme in schemes)]
+    return ProjectRow(
+        slug=project.slug,
+        name=project.name,
+        description=next((text for text in said if text and text != project.name), ""),
+        activities=tuple(dict.fromkeys(kind.activity or title_case(kind.annotation_type) for kind in known)),
+        icon=known[0].icon if known else "git-pull-request",
+        version=project.newest_number,
+        published_at=project.newest_published_at,
+        progress=progress,
+        open_task=next((task for task in open_tasks if task.slug == project.slug), None),
+        traces_url=reverse("traces", args=[project.slug]) if allowed(request, Right.SEE_TRACES) else None,
+        annotations_url=reverse("annotations", args=[project.slug])
+        if allowed(request, Right.SEE_ANNOTATIONS)
+        else None,
+        configuration_url=(
+            reverse("admin:accounts_project_configuration", args=[project.pk])
+            if allowed(request, Right.CONFIGURE_PROJECTS)
+            else None
+        ),
+    )
+
+
+def _open_tasks(user: User, projects: Iterable[UUID]) -> list[OpenTask]:
+    """The person's own, the one that ends first foremost."""
+    own = Assignment.objects.of(user).open().filter(organisation=active_organisation(), project__in=list(projects))
+    rows = (
+        own.select_related("project", "trace")
+        .prefetch_related("drafts")
+        .defer("project__draft", "trace__task", "trace__report")
+    )
+    now = timezone.now()
+    return [
+        OpenTask(
+            id=row.pk,
+            title=title_of(row.task_start, row.trace.external_id),
+            project=row.project.name,
+            slug=row.project.slug,
+            lease_until=row.lease_until,
+            left=row.lease_until - now,
+            files=row.trace.files_count,
+            viewed=next((_viewed(draft.content) for draft in row.drafts.all()), None),
+        )
+        for row in rows.annotate(task_start=Left("trace__task", TASK_START)).order_by("lease_until", "pk")
+    ]
+
+
+def _viewed(draft: Any) -> int | None:
+    """How many files the draft's page marks as viewed. A draft is any JSON."""
+    page = draft.get("page") if isinstance(draft, dict) else None
+    viewed = page.get("viewed") if isinstance(page, dict) else None
+    return len(viewed) if isinstance(viewed, list) else None
+
+
+def _bars(week: Week) -> list[Bar]:
+    highest = max(1, *(day.submissions for day in week.days))
+    bars = []
+    for at, day in enumerate(week.days):
+        height = max(2, day.submissions * _HIGHEST // highest)
+        x = at * _SLOT + (_SLOT - _BAR) // 2
+        bars.append(Bar(x, 68 - height, height, x + _BAR // 2, f"{day.date:%A}", day.submissions, day.has_come))
+    return bars
