@@ -1,7 +1,7 @@
 """Routes outside every organisation: home, signing in and out, joining, reports of the browser."""
 
 from allauth.account import views as allauth_views
-from django.urls import path
+from django.urls import include, path
 
 from accounts import joining
 from accounts import views as accounts_views
@@ -20,5 +20,6 @@ urlpatterns = [
     path("accounts/logout/", signed_in(allauth_views.logout), name="account_logout"),
     path("accounts/password/change/", signed_in(allauth_views.password_change), name="account_change_password"),
     path("join/<str:token>/", joining.join, name="join"),
+    path("api/v1/", include("assignments.api.urls")),
     path("csp-report/", views.csp_report, name="csp_report"),
 ]

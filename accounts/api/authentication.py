@@ -1,12 +1,17 @@
-"""Who calls the API: at /o/<organisation>/api/ the person of the session. Refuses a session everywhere else."""
+"""Who calls the API: at /o/<organisation>/api/ the person of the session, at /api/ the member of a token.
+
+Neither is taken at the other's address: there, no token would need a CSRF token, and no session would name its
+organisation.
+"""
 
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from accounts.actions.tokens import enter_by_token
 from accounts.models import User
 
 
@@ -28,8 +33,24 @@ class SessionAuthentication(BaseAuthentication):
         _demand_csrf_token(given)
         return user, None
 
-    def authenticate_header(self, request: Request) -> str:
-        return "Cookie"
+
+class TokenAuthentication(BaseAuthentication):
+    """The member that an API token acts as, in the token's organisation."""
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        given = request._request
+        header = given.headers.get("Authorization", "")
+        if is_for_sessions(given) or not header:
+            return None
+        scheme, _, text = header.partition(" ")
+        entered = enter_by_token(text.strip()) if scheme.lower() == "bearer" else None
+        if entered is None:
+            raise AuthenticationFailed(
+                "This token is not in force here. Send `Authorization: Bearer pt_...` with a token from the admin.",
+                code="invalid_token",
+            )
+        user, given.membership = entered  # type: ignore[attr-defined]  # as TenancyMiddleware does for sessions
+        return user, None
 
 
 def _demand_csrf_token(request: HttpRequest) -> None:

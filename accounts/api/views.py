@@ -1,4 +1,4 @@
-"""The class that every API view extends. It is no API of its own, and renders nothing but JSON."""
+"""The class that every API view extends: who comes in, and JSON both ways. It is no route of its own."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
@@ -12,13 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api.authentication import SessionAuthentication
+from accounts.api.authentication import SessionAuthentication, TokenAuthentication, is_for_sessions
 from accounts.api.errors import answer_to
 from accounts.api.exact_json import ExactJSONParser, ExactJSONRenderer
 from accounts.models import User
 from tenancy.actor import ActiveMembership
 from tenancy.permissions import demand
 from tenancy.roles import Right
+
+_SIGN_IN = "You are not signed in, or no longer. Sign in, then repeat this."
+_BEARER = "Send the header `Authorization: Bearer pt_...` with an API token of the organisation."
 
 
 class JSONAlone(BaseContentNegotiation):
@@ -43,7 +46,7 @@ class ApiView(APIView):
     right: ClassVar[Right]
     largest_body: ClassVar[int] = 16_384
 
-    authentication_classes = (SessionAuthentication,)
+    authentication_classes = (SessionAuthentication, TokenAuthentication)
     permission_classes = ()
     throttle_classes = ()
     parser_classes = (ExactJSONParser,)
@@ -60,8 +63,12 @@ class ApiView(APIView):
 
     def check_permissions(self, request: Request) -> None:
         if request.successful_authenticator is None:
-            raise NotAuthenticated("You are not signed in, or no longer. Sign in, then repeat this.")
+            raise NotAuthenticated(_SIGN_IN if is_for_sessions(request._request) else _BEARER)
         demand(request._request, self.right)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """What a 401 asks for: never anything for which a browser opens a window of its own."""
+        return "Cookie" if is_for_sessions(request._request) else "Bearer"
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return answer_to

@@ -5,8 +5,10 @@ from accounts.models.invitations import Invitation
 from accounts.models.organisations import Membership, Organisation
 from accounts.models.people import User
 from accounts.models.projects import ConfigurationVersion, Project
+from accounts.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "AuditEvent",
     "ConfigurationVersion",
     "Invitation",

@@ -2,7 +2,8 @@
 
 The people: nobody signed in; charlie, a stranger in Acme; bob, mallory, dora and alice, who annotate, manage,
 administer and own there. All ask under Acme's slug for Acme's rows; `foreign` is alice asking under it for Birch's
-rows, and has a dash where the address names no row. Outside organisations the same people ask.
+rows, and has a dash where the address names no row. Outside organisations the same people ask; of the API there,
+which tokens alone open, tests/accounts/test_tokens.py says who is let in.
 
 A new route gets a line here. tests/wall/test_permission_table.py prints the lines that are missing, with the answers
 of today: read them before you copy them.
@@ -148,6 +149,30 @@ GET    /o/<organisation>/api/v1/assignments/<assignment_id>/release/            
 POST   /o/<organisation>/api/v1/assignments/<assignment_id>/release/                     401       404       404       404       404       400       404
 GET    /o/<organisation>/api/v1/submissions/<submission_id>/withdraw/                    401       404       405       405       405       405       405
 POST   /o/<organisation>/api/v1/submissions/<submission_id>/withdraw/                    401       404       404       404       404       200       404
+
+any    /o/<organisation>/admin/accounts/apitoken/                                        302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/apitoken/<object_id>/                            302       404       403       403       302       302       302
+any    /o/<organisation>/admin/accounts/apitoken/add/                                    302       404       403       403       200       200         -
+GET    /o/<organisation>/admin/accounts/apitoken/<object_id>/change/                     302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/accounts/apitoken/<object_id>/change/                     302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/apitoken/<object_id>/delete/                     302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/apitoken/<object_id>/history/                    302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/accounts/apitoken/<object_id>/revoke/                     302       404       403       403       405       405       405
+POST   /o/<organisation>/admin/accounts/apitoken/<object_id>/revoke/                     302       404       403       403       302       302       404
+
+any    /api/v1/projects/                                                                 401       401       401       401       401       401         -
+any    /api/v1/projects/<project>/next/                                                  401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/annotations/                                           401       401       401       401       401       401       401
+any    /api/v1/assignments/                                                              401       401       401       401       401       401         -
+any    /api/v1/assignments/<assignment_id>/                                              401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/heartbeat/                                    401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/resume/                                       401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/draft/                                        401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/lines/                                        401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/submit/                                       401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/skip/                                         401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/release/                                      401       401       401       401       401       401       401
+any    /api/v1/submissions/<submission_id>/withdraw/                                     401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across
 
 
