@@ -99,6 +99,21 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<v
 
 GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
 POST   /o/<organisation>/p/<project>/palette/<version>.css                               302       404       405       405       405       405       405
+GET    /o/<organisation>/annotations/                                                    302       404       200       200       200       200         -
+POST   /o/<organisation>/annotations/                                                    302       404       405       405       405       405         -
+GET    /o/<organisation>/annotations/<submission_id>/                                    302       404       404       200       200       200       404
+POST   /o/<organisation>/annotations/<submission_id>/                                    302       404       405       405       405       405       405
+GET    /o/<organisation>/annotations/<submission_id>/record.json                         302       404       404       200       200       200       404
+POST   /o/<organisation>/annotations/<submission_id>/record.json                         302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/annotations/                                        302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/annotations/                                        302       404       403       405       405       405       405
+
+GET    /o/<organisation>/p/<project>/next/                                               302       404       302       302       302       302       404
+POST   /o/<organisation>/p/<project>/next/                                               302       404       200       200       200       200       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/release/                      302       404       405       405       405       405       405
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/release/                      302       404       404       404       404       302       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                         302       404       405       405       405       405       405
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                         302       404       404       404       404       302       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       404       404       404       200       404
