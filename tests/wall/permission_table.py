@@ -24,7 +24,7 @@ POST   /accounts/inactive/                                                      
 GET    /accounts/logout/                                                                  302       200       200       200       200       200         -
 POST   /accounts/logout/                                                                  302       302       302       302       302       302         -
 any    /accounts/password/change/                                                         302       200       200       200       200       200         -
-any    /join/<token>/                                                                          200       200       200       200       200       200         -
+any    /join/<token>/                                                                     200       200       200       200       200       200         -
 GET    /csp-report/                                                                       405       405       405       405       405       405         -
 POST   /csp-report/                                                                       400       400       400       400       400       400         -
 
@@ -56,17 +56,17 @@ any    /o/<organisation>/admin/accounts/membership/<object_id>/change/          
 any    /o/<organisation>/admin/accounts/membership/<object_id>/delete/                    302       404       403       403       403       403       403
 any    /o/<organisation>/admin/accounts/membership/<object_id>/history/                   302       404       403       403       302       302       302
 
-any    /o/<organisation>/admin/accounts/invitation/                                            302       404       403       403       200       200         -
-any    /o/<organisation>/admin/accounts/invitation/add/                                        302       404       403       403       200       200         -
-any    /o/<organisation>/admin/accounts/invitation/<object_id>/                                302       404       403       403       302       302       302
-GET    /o/<organisation>/admin/accounts/invitation/<object_id>/change/                         302       404       403       403       200       200       302
-POST   /o/<organisation>/admin/accounts/invitation/<object_id>/change/                         302       404       403       403       403       403       403
-any    /o/<organisation>/admin/accounts/invitation/<object_id>/delete/                         302       404       403       403       403       403       403
-any    /o/<organisation>/admin/accounts/invitation/<object_id>/history/                        302       404       403       403       302       302       302
-GET    /o/<organisation>/admin/accounts/invitation/<object_id>/renew/                          302       404       403       403       405       405       405
-POST   /o/<organisation>/admin/accounts/invitation/<object_id>/renew/                          302       404       403       403       200       200       404
-GET    /o/<organisation>/admin/accounts/invitation/<object_id>/revoke/                         302       404       403       403       405       405       405
-POST   /o/<organisation>/admin/accounts/invitation/<object_id>/revoke/                         302       404       403       403       302       302       404
+any    /o/<organisation>/admin/accounts/invitation/                                       302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/invitation/add/                                   302       404       403       403       200       200         -
+any    /o/<organisation>/admin/accounts/invitation/<object_id>/                           302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/accounts/invitation/<object_id>/change/                    302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/accounts/invitation/<object_id>/change/                    302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/invitation/<object_id>/delete/                    302       404       403       403       403       403       403
+any    /o/<organisation>/admin/accounts/invitation/<object_id>/history/                   302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/accounts/invitation/<object_id>/renew/                     302       404       403       403       405       405       405
+POST   /o/<organisation>/admin/accounts/invitation/<object_id>/renew/                     302       404       403       403       200       200       404
+GET    /o/<organisation>/admin/accounts/invitation/<object_id>/revoke/                    302       404       403       403       405       405       405
+POST   /o/<organisation>/admin/accounts/invitation/<object_id>/revoke/                    302       404       403       403       302       302       404
 
 any    /o/<organisation>/admin/accounts/auditevent/                                       302       404       403       403       200       200         -
 any    /o/<organisation>/admin/accounts/auditevent/add/                                   302       404       403       403       403       403         -
