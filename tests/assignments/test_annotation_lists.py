@@ -1,0 +1,317 @@
+"""Reading what was submitted: the person's own list, a project's list for managers, the record of one annotation."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Membership, User
+from assignments.actions.submitting import submit, withdraw
+from assignments.actions.working import skip
+from assignments.listing import ANNOTATIONS_ON_A_PAGE
+from assignments.models import Submission
+from tenancy.actor import acting_in
+from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.review.documented_record import RECORD
+from tests.traces.hostile import HOSTILE
+from tests.traces.stored import outcome, stored
+from tests.traces.test_pages import assert_harmless
+from tests.worlds import World
+
+MINE = "/o/acme/annotations/"
+ALL = "/o/acme/p/parser/annotations/"
+QUERIES = 20
+
+
+@pytest.fixture
+def bob(world: World, client: Client) -> Client:
+    client.force_login(world.bob)
+    return client
+
+
+@pytest.fixture
+def mallory(world: World, client: Client) -> Client:
+    """The project's manager."""
+    client.force_login(world.mallory)
+    return client
+
+
+def text_of(response: Any) -> str:
+    """Any: the test client's answer is no HttpResponse for the stubs."""
+    assert response.status_code == 200, response.status_code
+    return str(response.content.decode())
+
+
+def rows_in(page: str) -> list[str]:
+    return page.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:] if "<tbody>" in page else []
+
+
+def late(queue: Queue) -> Submission:
+    """Bob's annotation, which came when alice had taken its place."""
+    held = queue.claimed(queue.world.bob)
+    queue.expire(held)
+    while (other := queue.claimed(queue.world.alice)).trace_id != held.trace_id:
+        hand_in(other)
+    hand_in(other)
+    surplus = hand_in(held)
+    assert surplus.is_surplus
+    return surplus
+
+
+# --- One's own -----------------------------------------------------------------------------------------------
+
+
+def test_own_annotations_are_listed_newest_first_with_their_words_and_states(queue: Queue, bob: Client) -> None:
+    surplus = late(queue)
+    withdrawn = hand_in(queue.claimed(queue.world.bob), verdict={"decision": "comment_only"})
+    counted = hand_in(withdraw(submission=withdrawn), verdict={"decision": "request_changes"})
+    rows = rows_in(text_of(bob.get(MINE)))
+    assert [str(one.pk) in row for one, row in zip((counted, withdrawn, surplus), rows, strict=True)] == [True] * 3
+    for row, words, state in zip(
+        rows,
+        ("Request Changes", "Comment Only", "Approve"),
+        ("Counted", "Withdrawn", "Surplus"),
+        strict=True,
+    ):
+        assert words in row
+        assert state in row
+        assert "Parser review of Acme Research" in row
+
+
+def test_an_empty_list_says_why_and_what_to_do(queue: Queue, bob: Client) -> None:
+    hand_in(queue.claimed(queue.world.alice))
+    page = text_of(bob.get(MINE))
+    assert "No annotations yet" in page
+    assert 'href="/o/acme/">Find a task</a>' in page
+
+
+def test_the_list_has_pages_and_costs_no_more_queries_for_many(queue: Queue, bob: Client) -> None:
+    count = ANNOTATIONS_ON_A_PAGE + 3
+    queue.add_traces(count, "more")
+    hand_in(queue.claimed(queue.world.bob))
+    text_of(bob.get(MINE))
+    with CaptureQueriesContext(connection) as one:
+        assert len(rows_in(text_of(bob.get(MINE)))) == 1
+    for _ in range(count - 1):
+        hand_in(queue.claimed(queue.world.bob))
+    with CaptureQueriesContext(connection) as many:
+        page = text_of(bob.get(MINE))
+    assert len(many) == len(one) <= QUERIES
+    assert len(rows_in(page)) == ANNOTATIONS_ON_A_PAGE
+    assert f"1 to {ANNOTATIONS_ON_A_PAGE} of {count} annotations" in page
+    assert len(rows_in(text_of(bob.get(MINE, {"page": "2"})))) == 3
+
+
+def test_own_annotations_of_another_organisation_are_not_in_the_list(queue: Queue, client: Client) -> None:
+    world = queue.world
+    with acting_in(world.birch, world.charlie):
+        elsewhere = Queue(world, world.birch_project)
+        elsewhere.publish()
+        elsewhere.add_traces(1, "birch")
+        submission = hand_in(elsewhere.claimed(world.mallory))
+        path = f"/o/birch/annotations/{submission.pk}/"
+    client.force_login(world.mallory)
+    assert rows_in(text_of(client.get(MINE))) == []
+    assert len(rows_in(text_of(client.get("/o/birch/annotations/")))) == 1
+    assert client.get(path.replace("birch", "acme")).status_code == 404
+    assert "submitted by mallory" in text_of(client.get(path))
+
+
+# --- A project's ---------------------------------------------------------------------------------------------
+
+
+def test_a_manager_sees_everybodys_annotations_and_narrows_them(queue: Queue, mallory: Client) -> None:
+    surplus = late(queue)
+    withdrawn = hand_in(queue.claimed(queue.world.bob))
+    hand_in(withdraw(submission=withdrawn))
+    page = text_of(mallory.get(ALL))
+    alices = Submission.objects.of(queue.world.alice).count()
+    assert len(rows_in(page)) == 3 + alices
+    for counted in (f"Counted ({1 + alices})", "Surplus (1)", "Withdrawn (1)", "bob (3)", f"alice ({alices})"):
+        assert counted in page, counted
+    assert "left out of counts and exports unless these are asked for them" in page
+
+    def shown(**filters: str) -> set[str]:
+        found = rows_in(text_of(mallory.get(ALL, filters)))
+        return {str(one.pk) for one in Submission.objects.all() if any(str(one.pk) in row for row in found)}
+
+    assert shown(state="surplus") == {str(surplus.pk)}
+    assert shown(state="withdrawn") == {str(withdrawn.pk)}
+    assert len(shown(state="counted")) == 1 + alices
+    assert len(shown(annotator="bob")) == 3
+    assert shown(annotator="bob", state="surplus") == {str(surplus.pk)}
+    assert shown(annotator="nobody") == set()
+    trace = surplus.assignment.trace.external_id
+    assert str(surplus.pk) in shown(trace=trace[-4:])
+    assert shown(trace="%") == set()
+    assert len(shown(state="nonsense", page="99", show="x")) == 3 + alices
+    assert "Nothing is like this" in text_of(mallory.get(ALL, {"trace": "\x00'\""}))
+    assert "bob (1)" in text_of(mallory.get(ALL, {"state": "surplus"}))
+
+
+def test_skips_are_listed_with_their_reasons(queue: Queue, mallory: Client) -> None:
+    assert "Nothing was skipped" in text_of(mallory.get(ALL, {"show": "skips"}))
+    for person, reason in ((queue.world.bob, "Not my language"), (queue.world.alice, "Too long")):
+        held = queue.claimed(person)
+        skip(assignment=held, fence=held.fence, reason=reason)
+    hand_in(queue.claimed(queue.world.bob))
+    page = text_of(mallory.get(ALL, {"show": "skips"}))
+    assert [("Not my language" in row, "Too long" in row) for row in rows_in(page)] == [(False, True), (True, False)]
+    assert 'Skipped <span class="badge badge--count">2</span>' in page
+    (row,) = rows_in(text_of(mallory.get(ALL, {"show": "skips", "annotator": "bob"})))
+    assert "Not my language" in row
+    assert len(rows_in(text_of(mallory.get(ALL)))) == 1
+
+
+def test_who_left_the_organisation_is_still_named(queue: Queue, mallory: Client) -> None:
+    hand_in(queue.claimed(queue.world.bob))
+    Membership.objects.filter(user=queue.world.bob).update(is_active=False)
+    page = text_of(mallory.get(ALL))
+    assert "bob (1)" in page
+    assert "<td>bob</td>" in page
+
+
+def test_the_reader_is_named_as_in_this_organisation(queue: Queue, mallory: Client) -> None:
+    with acting_in(queue.world.birch):
+        Membership.objects.filter(user=queue.world.mallory).update(annotator_name="mallory_of_birch")
+    submission = hand_in(queue.claimed(queue.world.mallory))
+    for path in (ALL, f"{MINE}{submission.pk}/"):
+        assert "mallory_of_birch" not in text_of(mallory.get(path))
+
+
+def test_many_annotators_cost_no_more_queries_than_one(queue: Queue, mallory: Client) -> None:
+    queue.publish(wanted=30)
+    queue.add_traces(1, "wanted")
+
+    def work(person: User) -> None:
+        hand_in(queue.claimed(person))
+        held = queue.claimed(person)
+        skip(assignment=held, fence=held.fence, reason="Too long")
+
+    def cost(**filters: str) -> int:
+        text_of(mallory.get(ALL, filters))
+        with CaptureQueriesContext(connection) as queries:
+            text_of(mallory.get(ALL, filters))
+        return len(queries)
+
+    work(queue.world.bob)
+    few = cost(), cost(show="skips")
+    for person in annotators(12):
+        work(person)
+    assert (cost(), cost(show="skips")) == few
+    assert max(few) <= QUERIES
+
+
+def test_an_annotator_sees_no_list_of_others(queue: Queue, bob: Client) -> None:
+    assert bob.get(ALL).status_code == 403
+
+
+# --- One record ----------------------------------------------------------------------------------------------
+
+
+def documented(world: World) -> Submission:
+    """Bob's submission of the record that the documentation prints, on its trace."""
+    queue = Queue(world, world.acme_project)
+    queue.publish()
+    stored(world.acme, world.acme_project, outcome("src/parser.py", "a", "b"))
+    held = queue.claimed(world.bob)
+    annotations = RECORD["annotations"]
+    return submit(assignment=held, fence=held.fence, key=str(uuid4()), sent=annotations, result=annotations)
+
+
+def test_a_record_is_shown_and_downloaded_in_the_documented_shape(world: World, bob: Client) -> None:
+    with acting_in(world.acme, world.alice):
+        submission = documented(world)
+    path = f"{MINE}{submission.pk}/"
+    page = text_of(bob.get(path))
+    assert "Fix the failing test in test_parser.py</h1>" in page
+    assert "&quot;decision&quot;: &quot;request_changes&quot;" in page
+    response = bob.get(f"{path}record.json")
+    assert response["Content-Type"] == "application/json"
+    assert response["Content-Disposition"] == 'attachment; filename="trace_042-bob-1.json"'
+    made = json.loads(response.content)
+    assert list(made) == list(RECORD)
+    assert made["annotations"] == RECORD["annotations"]
+    assert (made["id"], made["annotator"]) == ("trace_042", "bob")
+    assert made["timestamp"] == f"{submission.submitted_at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def test_a_record_of_another_person_is_the_managers_to_read(queue: Queue, client: Client) -> None:
+    submission = hand_in(queue.claimed(queue.world.alice))
+    for person, status in ((queue.world.bob, 404), (queue.world.mallory, 200), (queue.world.charlie, 404)):
+        client.force_login(person)
+        for path in (f"{MINE}{submission.pk}/", f"{MINE}{submission.pk}/record.json"):
+            assert client.get(path).status_code == status, (person, path)
+    client.force_login(queue.world.mallory)
+    assert f'href="{ALL}"' in text_of(client.get(f"{MINE}{submission.pk}/"))
+
+
+def test_surplus_and_withdrawn_records_say_so(queue: Queue, bob: Client) -> None:
+    surplus = late(queue)
+    withdrawn = hand_in(queue.claimed(queue.world.bob))
+    withdraw(submission=withdrawn)
+    assert "This annotation is surplus" in text_of(bob.get(f"{MINE}{surplus.pk}/"))
+    assert "This annotation was withdrawn" in text_of(bob.get(f"{MINE}{withdrawn.pk}/"))
+
+
+def test_a_record_of_a_later_version_of_a_trace_names_it(world: World, bob: Client) -> None:
+    with acting_in(world.acme, world.alice):
+        queue = Queue(world, world.acme_project)
+        queue.publish()
+        stored(world.acme, world.acme_project, outcome("a.py", "a", "b"))
+        stored(world.acme, world.acme_project, outcome("a.py", "a", "c"))
+        first, second = (hand_in(queue.claimed(world.bob)) for _ in range(2))
+    assert "trace_version" not in json.loads(bob.get(f"{MINE}{first.pk}/record.json").content)
+    assert json.loads(bob.get(f"{MINE}{second.pk}/record.json").content)["trace_version"] == 2
+    assert "version 2" in rows_in(text_of(bob.get(MINE)))[0]
+
+
+def test_a_long_record_is_cut_on_the_page_and_whole_in_the_download(queue: Queue, bob: Client) -> None:
+    summary = "long " * 60_000 + "end"
+    submission = hand_in(queue.claimed(queue.world.bob), verdict={"decision": "approve", "summary": summary})
+    page = text_of(bob.get(f"{MINE}{submission.pk}/"))
+    assert "The download has all of it." in page
+    assert "long end" not in page
+    whole = json.loads(bob.get(f"{MINE}{submission.pk}/record.json").content)
+    assert whole["annotations"]["verdict"]["summary"] == summary
+
+
+def test_what_people_wrote_is_shown_and_never_run(world: World, client: Client) -> None:
+    with acting_in(world.acme, world.alice):
+        queue = Queue(world, world.acme_project)
+        queue.publish()
+        for text in HOSTILE:
+            stored(world.acme, world.acme_project, outcome("a.py", "a", "b"), external_id=text, task=text)
+        for text in HOSTILE:
+            held = queue.claimed(world.bob)
+            hand_in(held, verdict={"decision": text, "summary": text}, **{text: text})
+        submissions = list(Submission.objects.order_by("-pk"))
+    client.force_login(world.mallory)
+    for query in ({}, {"show": "skips"}, {"trace": HOSTILE[0]}, {"annotator": HOSTILE[5]}):
+        assert_harmless(text_of(client.get(ALL, query)), str(query))
+    for submission in submissions:
+        path = f"{MINE}{submission.pk}/"
+        assert_harmless(text_of(client.get(path)), path)
+        response = client.get(f"{path}record.json")
+        assert json.loads(response.content)["annotations"] == submission.result
+        assert set(response["Content-Disposition"]) <= set(
+            'attachment; filename="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"'
+        )
+    client.force_login(world.bob)
+    assert_harmless(text_of(client.get(MINE)), "my annotations")
+
+
+def test_reasons_are_shown_and_never_run(queue: Queue, mallory: Client) -> None:
+    queue.publish(wanted=1)
+    queue.add_traces(len(HOSTILE), "more")
+    for text in HOSTILE:
+        held = queue.claimed(queue.world.bob)
+        skip(assignment=held, fence=held.fence, reason=text)
+    page = text_of(mallory.get(ALL, {"show": "skips"}))
+    assert len(rows_in(page)) == len(HOSTILE)
+    assert_harmless(page, "the reasons")
+    assert HOSTILE[0] not in page
