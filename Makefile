@@ -13,7 +13,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript lock clean bench
+.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema lock clean bench
 
 install: $(INSTALLED)
 
@@ -67,6 +67,10 @@ lint-javascript: $(TSC)
 
 $(TSC): package.json package-lock.json
 	npm ci --no-audit --no-fund
+
+# docs/openapi.yaml, from the API's routes and models.
+api-schema: $(INSTALLED)
+	$(RUN) manage.py api_schema
 
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

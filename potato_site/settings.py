@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "traces",
     "assignments",
     "review",
+    "exports",
     "potato_site.apps.PotatoSiteConfig",
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
@@ -244,6 +245,10 @@ CONTENT_SECURITY_POLICY = {
         "report-uri": ["/csp-report/"],
     }
 }
+
+# --- API: accounts.api.views.ApiView says the rest for every route -------------------------------
+
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "accounts.api.schema.ApiSchema"}
 
 # --- Static files ---------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from accounts.configuration.answers import shown
 class Body(BaseModel):
     """Keys are exactly those of the model; a whole number is not 4.0, true or "4"."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
 Given = TypeVar("Given", bound=Body)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from accounts.api.bodies import Body
 
@@ -101,7 +101,11 @@ class Skip(Body):
 # --- What goes out ---
 
 
-class Progress(BaseModel):
+class Shape(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True, frozen=True)
+
+
+class Progress(Shape):
     wanted: int
     """Annotations that the project needs in all."""
     done: int
@@ -109,18 +113,18 @@ class Progress(BaseModel):
     mine_open: int
 
 
-class Project(BaseModel):
+class Project(Shape):
     slug: str
     name: str
     task_name: str
     progress: Progress
 
 
-class Projects(BaseModel):
+class Projects(Shape):
     results: list[Project]
 
 
-class Trace(BaseModel):
+class Trace(Shape):
     id: UUID
     external_id: str
     """The id that the trace came with; the `id` of its records."""
@@ -128,7 +132,7 @@ class Trace(BaseModel):
     task: str
 
 
-class Assignment(BaseModel):
+class Assignment(Shape):
     id: UUID
     project: str
     trace: Trace
@@ -140,18 +144,18 @@ class Assignment(BaseModel):
     configuration_version: int
 
 
-class Assignments(BaseModel):
+class Assignments(Shape):
     results: list[Assignment]
 
 
-class Draft(BaseModel):
+class Draft(Shape):
     revision: int
     content: Any
     """Exactly what was saved; null at revision 0."""
     saved_at: datetime | None
 
 
-class File(BaseModel):
+class File(Shape):
     index: int
     path: str
     operation: Literal["added", "modified", "deleted", "renamed", "copied", "unchanged"]
@@ -159,7 +163,7 @@ class File(BaseModel):
     removed: int
 
 
-class Scheme(BaseModel):
+class Scheme(Shape):
     name: str
     """The key of this scheme's answers and results."""
     annotation_type: str
@@ -177,40 +181,40 @@ class AssignmentInDetail(Assignment):
     schemes: list[Scheme]
 
 
-class Nothing(BaseModel):
+class Nothing(Shape):
     reason: str
     sentence: str
     again_at: datetime | None
     """When the next lease of another person may end."""
 
 
-class Claim(BaseModel):
+class Claim(Shape):
     """One of the two is null."""
 
     assignment: Assignment | None
     nothing: Nothing | None
 
 
-class Lease(BaseModel):
+class Lease(Shape):
     lease_until: datetime | None
     fence: int
     now: datetime
     """The server's clock."""
 
 
-class Saved(BaseModel):
+class Saved(Shape):
     revision: int
     saved_at: datetime
     lease_until: datetime | None
 
 
-class Lines(BaseModel):
+class Lines(Shape):
     text: str
     """The lines joined by line feeds."""
     lines: list[str]
 
 
-class Submission(BaseModel):
+class Submission(Shape):
     submission: UUID
     record: Record
     surplus: bool
@@ -221,11 +225,11 @@ class Submitted(Submission):
     undo_until: datetime
 
 
-class State(BaseModel):
+class State(Shape):
     state: Literal["skipped", "released"]
 
 
-class Annotations(BaseModel):
+class Annotations(Shape):
     next: str | None
     previous: str | None
     results: list[Submission]

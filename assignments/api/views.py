@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound, ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +21,7 @@ from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.api import shapes
 from assignments.api.answers import annotations_of, detail_of, draft_of, nothing_of, summaries_of, summary_of
 from assignments.api.pages import page_of
+from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SURPLUS
 from assignments.models import Assignment, Submission
 from assignments.progress import progress_of
 from assignments.records import record_of
@@ -48,6 +50,7 @@ class AnnotatorView(ApiView):
 
 
 class ProjectsView(AnnotatorView):
+    @extend_schema(responses=shapes.Projects)
     def get(self, request: Request) -> Response:
         """The published projects of the organisation, and how far they are."""
         rows = list(Project.objects.visible_to(self.membership).published().with_newest_version())
@@ -66,6 +69,7 @@ class ProjectsView(AnnotatorView):
 
 
 class NextView(AnnotatorView):
+    @extend_schema(request=shapes.Next, responses=shapes.Claim)
     def post(self, request: Request, project: str) -> Response:
         """Claim a trace: the one that is open, else the next free one; with `another`, one more."""
         body = read(shapes.Next, request)
@@ -76,6 +80,7 @@ class NextView(AnnotatorView):
 
 
 class AnnotationsView(AnnotatorView):
+    @extend_schema(parameters=[CURSOR, SURPLUS, MINE], responses=shapes.Annotations)
     def get(self, request: Request, project: str) -> Response:
         """Submitted annotations, the oldest first: everybody's for who may see them, else the caller's own.
 
@@ -91,6 +96,7 @@ class AnnotationsView(AnnotatorView):
 
 
 class AssignmentsView(AnnotatorView):
+    @extend_schema(responses=shapes.Assignments)
     def get(self, request: Request) -> Response:
         """The caller's claimed assignments in all projects, the oldest first."""
         own = Assignment.objects.of(self.person).open().values_list("pk", flat=True)
@@ -98,12 +104,14 @@ class AssignmentsView(AnnotatorView):
 
 
 class AssignmentView(AnnotatorView):
+    @extend_schema(responses=shapes.AssignmentInDetail)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """One assignment with its draft, its files and the pinned schemes."""
         return Response(detail_of(self.own_assignment().pk))
 
 
 class HeartbeatView(AnnotatorView):
+    @extend_schema(request=shapes.Fence, responses=shapes.Lease)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Keep the trace for another lease."""
         assignment = self.own_assignment()
@@ -112,6 +120,7 @@ class HeartbeatView(AnnotatorView):
 
 
 class ResumeView(AnnotatorView):
+    @extend_schema(request=None, responses=shapes.AssignmentInDetail)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Go on here: take over from another page, or claim a trace again whose lease ended."""
         return Response(detail_of(resume(assignment=self.own_assignment()).pk))
@@ -120,10 +129,12 @@ class ResumeView(AnnotatorView):
 class DraftView(AnnotatorView):
     largest_body = LARGEST_ANNOTATION
 
+    @extend_schema(responses=shapes.Draft)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """The draft as it was saved last."""
         return Response(draft_of(self.own_assignment()))
 
+    @extend_schema(request=shapes.Save, responses=shapes.Saved)
     def put(self, request: Request, assignment_id: UUID) -> Response:
         """Save the draft, if nobody saved it since `revision`."""
         assignment = self.own_assignment()
@@ -135,6 +146,7 @@ class DraftView(AnnotatorView):
 
 
 class LinesView(AnnotatorView):
+    @extend_schema(parameters=LINES, responses=shapes.Lines)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """The exact text of lines of a file, as a suggestion starts from it."""
         assignment = self.own_assignment()
@@ -166,6 +178,7 @@ class LinesView(AnnotatorView):
 class SubmitView(AnnotatorView):
     largest_body = LARGEST_ANNOTATION
 
+    @extend_schema(parameters=[IDEMPOTENCY_KEY], request=shapes.Submit, responses={201: shapes.Submitted})
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Hand the annotation in. The same request again is answered the same."""
         assignment = self.own_assignment()
@@ -184,6 +197,7 @@ class SubmitView(AnnotatorView):
 
 
 class SkipView(AnnotatorView):
+    @extend_schema(request=shapes.Skip, responses=shapes.State)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Give the trace up for good, with a reason."""
         assignment = self.own_assignment()
@@ -192,6 +206,7 @@ class SkipView(AnnotatorView):
 
 
 class ReleaseView(AnnotatorView):
+    @extend_schema(request=shapes.Fence, responses=shapes.State)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Put the trace back into the queue."""
         assignment = self.own_assignment()
@@ -199,6 +214,7 @@ class ReleaseView(AnnotatorView):
 
 
 class WithdrawView(AnnotatorView):
+    @extend_schema(request=None, responses=shapes.AssignmentInDetail)
     def post(self, request: Request, submission_id: UUID) -> Response:
         """Take a submission back, within seconds: the assignment is open again, with its draft."""
         own = Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")

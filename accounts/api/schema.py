@@ -1,0 +1,85 @@
+"""How the OpenAPI description tells what every route shares: the two addresses, who comes in, and refusals."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from pydantic import BaseModel, ConfigDict
+
+
+class Place(BaseModel):
+    """Where on the task page a gap is mended; keys that do not apply are left out."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    file: str = ""
+    side: str = ""
+    line: int = 0
+    comment_id: str = ""
+    dimension: str = ""
+
+
+class Gap(BaseModel):
+    """One reason for which answers cannot be taken."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    path: list[str | int]
+    """Leads to it in the answers."""
+    code: str
+    sentence: str
+    kind: str
+    """`missing`: something has to be added. `refused`: what is there is not allowed."""
+    place: Place
+
+
+class Problem(BaseModel):
+    """Every answer of 400 and above."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    code: str
+    """For programs; docs/api.md lists them."""
+    detail: str
+    """For people: what, where, and what to do."""
+    gaps: list[Gap] = []
+    """With `incomplete` and `malformed`: the first 500."""
+    gaps_in_all: int = 0
+
+
+class ApiSchema(AutoSchema):
+    def get_tags(self) -> list[str]:
+        return [self.path.strip("/").partition("/")[0]]
+
+    def get_operation_id(self) -> str:
+        name = type(self.view).__name__.removesuffix("View").lower()
+        return name if len(self.view.allowed_methods) == 2 else f"{self.method.lower()}_{name}"
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        return {**bodies, "default": self._get_response_for_code(Problem, "default")}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.api.authentication.SessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "__Host-session",
+            "description": "At /o/{organisation}/api/v1/ alone. What changes something needs the header X-CSRFToken.",
+        }
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.api.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "At /api/v1/ alone: an API token, made in the admin.",
+        }

@@ -1,0 +1,52 @@
+"""The committed OpenAPI description is that of the routes of today."""
+
+import pytest
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.validation import validate_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.views import ApiView
+from assignments.api import urls
+from potato_site.api_schema import PLACE, SchemaWarningsError, api_schema, api_schema_yaml
+from tenancy.permissions import routes
+from tenancy.roles import Right
+
+
+class UndescribedView(ApiView):
+    right = Right.ANNOTATE
+
+    def get(self, request: Request) -> Response:
+        return Response({})
+
+
+class DescribedView(UndescribedView):
+    @extend_schema(responses=str)
+    def get(self, request: Request) -> Response:
+        return Response("")
+
+
+def test_the_committed_description_is_that_of_today() -> None:
+    assert PLACE.read_text(encoding="utf-8") == api_schema_yaml(), "Run: make api-schema"
+
+
+def test_the_description_is_openapi() -> None:
+    validate_schema(api_schema())
+
+
+def test_every_route_is_described() -> None:
+    described = {path.replace("{", "<").replace("}", ">") for path in api_schema()["paths"]}
+    assert described == {
+        f"/{path.replace('<uuid:', '<').replace('<slug:', '<')}" for path, _ in routes("assignments.api.urls")
+    }
+
+
+def test_a_view_that_says_too_little_of_itself_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    for view, is_found in ((DescribedView, False), (UndescribedView, True)):
+        monkeypatch.setattr(urls, "urlpatterns", [path("new/", view.as_view())])
+        if is_found:
+            with pytest.raises(SchemaWarningsError, match="UndescribedView"):
+                api_schema()
+        else:
+            assert list(api_schema()["paths"]) == ["/new/"]
