@@ -16,8 +16,16 @@ export function copyOf(id) {
 /** Open a dialog unless it is open. @param {string} id @returns {HTMLDialogElement} */
 export function show(id) {
   const dialog = /** @type {HTMLDialogElement} */ (one(`#${id}`));
-  if (!dialog.open) dialog.showModal();
+  if (dialog.open) return dialog;
+  dialog.showModal();
+  dialog.addEventListener("close", giveCaretBack, { once: true });
   return dialog;
+}
+
+/** After a click that closes a dialog Chromium gives a text its focus back without the caret: keys write nothing. */
+function giveCaretBack() {
+  const text = document.activeElement;
+  if (text instanceof HTMLTextAreaElement) text.setSelectionRange(text.selectionStart, text.selectionEnd);
 }
 
 /** Point an icon of the sprite at another one. @param {Element} root @param {string} name */

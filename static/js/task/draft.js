@@ -76,17 +76,17 @@ export class Draft {
     this.content = stored.content ?? { answers: {}, page: {} };
     this.#savedVersion = this.#version;
     if (!here) return null;
-    if (isSame(work(here.content), work(stored.content))) {
+    this.#marks = here.marks;
+    const isNext = here.revision === stored.revision || this.#isOurs(stored.content);
+    if (!isNext && isSame(work(here.content), work(stored.content))) {
       write(this.key, null);
       return null;
     }
     this.content = here.content;
-    this.#marks = here.marks;
     this.changes = here.changes;
     this.state = "waiting";
     this.#version += 1;
-    if (here.revision === stored.revision || this.#isOurs(stored.content)) return null;
-    return stored.content ?? { answers: {}, page: {} };
+    return isNext ? null : (stored.content ?? { answers: {}, page: {} });
   }
 
   /** @param {Content} content replaces what is there and is never changed itself */

@@ -60,3 +60,5 @@ task.onRefresh(showViewed);
 for (const [index, { mount }] of (await modules).entries()) task.add(mount(task, task.data.schemes[index]));
 await started;
 task.refresh();
+// Needed later, perhaps when the site cannot be reached any more.
+Promise.allSettled([import("./submission.js"), import("./sign-in.js"), import("./conflict.js")]);

@@ -55,7 +55,7 @@ export class Task {
     this.fenceKey = `potato.fence.${owner}`;
     this.draft = new Draft(`potato.draft.${owner}`, {
       put: (body, isLast) => this.ask("PUT", "draft/", { fence: this.fence, ...body }, {}, isLast),
-      choose: async (mine, theirs) => (await this.#late(import("./conflict.js"))).choose(data, mine, theirs),
+      choose: async (mine, theirs) => (await this.#late(() => import("./conflict.js"))).choose(data, mine, theirs),
       saved: (facts) => this.lease.set(facts),
       refused: (facts) => this.refuse(facts),
       replaced: () => this.#redraw(),
@@ -111,8 +111,6 @@ export class Task {
   /** @param {import("./draft.js").Content} content */
   #change(content) {
     if (this.isReadOnly) return false;
-    // Whoever works will need these, perhaps while the site is away.
-    if (!this.#loading) for (const part of [this.#submission(), import("./sign-in.js"), import("./conflict.js")]) part.catch(() => {});
     this.draft.change(content);
     this.refresh();
     return true;
@@ -296,7 +294,7 @@ export class Task {
     });
     on("click", "[data-take-over], [data-claim-again]", () => void this.resume());
     on("click", "[data-retry]", () => void this.#retry());
-    on("click", "[data-close]", (_, button) => button.closest("dialog")?.close());
+    on("click", "dialog [data-close]", (_, button) => button.closest("dialog")?.close());
     on("click", "[data-submit]", () => void this.#submit());
     on("click", "[data-skip]", () => void this.#submission().then((submission) => submission.askWhy()));
     on("keydown", ":root", (event) => {
@@ -311,23 +309,28 @@ export class Task {
     if (!this.isReadOnly && !this.bar.goToFirst()) (await this.#submission()).submit();
   }
 
-  /** What hands the work in; it is loaded when the work has begun. */
+  /** What hands the work in. */
   #submission() {
-    this.#loading ??= this.#late(import("./submission.js")).then(({ Submission }) => new Submission(this, this.submissionKey));
-    return this.#loading;
+    return this.#late(() => {
+      this.#loading ??= import("./submission.js").then(({ Submission }) => new Submission(this, this.submissionKey));
+      this.#loading.catch(() => (this.#loading = undefined));
+      return this.#loading;
+    });
   }
 
   /**
-   * A part of this page that is loaded later. It never fails: without it the page stays as it is.
-   * @template Module
-   * @param {Promise<Module>} part
-   * @returns {Promise<Module>}
+   * A part of this page that is loaded after it. Without it nothing happens, and the page says so.
+   * @template Part
+   * @param {() => Promise<Part>} load
+   * @returns {Promise<Part>}
    */
-  #late(part) {
-    return part.catch(() => {
-      this.toast("A part of this page could not be loaded. Your work is kept in this browser: reload the page to go on.");
+  async #late(load) {
+    try {
+      return await load();
+    } catch {
+      this.toast("That needs the site, which was not reached. Your work is kept in this browser; try again in a moment.");
       return new Promise(() => {});
-    });
+    }
   }
 
   async #retry() {
