@@ -4,6 +4,7 @@ Finds no trace and grants nothing: the caller has found the trace that this pers
 """
 
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,8 @@ from traces.models import Fragment, Trace
 from traces.rendering.diff import RENDER_VERSION
 
 VIEW_COOKIE = "potato_view"
-"""Holds the layout of diffs that the reader chose last; static/js/trace-page.js writes it."""
+WHITESPACE_COOKIE = "potato_whitespace"
+"""What the reader chose last, as static/js/trace-page.js writes it: the layout of diffs, and "hidden" white space."""
 
 _OLD_ADDRESS = "The page that asks for this is older than the site or the project's configuration. Load it again."
 _LONGEST_WORDS = 200
@@ -35,7 +37,8 @@ def files_tab(
 ) -> dict[str, Any]:
     """The context of the tab "Files changed". Of the address, `view` chooses unified or split, else the reader's last
     choice does, else the configuration; `file` is the file that is shown first."""
-    options = DisplayOptions.of(configuration)
+    hides_whitespace = request.COOKIES.get(WHITESPACE_COOKIE) == "hidden"
+    options = replace(DisplayOptions.of(configuration), hides_whitespace=hides_whitespace)
     asked = request.GET.get("view")
     view = _view(asked) or _view(request.COOKIES.get(VIEW_COOKIE)) or options.view
     page = files_page(
@@ -46,6 +49,7 @@ def files_tab(
         "evidence": page,
         "view": view,
         "view_is_asked_for": asked in VIEWS,
+        "hides_whitespace": hides_whitespace,
         "view_query": f"view={view}&" if asked in VIEWS else "",
     }
 
@@ -83,14 +87,17 @@ def answer_file(
     key: str,
     part: str,
 ) -> HttpResponse:
-    """A part of a file's difference, in one of the two views with the configuration's own options."""
-    options = DisplayOptions.of(configuration)
-    view = next((name for name in VIEWS if options.diff(name).key == key), None)
-    if view is None or version != RENDER_VERSION or index > _LARGEST_INDEX:
+    """A part of a file's difference with the configuration's own options, in either view, with white space or not."""
+    known = {
+        options.diff(view).key: (options, view)
+        for options in (replace(DisplayOptions.of(configuration), hides_whitespace=hides) for hides in (False, True))
+        for view in VIEWS
+    }
+    if key not in known or version != RENDER_VERSION or index > _LARGEST_INDEX:
         raise Http404(_OLD_ADDRESS)
     file = get_object_or_404(trace.files, index=index, sha256=sha256)
     try:
-        return _immutable(request, file_fragment(file, options, view, part))
+        return _immutable(request, file_fragment(file, *known[key], part))
     except LookupError as error:
         raise Http404(str(error)) from None
 

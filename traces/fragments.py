@@ -20,11 +20,13 @@ VIEWS: tuple[View, ...] = ("unified", "split")
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """How a project shows diffs: the view that pages open with, and what goes into every fragment's key."""
+    """How diffs are shown: the view that pages open with, and what goes into every fragment's key. All but
+    `hides_whitespace`, a reader's choice, is the project's."""
 
     view: View = "unified"
     context: int = 5
     syntax_highlight: bool = True
+    hides_whitespace: bool = False
 
     @classmethod
     def of(cls, configuration: ProjectConfiguration | None) -> "DisplayOptions":
@@ -34,7 +36,7 @@ class DisplayOptions:
         return cls(display.diff_style, display.diff_context_lines, display.syntax_highlight)
 
     def diff(self, view: View | None = None) -> DiffOptions:
-        return DiffOptions(view or self.view, self.context, self.syntax_highlight)
+        return DiffOptions(view or self.view, self.context, self.syntax_highlight, self.hides_whitespace)
 
     def step(self) -> StepOptions:
         return StepOptions(self.syntax_highlight)

@@ -184,7 +184,7 @@ function onLink(event, link) {
   } else if (link.dataset.view) {
     const current = rail?.querySelector("a[aria-current]");
     link.hash = current instanceof HTMLAnchorElement ? current.hash : "";
-    keepView(link.dataset.view);
+    keepForSite("view", link.dataset.view);
   } else if (link.hash === location.hash && placeOf(link.hash)) {
     // The browser would do nothing: the address stays the same.
     event.preventDefault();
@@ -192,9 +192,9 @@ function onLink(event, link) {
   }
 }
 
-/** A cookie, because the site renders the layout. @param {string} view */
-function keepView(view) {
-  document.cookie = `potato_view=${view}; path=/; max-age=31536000; samesite=lax`;
+/** Keep a choice in a cookie, because the site renders what is chosen. @param {string} name @param {string} value */
+function keepForSite(name, value) {
+  document.cookie = `potato_${name}=${value}; path=/; max-age=31536000; samesite=lax`;
 }
 
 /** @param {HTMLElement} button */
@@ -279,6 +279,10 @@ function listen() {
   on("input", "[data-filter]", (event, input) => filterRail(/** @type {HTMLInputElement} */ (input)));
   on("input", "[data-wrap]", (event, input) => {
     setWrapped(kept("wrap", /** @type {HTMLInputElement} */ (input).checked ? "" : "off") !== "off");
+  });
+  on("change", "[data-whitespace]", (event, input) => {
+    keepForSite("whitespace", /** @type {HTMLInputElement} */ (input).checked ? "hidden" : "shown");
+    location.reload();
   });
   on("input", "[data-keys]", (event, input) => void kept("keys", /** @type {HTMLInputElement} */ (input).checked ? "" : "off"));
   on("fragment", "lazy-fragment", (event, lazy) => prepareLines(lazy, root.dataset.lineLabel ?? ""));

@@ -282,6 +282,21 @@ def test_line_numbers_are_shown_unless_switched_off(world: World, bob: Client) -
     assert "data-line-numbers" not in opened(world, bob)
 
 
+def test_white_space_is_hidden_where_the_reader_chose_it(world: World, bob: Client) -> None:
+    publish(world)
+    stored(world.acme, world.acme_project, outcome("a.py", "a\n b\nc\n", "a\nb\nd\n"))
+    task = path_of(claimed(world))
+    assert len(re.findall('<tr class="is-(?:add|del)"', text_of(bob.get(task)))) == 4
+    bob.cookies["potato_whitespace"] = "hidden"
+    page = text_of(bob.get(task))
+    assert len(re.findall('<tr class="is-(?:add|del)"', page)) == 2
+    assert "data-whitespace checked" in page
+    (base,) = re.findall(r'data-base="([^"]+)"', page)
+    assert base.endswith("-nowhitespace/")
+    del bob.cookies["potato_whitespace"]
+    assert "is-del" in text_of(bob.get(f"{base}0.html"))
+
+
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_terminal_theme_colours_what_the_agent_saw(world: World, bob: Client, theme: str) -> None:
     assert f'data-terminal="{theme}"' in opened(world, bob, display(terminal_theme=theme), "steps/")

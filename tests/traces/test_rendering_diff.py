@@ -392,3 +392,68 @@ ATTRIBUTES = {
     "data-rows", "data-old-first", "data-new-first", "data-badge", "viewbox", "d", "cx", "cy", "r", "dir", "translate",
     "colspan",
 }  # fmt: skip
+
+
+# --- Without white space ---------------------------------------------------------------------------------------
+
+
+def shown_without_whitespace(old: str, new: str, view: str = "unified", *, knows_whole: bool = True) -> list[str]:
+    change = modified(old, new, knows_whole=knows_whole)
+    options = DiffOptions(view=view, context=3, hides_whitespace=True)  # type: ignore[arg-type]  # one of the words
+    signs = {"context": " ", "del": "-", "add": "+"}
+    return [signs[line.kind] + line.text for line in lines_read_back(render_file(change, options), change, view)]
+
+
+@pytest.mark.parametrize("view", ["unified", "split"])
+@pytest.mark.parametrize("knows_whole", [True, False])
+def test_lines_that_differ_in_white_space_alone_can_stand_as_unchanged(view: str, knows_whole: bool) -> None:
+    old = "if a:\n  one\n  two\nend\n"
+    new = "if  a:\n    one\n    three\n\ttwo \nend\n"
+    assert shown_without_whitespace(old, new, view, knows_whole=knows_whole) == [
+        " if  a:",
+        "     one",
+        "+    three",
+        " \ttwo ",
+        " end",
+    ]
+
+
+def test_an_unchanged_line_of_two_sides_can_be_commented_on_the_new_one() -> None:
+    change = modified("a\nb\nx\n", "new\na\n  b\nx\n")
+    html = render_file(change, DiffOptions(hides_whitespace=True)).parts[0].html
+    assert '<tr data-old="2" data-new="3">' in html
+    assert 'data-side="new" data-l="3"' in html
+    assert 'data-side="old"' not in html
+
+
+@pytest.mark.parametrize("knows_whole", [True, False])
+def test_a_file_in_which_only_white_space_differs_says_so_and_hides_its_lines(knows_whole: bool) -> None:
+    change = modified("a\nb\n", "a \n b\n", knows_whole=knows_whole)
+    options = DiffOptions(hides_whitespace=True)
+    rendered = render_file(change, options)
+    assert "Only white space differs in this file." in rendered.parts[0].html
+    (hidden,) = rendered.hidden
+    (part,) = expand(change, hidden.first, hidden.last, options)
+    assert part.rows == 2
+    assert "Only white space" not in render_file(change, DiffOptions()).parts[0].html
+
+
+def test_very_long_runs_are_left_as_they_are() -> None:
+    old, new = "".join(f"{at}\n" for at in range(2_100)), "".join(f" {at}\n" for at in range(2_100))
+    started = time.perf_counter()
+    assert shown_without_whitespace(old, new).count("-5") == 1
+    assert time.perf_counter() - started < 20
+
+
+@settings(max_examples=100, deadline=None)
+@given(lines, lines)
+def test_without_white_space_no_line_of_the_new_side_is_lost(before: list[str], after: list[str]) -> None:
+    change = modified("".join(before), "".join(after), context=99)
+    shown = lines_read_back(render_file(change, DiffOptions(context=99, hides_whitespace=True)), change, "unified")
+    new = [line for line in of_hunks(change) if line.kind != "del"]
+    if any(line.kind != "context" for line in shown):
+        assert [(line.new_no, line.text) for line in shown if line.kind != "del"] == [
+            (line.new_no, line.text) for line in new
+        ]
+    else:
+        assert "".join("".join(before).split()) == "".join("".join(after).split())

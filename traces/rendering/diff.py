@@ -46,11 +46,17 @@ class DiffOptions:
     view: Literal["unified", "split"] = "unified"
     context: int = 5
     syntax_highlight: bool = True
+    hides_whitespace: bool = False
+    """Whether lines that differ in white space alone stand as unchanged: the reader's choice, not the project's."""
 
     @property
     def key(self) -> str:
         """Names these options in a store, together with the content's hash and RENDER_VERSION."""
-        return f"{self.view}-{self.context}-{'coloured' if self.syntax_highlight else 'plain'}"
+        colours = "coloured" if self.syntax_highlight else "plain"
+        return f"{self.view}-{self.context}-{colours}{'-nowhitespace' if self.hides_whitespace else ''}"
+
+    def layout(self, change: FileChange) -> Layout:
+        return layout_of(change, hides_whitespace=self.hides_whitespace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +105,11 @@ def content_hash(change: FileChange) -> str:
 
 def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[RenderedFile, ...]:
     """A file rendered with each of the options, its syntax being read once."""
-    layout = layout_of(change)
-    colours = _Colours(change, layout)
-    return tuple(_rendered(change, layout, colours, one) for one in options)
+    layouts = {one.hides_whitespace: one.layout(change) for one in options}
+    colours = {hides: _Colours(change, layout) for hides, layout in layouts.items()}
+    return tuple(
+        _rendered(change, layouts[one.hides_whitespace], colours[one.hides_whitespace], one) for one in options
+    )
 
 
 def render_file(change: FileChange, options: DiffOptions) -> RenderedFile:
@@ -112,7 +120,8 @@ def render_file(change: FileChange, options: DiffOptions) -> RenderedFile:
 def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: DiffOptions) -> RenderedFile:
     sections = sections_of(change, layout, options.context)
     writer = _Writer(change, options, colours)
-    parts = writer.parts(notes(change, layout.is_whole), sections)
+    only_whitespace = options.hides_whitespace and bool(change.hunks) and not layout.changes_something
+    parts = writer.parts(notes(change, layout.is_whole, only_whitespace=only_whitespace), sections)
     rest = [part for section in sections if isinstance(section, Shown) for part in rests_of_lines(section.rows, LINE)]
     return RenderedFile(
         parts=(*parts, *rest),
@@ -126,7 +135,7 @@ def is_offered(change: FileChange, first: int, last: int, options: DiffOptions) 
     """Whether a button shows these hidden rows: all of a fold, or what is left of it after portions of 500."""
     return any(
         hidden.last == last and hidden.first <= first <= last and (first - hidden.first) % ROWS_EXPANDED == 0
-        for section in sections_of(change, layout_of(change), options.context)
+        for section in sections_of(change, options.layout(change), options.context)
         if isinstance(section, Hidden) and (hidden := _hidden_rows(section.rows))
     )
 
@@ -137,7 +146,7 @@ def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> t
     Of more than 500 rows the first 500 are given, with the button for the others. The part is rows of the table in
     which its button stands. Raises LookupError where the change has no such rows.
     """
-    layout = layout_of(change)
+    layout = options.layout(change)
     rows = layout.rows
     if not 0 <= first <= last < len(rows):
         raise LookupError(f"{change.path!r} has no lines at positions {first} to {last}; it has {len(rows)}.")

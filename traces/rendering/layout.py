@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from traces.changes.model import BadgeCode, FileChange, Hunk, Line, ending_of
 from traces.changes.texts import split_lines
+from traces.rendering.whitespace import without_whitespace_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +50,31 @@ class Layout:
     is_whole: bool
 
     @property
+    def changes_something(self) -> bool:
+        return any(row.line.kind != "context" for run in self.runs for row in run)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         return self.runs[0] if len(self.runs) == 1 else tuple(row for run in self.runs for row in run)
 
 
-def layout_of(change: FileChange) -> Layout:
-    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks."""
+def layout_of(change: FileChange, *, hides_whitespace: bool = False) -> Layout:
+    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks.
+
+    With `hides_whitespace` lines that differ in white space alone are unchanged ones.
+    """
     if (whole := _whole(change)) is not None:
+        if hides_whitespace:
+            whole = without_whitespace_changes(whole)
         rows = tuple(Row(position, line, hunk) for position, (line, hunk) in enumerate(whole))
         return Layout(runs=(rows,) if rows else (), is_whole=True)
     runs: list[tuple[Row, ...]] = []
     position = 0
     for number, hunk in enumerate(change.hunks):
-        run = tuple(Row(position + offset, line, number) for offset, line in enumerate(hunk.lines))
+        lines = [(line, number) for line in hunk.lines]
+        if hides_whitespace:
+            lines = without_whitespace_changes(lines)
+        run = tuple(Row(position + offset, line, number) for offset, (line, _) in enumerate(lines))
         position += len(run)
         if run:
             runs.append(run)
@@ -85,7 +98,8 @@ def _shown_and_hidden(change: FileChange, run: tuple[Row, ...], context: int) ->
     for at in changed:
         for neighbour in range(max(0, at - context), min(len(run), at + context + 1)):
             near[neighbour] = 1
-    if not changed and run[0].hunk >= 0:  # A hunk that changes nothing was written to be seen.
+    if not changed and run[0].hunk >= 0 and not _changes(change.hunks[run[0].hunk]):
+        # A hunk that changes nothing was written to be seen.
         near = bytearray(b"\1" * len(run))
     sections: list[Section] = []
     start = 0
@@ -98,6 +112,10 @@ def _shown_and_hidden(change: FileChange, run: tuple[Row, ...], context: int) ->
                 sections.append(Hidden(rows, _section_after(change, run, at)))
             start = at
     return sections
+
+
+def _changes(hunk: Hunk) -> bool:
+    return any(line.kind != "context" for line in hunk.lines)
 
 
 def _section_after(change: FileChange, run: tuple[Row, ...], at: int) -> str:

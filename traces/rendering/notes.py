@@ -14,9 +14,12 @@ _MODES = {
 }
 
 
-def notes(change: FileChange, is_whole: bool) -> str:
-    """The notes as a list, or nothing. `is_whole`: the lines around the changes are known."""
+def notes(change: FileChange, is_whole: bool, *, only_whitespace: bool = False) -> str:
+    """The notes as a list, or nothing. `is_whole`: the lines around the changes are known. `only_whitespace`: no line
+    is shown as changed, because none differs in more than white space."""
     items = [*(_item(text, "info") for text in _facts(change, is_whole)), *_badges(change)]
+    if only_whitespace:
+        items.insert(0, _item("Only white space differs in this file.", "info"))
     return f'<ul class="diff__notes">{"".join(items)}</ul>' if items else ""
 
 
