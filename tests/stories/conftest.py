@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -27,6 +29,22 @@ ARGUMENTS = [
 ]
 # The rules of WCAG 2.0 to 2.2, A and AA.
 AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+# Requests that the site of the stories answers now.
+_answering: list[object] = []
+
+
+def _begin(**_: object) -> None:
+    _answering.append(object())
+
+
+def _end(**_: object) -> None:
+    if _answering:
+        _answering.pop()
+
+
+request_started.connect(_begin)
+request_finished.connect(_end)
 
 WATCH = """
 window.__reports = [];
@@ -122,3 +140,16 @@ def _reader(chromium: Browser, live_server: LiveServer, theme: str) -> Iterator[
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("requestfailed", lambda request: failures.append(request.url))
         yield Reader(page, live_server.url, errors, failures)
+        _leave(context)
+
+
+def _leave(context: BrowserContext) -> None:
+    """Close the pages, and let the site answer what they send at the last moment: the next story empties its tables."""
+    for page in context.pages:
+        page.close()
+    quiet_since = time.monotonic()
+    until = quiet_since + 5
+    while (now := time.monotonic()) < until and now < quiet_since + 0.2:
+        if _answering:
+            quiet_since = now
+        time.sleep(0.02)
