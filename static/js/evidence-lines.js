@@ -106,9 +106,12 @@ function changes() {
   return found;
 }
 
-/** The row above, also where a long file's next table begins. @param {HTMLTableRowElement} row */
+/** The line above, over what stands between lines, also where a long file's next table begins. @param {HTMLTableRowElement} row */
 function rowBefore(row) {
-  return row.previousElementSibling ?? row.closest(".chunk")?.previousElementSibling?.querySelector("tr:last-child") ?? null;
+  const last = ":scope > table > tbody > tr:last-child";
+  let above = row.previousElementSibling ?? row.closest(".chunk")?.previousElementSibling?.querySelector(last) ?? null;
+  while (above?.matches(".inline")) above = above.previousElementSibling;
+  return above;
 }
 
 /** @param {Element | null} row */

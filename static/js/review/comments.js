@@ -37,7 +37,6 @@ class Comments {
   /** The drafts whose form is open. @type {Map<string, CommentForm>} */ #forms = new Map();
   /** Forms and comments on the page. @type {Map<string, HTMLElement>} */ #elements = new Map();
   /** @type {Lines | null} */ #chosen = null;
-  /** Where the reader jumped last. */ #at = "";
 
   /** @param {Task} task @param {{ name: string, block: Block }} scheme */
   constructor(task, scheme) {
@@ -46,7 +45,6 @@ class Comments {
     this.block = scheme.block;
     const template = document.getElementById(`mount-${scheme.name}`);
     this.template = template instanceof HTMLTemplateElement && document.querySelector("[data-evidence=files]") ? template.content : null;
-    this.clock = Date.parse(task.data.now) - Date.now();
   }
 
   start() {
@@ -130,9 +128,7 @@ class Comments {
   /* Showing ------------------------------------------------------------------------------------------ */
 
   redraw() {
-    for (const { closed, ...draft } of this.task.kept("forms") ?? []) this.#drafts.set(draft.id, closed ? { ...draft, closed } : draft);
-    const kept = new Set((this.task.kept("forms") ?? []).map((/** @type {Draft} */ { id }) => id));
-    for (const id of [...this.#drafts.keys()]) if (!kept.has(id)) this.#drafts.delete(id);
+    this.#drafts = new Map((this.task.kept("forms") ?? []).map((/** @type {Draft} */ draft) => [draft.id, draft]));
     for (const id of [...this.#elements.keys()]) this.#remove(id);
     this.#place();
     this.#count();
@@ -190,14 +186,16 @@ class Comments {
     /** @param {string} selector */
     const part = (selector) => /** @type {HTMLElement} */ (card.querySelector(selector));
     const place = `${linesIn(entry, " to ")} of ${nameOf(file)}`;
+    const isNew = !this.#find(id);
     card.dataset.comment = id;
-    card.ariaLabel = `${draft ? "Draft of a comment" : "Comment"} on ${place}`;
+    card.ariaLabel = `${isNew ? "Draft of a comment" : "Comment"} on ${place}`;
     part("[data-lines]").textContent = linesIn(entry);
     part("[data-edit]").ariaLabel = `${draft ? "Go on writing the" : "Edit the"} comment on ${place}`;
-    part("[data-delete]").ariaLabel = `${draft ? "Discard the draft" : "Delete the comment"} on ${place}`;
+    part("[data-delete]").ariaLabel = `${isNew ? "Discard the draft" : "Delete the comment"} on ${place}`;
     this.#fillBadge(part("[data-category]"), "category", category);
     this.#fillBadge(part("[data-severity]"), "severity", severity);
     part("[data-draft]").hidden = !draft;
+    if (!isNew) part("[data-draft]").textContent = "Changes, not saved";
     part(".comment__body").append(...prose(comment, visible));
     if (suggestion === undefined) return card;
     const box = part(".sugg");
@@ -211,15 +209,20 @@ class Comments {
     return card;
   }
 
+  /** The form's label of a value, where that is offered. @param {string} name @param {string} value @returns {HTMLElement | null | undefined} */
+  #choice(name, value) {
+    return this.template?.querySelector(`[data-choice="${name}"] [value="${CSS.escape(value)}"]`)?.closest("label");
+  }
+
   /** As the form's choice shows it; a value that is not offered stands as it is. @param {HTMLElement} badge @param {string} name @param {string | undefined} value */
   #fillBadge(badge, name, value) {
     badge.hidden = !value;
     if (!value) return;
-    const radio = [...(this.template?.querySelectorAll(`[data-choice="${name}"] input`) ?? [])].find((one) => one.getAttribute("value") === value);
-    const label = radio?.closest("label");
-    if (!label) return badge.append(value);
-    badge.append(...[...label.children].filter((part) => part !== radio).map((part) => part.cloneNode(true)));
+    const label = this.#choice(name, value)?.cloneNode(true);
+    if (!(label instanceof HTMLElement)) return badge.append(value);
+    label.querySelector("input")?.remove();
     if (label.dataset.c) badge.dataset.c = label.dataset.c;
+    badge.append(...label.childNodes);
   }
 
   #mark() {
@@ -266,16 +269,12 @@ class Comments {
       if (!saved && !drafts) return;
       marker = this.#clone("marker");
       if (place.matches(".file__head")) marker.classList.add("stat");
-      const last = place.querySelector(":scope > .push:last-child");
-      if (last) last.prepend(marker);
-      else place.append(marker);
+      place.insertBefore(marker, place.querySelector(":scope > .check"));
     }
     marker.hidden = !saved && !drafts;
-    const [finished, written] = /** @type {HTMLElement[]} */ ([...marker.children]);
-    if (!finished || !written) return;
+    const [finished, written] = /** @type {[HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (marker.children));
     finished.hidden = !saved;
-    const number = finished.querySelector("span");
-    if (number) number.textContent = String(saved);
+    finished.replaceChildren(/** @type {Element} */ (finished.firstElementChild), String(saved), element("span", "vh", saved === 1 ? " comment" : " comments"));
     written.textContent = drafts ? counted(drafts, "draft") : "";
   }
 
@@ -284,7 +283,11 @@ class Comments {
     const item = this.#clone("item");
     const [dot, text, place] = /** @type {HTMLElement[]} */ ([...(item.querySelector("a")?.children ?? [])]);
     const draft = this.#drafts.get(entry.id) ?? entry;
-    if (draft.category && dot) dot.dataset.c = `${this.name}.${draft.category}`;
+    if (draft.category && dot) {
+      dot.dataset.c = `${this.name}.${draft.category}`;
+      dot.role = "img";
+      dot.ariaLabel = this.#choice("category", draft.category)?.textContent ?? draft.category;
+    }
     dot?.classList.toggle("dot--ring", isDraft);
     text?.append(...(isDraft ? [element("span", "warn-t", "Draft ")] : []), ...visible(draft.comment.trim().slice(0, 200) || "…"));
     if (place) place.textContent = `${nameOf(entry.file)} ${linesIn(entry).replace(/lines? /, "")}`;
@@ -299,7 +302,6 @@ class Comments {
   async #jump(id) {
     const entry = this.#drafts.get(id) ?? this.#entries().find((one) => one.id === id);
     if (!entry) return;
-    this.#at = id;
     const place = await this.task.goTo({ path: entry.file, side: entry.side, line: entry.line_end });
     if (!place || !this.template) return;
     if (!this.#elements.get(id)?.isConnected) this.#show(id, place.closest("tr") ?? place.querySelector(".file__body"));
@@ -310,21 +312,20 @@ class Comments {
     made?.scrollIntoView({ block: "center" });
   }
 
-  /** @param {1 | -1} direction */
+  /** From the comment that has the focus to the next one, else from where the reader is. @param {1 | -1} direction */
   #move(direction) {
     const entries = this.#entries();
-    /** @type {Map<HTMLElement, string>} */
-    const places = new Map();
-    for (const entry of direction > 0 ? [...entries].reverse() : entries) {
-      const made = this.#elements.get(entry.id);
-      const place = made?.isConnected ? made : this.#articleOf(entry);
-      if (place) places.set(place, entry.id);
+    const active = document.activeElement;
+    const here = /** @type {HTMLElement | null | undefined} */ (active?.closest("[data-comment]:not(a)"))?.dataset.comment;
+    let at = entries.findIndex(({ id }) => id === here);
+    if (at >= 0) at += direction;
+    else {
+      const places = entries.map((entry) => this.#elements.get(entry.id) ?? this.#articleOf(entry));
+      const next = nextOf(places.filter((place) => place !== null), active?.closest("tr") ?? null, direction) ?? null;
+      at = next ? (direction > 0 ? places.indexOf(next) : places.lastIndexOf(next)) : -1;
     }
-    const list = entries.flatMap(({ id }) => [...places].filter(([, other]) => other === id).map(([place]) => place));
-    const here = document.activeElement?.closest("[data-comment]:not(a)") ?? this.#elements.get(this.#at) ?? document.activeElement?.closest("tr");
-    const next = nextOf(list, here ?? null, direction);
-    const id = next && places.get(next);
-    if (id) void this.#jump(id);
+    const next = entries[at];
+    if (next) void this.#jump(next.id);
     else this.task.announce(entries.length ? `No comment ${direction > 0 ? "below" : "above"}` : "No comments yet");
   }
 
@@ -427,64 +428,39 @@ class Comments {
     if (!this.#checkRange(form, faultsOf(written, this.block), true)) return;
     const saved = this.#saved;
     const before = saved.find(({ comment_id }) => comment_id === id);
-    const created_at = before?.created_at ?? new Date(Date.now() + this.clock).toISOString();
+    const created_at = before?.created_at ?? this.task.now().toISOString();
     const comment = { comment_id: id, created_at, ...written };
     this.#drafts.delete(id);
-    this.#forms.delete(id);
-    this.#change(before ? saved.map((one) => (one.comment_id === id ? comment : one)) : [...saved, comment], id);
+    this.task.change(this.name, before ? saved.map((one) => (one === before ? comment : one)) : [...saved, comment]);
+    this.#settle({ ...comment, id });
     this.task.announce(`Comment saved on ${linesIn(comment, " to ")}`);
   }
 
-  /** Replace the comments, show one anew, and go back to its line. @param {Comment[]} comments @param {string} id */
-  #change(comments, id) {
-    const row = this.#elements.get(id)?.closest("tr.inline")?.previousElementSibling ?? null;
-    const entry = this.#find(id) ?? comments.find(({ comment_id }) => comment_id === id);
-    this.task.change(this.name, comments);
-    this.#show(id);
+  /** A comment or draft changed: show it anew, and go back to its line. @param {Pick<Draft, "id" | "file" | "side" | "line_end">} place */
+  #settle(place) {
+    this.#show(place.id);
     this.#mark();
     this.#keep();
-    const side = entry?.side ?? "new";
-    const article = entry && this.#articleOf(entry);
-    const line = article ? rowOf(article, side, entry.line_end) : row;
-    buttonOf(line, side)?.focus({ preventScroll: true });
+    const article = this.#articleOf(place);
+    buttonOf(article && rowOf(article, place.side, place.line_end), place.side)?.focus({ preventScroll: true });
   }
 
   /** Close a form; what is written stays a draft. @param {CommentForm} form */
   #close(form) {
     const draft = form.read();
-    const isDirty = this.#isDirty(draft);
-    if (!isDirty) return this.#drop(draft.id);
+    if (!this.#isDirty(draft)) return this.#discard(draft.id);
     this.#drafts.set(draft.id, { ...draft, closed: true });
-    this.#forms.delete(draft.id);
-    this.#change(this.#saved, draft.id);
-    this.#focusLine(draft);
+    this.#settle(draft);
     this.task.toast("Form closed. What you wrote is kept as a draft.", { undo: () => this.#write(draft) });
   }
 
   /** Forget what is being written. @param {string} id */
-  #drop(id) {
-    const draft = this.#drafts.get(id);
-    this.#drafts.delete(id);
-    this.#forms.delete(id);
-    this.#show(id);
-    this.#mark();
-    this.#keep();
-    if (draft) this.#focusLine(draft);
-  }
-
-  /** @param {Draft} draft */
-  #focusLine(draft) {
-    const article = this.#articleOf(draft);
-    buttonOf(article && rowOf(article, draft.side, draft.line_end), draft.side)?.focus({ preventScroll: true });
-  }
-
-  /** @param {string} id */
   #discard(id) {
     const draft = this.#forms.get(id)?.read() ?? this.#drafts.get(id);
     if (!draft) return;
-    const isDirty = this.#isDirty(draft);
-    this.#drop(id);
-    if (isDirty) this.task.toast("Draft discarded.", { undo: () => this.#write(draft) });
+    this.#drafts.delete(id);
+    this.#settle(draft);
+    if (this.#isDirty(draft)) this.task.toast("Draft discarded.", { undo: () => this.#write(draft) });
   }
 
   /** @param {string} id */
@@ -495,13 +471,14 @@ class Comments {
     if (!comment) return;
     const draft = this.#drafts.get(id);
     this.#drafts.delete(id);
-    this.#change(before.toSpliced(at, 1), id);
-    this.task.toast("Comment deleted.", {
-      undo: () => {
-        if (draft) this.#drafts.set(id, draft);
-        this.#change(this.#saved.toSpliced(at, 0, comment), id);
-      },
-    });
+    this.task.change(this.name, before.toSpliced(at, 1));
+    this.#settle({ ...comment, id });
+    const undo = () => {
+      if (draft) this.#drafts.set(id, draft);
+      this.task.change(this.name, this.#saved.toSpliced(at, 0, comment));
+      this.#settle({ ...comment, id });
+    };
+    this.task.toast("Comment deleted.", { undo });
   }
 
   /** @param {string} id */
@@ -539,7 +516,6 @@ class Comments {
       },
     });
     on("fragment", ":root", () => this.#place());
-    on("submit", ".cform", (event) => event.preventDefault());
     on("submit", ".cform", inForm((form, event) => (event.preventDefault(), this.#save(form), true)));
     on("input", ".cform", changing((form) => form.showCode()));
     on("click", ".cform input[type=radio]", changing((form, event, radio) => form.unchoose(/** @type {HTMLInputElement} */ (radio))));
@@ -558,7 +534,7 @@ class Comments {
       return true;
     };
     on("click", ".comment [data-edit]", onComment((id) => this.#edit(id)));
-    on("click", ".comment [data-delete]", onComment((id) => (this.#isDraftCard(id) ? this.#discard(id) : this.#delete(id))));
+    on("click", ".comment [data-delete]", onComment((id) => (this.#find(id) ? this.#delete(id) : this.#discard(id))));
     on("click", "a[data-comment]", onComment((id) => {
       document.getElementById("my-comments")?.hidePopover();
       void this.#jump(id);
@@ -569,11 +545,6 @@ class Comments {
     this.task.onModeChange(() => {
       for (const made of this.#elements.values()) disable(made, this.task.isReadOnly);
     });
-  }
-
-  /** A draft stands closed where its comment will. @param {string} id */
-  #isDraftCard(id) {
-    return this.#drafts.has(id) && !this.#find(id);
   }
 
   /** @param {CommentForm} form */
@@ -588,13 +559,14 @@ class Comments {
 
   /** @param {CommentForm} form @param {KeyboardEvent} event @returns {boolean | void} */
   #press(form, event) {
+    if (event.isComposing) return;
     const isTyping = event.target instanceof HTMLTextAreaElement;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.shiftKey) this.#save(form);
     else if (event.key === "Escape") this.#close(form);
     else if (event.key === "Enter" && event.target instanceof HTMLInputElement) {
       // Enter on a choice would save a comment that nobody has written yet.
-      event.target.click();
+      if (!event.target.checked) event.target.click();
       form.comment.focus();
     } else if (step && event.shiftKey && !isTyping && this.block.allow_multi_line) this.#extendBy(form, step);
     else return;

@@ -1,0 +1,118 @@
+"""A person who comments on the lines of a trace: opens the task, finds lines, and reads what was kept of it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import User
+from assignments.actions.claiming import claim_next
+from assignments.models import Assignment
+from tenancy.actor import acting_in
+from tests.assignments.reviews import review_yaml, reviewed
+from tests.stories.conftest import Reader
+from tests.traces.stored import code, outcome
+from tests.worlds import World
+from traces.models import Trace, TraceFile
+from traces.runs import FileEvent
+
+PATH = "src/parser.py"
+PATIENCE = 8.0
+
+
+def parser() -> FileEvent:
+    """60 lines, of which 15 and 16 are replaced by three, and 40 goes; lines 20 to 30 are far from any change."""
+    old = [f"line {number}\n" for number in range(1, 61)]
+    new = [*old[:14], "new 15\n", "new 16\n", "new 17\n", *old[16:39], *old[40:]]
+    return outcome(PATH, "".join(old), "".join(new))
+
+
+FILES = (parser(), outcome("src/compat.py", code(8), None), outcome("tests/test_edges.py", None, code(19, "new")))
+
+
+@dataclass
+class Desk:
+    """One person's task in a browser."""
+
+    reader: Reader
+    world: World
+    person: User
+    assignment: Assignment
+    trace: Trace
+
+    @property
+    def page(self) -> Page:
+        return self.reader.page
+
+    @property
+    def address(self) -> str:
+        return f"/o/acme/p/parser/tasks/{self.assignment.pk}/"
+
+    def open(self, query: str = "") -> None:
+        self.reader.open(self.address + query)
+        expect(self.page.locator("[data-submit]")).to_be_visible()
+        expect(self.page.locator("[data-count=inline_comments]")).not_to_be_empty()
+
+    def index(self, path: str) -> int:
+        with acting_in(self.world.acme):
+            return TraceFile.objects.get(trace=self.trace, path=path).index
+
+    def file(self, path: str = PATH) -> Locator:
+        return self.page.locator(f"#f{self.index(path)}")
+
+    def line(self, number: int, side: str = "new", path: str = PATH) -> Locator:
+        return self.file(path).get_by_role("button", name=f"Comment on {side} line {number}", exact=True)
+
+    def form(self, lines: str = "") -> Locator:
+        return self.page.get_by_role("form", name=lines)
+
+    def comment(self, lines: str = "") -> Locator:
+        return self.page.get_by_role("article", name=f"Comment on {lines}")
+
+    def write(self, text: str, category: str | None = "Bug") -> None:
+        """Fill in and save the one form that is open."""
+        form = self.form()
+        if category:
+            form.get_by_role("radio", name=category, exact=True).click()
+        form.get_by_label("Comment", exact=True).fill(text)
+        form.get_by_role("button", name="Save comment").click()
+
+    def content(self) -> dict[str, Any]:
+        with acting_in(self.world.acme, self.person):
+            draft = Assignment.objects.get(pk=self.assignment.pk).draft()
+            return draft.content if draft else {"answers": {}, "page": {}}
+
+    def kept(self, is_there: Callable[[list[dict[str, Any]]], object]) -> list[dict[str, Any]]:
+        """The comments in the server's draft, once they are so."""
+        return self._wait(lambda content: content["answers"].get("inline_comments") or [], is_there)
+
+    def kept_forms(self, is_there: Callable[[list[dict[str, Any]]], object]) -> list[dict[str, Any]]:
+        return self._wait(lambda content: content["page"].get("forms") or [], is_there)
+
+    def _wait(self, part: Callable[[dict[str, Any]], Any], is_there: Callable[[Any], object]) -> Any:
+        until = time.monotonic() + PATIENCE
+        while not is_there(found := part(self.content())):
+            assert time.monotonic() < until, found
+            self.page.wait_for_timeout(100)
+        return found
+
+    def focused(self) -> str:
+        return str(
+            self.page.evaluate("(at => at.getAttribute('aria-label') || at.name || at.id)(document.activeElement)")
+        )
+
+
+def desk_of(reader: Reader, world: World, *events: FileEvent, person: User | None = None, **blocks: Any) -> Desk:
+    """Bob with a task of these files, in a project with these settings of its schemes."""
+    trace = reviewed(world.acme, world.acme_project, *(events or FILES), **blocks)
+    person = person or world.bob
+    with acting_in(world.acme, person):
+        assignment = claim_next(project=world.acme_project, user=person)
+    assert isinstance(assignment, Assignment)
+    reader.sign_in(person.username)
+    return Desk(reader, world, person, assignment, trace)
+
+
+__all__ = ["FILES", "PATH", "Desk", "desk_of", "parser", "review_yaml"]
