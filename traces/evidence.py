@@ -52,7 +52,8 @@ _STEP_ICONS = {
     "agent": "bot",
     "message": "message-square",
 }
-_NODES_AROUND_A_FILE = 44
+# On a task with what its modules add: marks, the rating of a file before it comes near.
+_NODES_AROUND_A_FILE = 64
 _NODES_AROUND_A_STEP = 26
 
 Address = Callable[[int, str, str], str]

@@ -25,8 +25,9 @@ function showViewed() {
     mark.replaceChildren(...copyOf(seen.has(path) ? "seen" : "unseen").childNodes);
   }
   const count = document.querySelector("[data-viewed-count]");
-  const shown = task.data.files.filter(({ path }) => seen.has(path)).length;
-  if (count) count.textContent = `${shown} of ${task.data.files.length} viewed`;
+  // As the toolbar counts: files that were only read do not count.
+  const changed = task.data.files.filter(({ operation }) => operation !== "unchanged");
+  if (count) count.textContent = `${changed.filter(({ path }) => seen.has(path)).length} of ${changed.length} viewed`;
 }
 
 /** @param {Element | null} article @param {boolean} isViewed */
