@@ -94,7 +94,7 @@ def _join(request: HttpRequest, text: str) -> HttpResponse:
     if limited is not None:
         return cast(HttpResponse, limited)
     token = InvitationToken.read(text)
-    user = cast(User, request.user) if request.user.is_authenticated else None
+    user = request.user if request.user.is_authenticated else None
     offer = offer_behind(token, reader=user) if token else None
     if token is None or offer is None:
         return _over(request, token, user)

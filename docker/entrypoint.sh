@@ -10,7 +10,8 @@ case "$role" in
     exec gunicorn potato_site.wsgi \
       --bind "${BIND:-0.0.0.0:8000}" \
       --worker-class gthread --workers "${WEB_WORKERS:-2}" --threads "${WEB_THREADS:-8}" \
-      --access-logfile "${ACCESS_LOG:-/dev/null}" --no-control-socket "$@"
+      --access-logfile "${ACCESS_LOG:-/dev/null}" --logger-class potato_site.access_log.AccessLog \
+      --no-control-socket "$@"
     ;;
   worker)
     exec celery -A potato_site worker \

@@ -357,6 +357,7 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO" if MODE != "test" else "ERROR")},
     "loggers": {
         "django.request": {"level": "ERROR"},
+        "django.server": {"handlers": ["console"], "propagate": False},
         "django_structlog": {"level": "WARNING" if MODE == "test" else "INFO"},
     },
 }

@@ -3,7 +3,7 @@
 The rules live in accounts.actions.invitations; these views parse, call one action and answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -44,11 +44,11 @@ class InvitationAdmin(OffersRoles, OrganisationModelAdmin[Invitation]):
         """The open ones. What became of the others stands in the list of people and in the audit trail."""
         return Invitation.objects.open().with_backing()
 
-    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Sequence[str]:
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
         asked = ["email", "role", "annotator_name"]
         return [*asked, "inviter", "created_at", "present_state"] if obj else asked
 
-    def get_list_display(self, request: HttpRequest) -> Sequence[Any]:
+    def get_list_display(self, request: HttpRequest) -> Any:
         by_owner = allowed(request, Right.MANAGE_OWNERS)
 
         @display(description="what to do")

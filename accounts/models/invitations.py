@@ -31,11 +31,19 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def with_backing(self) -> "models.QuerySet[WithAnnotations[Invitation, Backing]]":
         """Annotate whether the person who invites may still do so: no link outlives the rights of its maker."""
         may = _inviter_has(Right.MANAGE_OWNERS) | _inviter_has(Right.MANAGE_PEOPLE)
-        return self.annotate(is_backed=models.ExpressionWrapper(may, models.BooleanField()))
+        return self.annotate(  # type: ignore[return-value]  # the stubs know the name, not its type
+            is_backed=models.ExpressionWrapper(may, models.BooleanField())
+        )
 
     def acceptable(self, now: datetime) -> "InvitationQuerySet":
         """Those that somebody could join by: open, not expired, and backed."""
-        return self.open().with_backing().filter(expires_at__gt=now, is_backed=True)
+        return (
+            self.open()
+            .with_backing()
+            .filter(  # type: ignore[return-value]  # as above
+                is_backed=True, expires_at__gt=now
+            )
+        )
 
 
 def _inviter_has(right: Right) -> models.Q:

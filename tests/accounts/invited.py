@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from django.http import HttpResponse
 from django.test import Client
 
 from accounts.actions.invitations import invite
@@ -47,9 +46,9 @@ def membership_of(organisation: Organisation, user: User) -> Membership | None:
         return Membership.objects.filter(user=user).first()
 
 
-def shown(answer: HttpResponse) -> str:
+def shown(answer: Any) -> str:
     """The page without what differs from one answer to the next: tokens, the address, names, hidden values."""
-    text = answer.content.decode()
+    text: str = answer.content.decode()
     text = re.sub(r'name="csrfmiddlewaretoken" value="[^"]+"', "", text)
     text = re.sub(r"[0-9a-f]{32}\.[A-Za-z0-9_-]{32}", "TOKEN", text)
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", text)

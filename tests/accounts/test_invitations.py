@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.utils import ProgrammingError
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from time_machine import TimeMachineFixture
@@ -181,7 +182,7 @@ def test_a_revoked_link_opens_nothing_and_is_not_renewed(world: World, client: C
         accept_invitation(token=token, user=world.charlie)
     for end in (renew_invitation, revoke_invitation):
         with acting_in(world.acme, world.dora), pytest.raises(InvitationChanged):
-            end(invitation=invitation, by_owner=False)  # type: ignore[operator]  # the common type of the two
+            end(invitation=invitation, by_owner=False)
     page = client.post(f"{LIST}{invitation.pk}/renew/", follow=True).content.decode()
     assert "was accepted or revoked meanwhile" in page
     # The address and the annotator name are free again.
@@ -264,8 +265,7 @@ def test_the_list_asks_the_same_number_of_queries_however_long_it_is(
 ) -> None:
     client.force_login(world.dora)
     link_for(world)
-    client.get(LIST)
-    with django_assert_num_queries(12, exact=False) as few:
+    with CaptureQueriesContext(connection) as few:
         client.get(LIST)
     for number in range(5):
         link_for(world, f"person{number}@example.org", name=f"person{number}")

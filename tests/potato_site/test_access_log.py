@@ -1,0 +1,38 @@
+"""gunicorn's own log of requests, as `ACCESS_LOG` switches it on."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+from django.conf import settings
+from gunicorn.config import Config
+
+from accounts.invitation_links import InvitationToken
+from potato_site.access_log import AccessLog
+from tenancy.models import new_id
+
+
+def test_no_part_of_a_line_holds_the_secret_of_a_link() -> None:
+    token = InvitationToken.new(new_id())
+    path, query = f"/join/{token}/", f"next=/join/{token}/"
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "RAW_URI": f"{path}?{query}",
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_REFERER": f"https://potato.example{path}",
+    }
+    request = SimpleNamespace(headers=[("REFERER", environ["HTTP_REFERER"])])
+    response = SimpleNamespace(status="302 Found", headers=[("Location", path)], sent=17)
+    atoms = AccessLog(Config()).atoms(response, request, environ, timedelta(milliseconds=3))
+    assert token.secret not in str(atoms)
+    assert (
+        atoms["r"]
+        == f"GET /join/{token.organisation_id.hex}.[secret]/?{query.replace(token.secret, '[secret]')} HTTP/1.1"
+    )
+    assert atoms["s"] == "302"
+
+
+def test_the_containers_log_with_it() -> None:
+    entrypoint = (settings.BASE_DIR / "docker/entrypoint.sh").read_text()
+    assert f"--logger-class {AccessLog.__module__}.{AccessLog.__name__}" in entrypoint
