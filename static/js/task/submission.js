@@ -196,15 +196,19 @@ export class Submission {
     }
     await this.task.draft.flush();
     const { status, data } = await this.task.ask("POST", `${verb}/`, { fence: this.task.fence, ...(verb === "skip" && { reason: reason.value }) });
-    if (status === 200) {
+    if (data?.code === "not_open") {
+      // Perhaps by an earlier try whose answer was lost.
+      /** @type {HTMLDialogElement} */ (dialog).close();
+      this.task.close(data.detail);
+    } else if (status === 200) {
       this.task.draft.forget();
       this.task.close();
       if (verb === "skip") /** @type {HTMLFormElement} */ (one("#submitted form")).submit();
       else location.href = this.task.data.urls.home;
-      return undefined;
+    } else {
+      problem.hidden = false;
+      one("span", problem).textContent = data?.detail ?? "The site was not reached. Try again in a moment; your work is kept.";
     }
-    problem.hidden = false;
-    one("span", problem).textContent = data?.detail ?? "The site was not reached. Nothing has changed; try again.";
     return undefined;
   }
 }
