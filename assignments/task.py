@@ -1,6 +1,6 @@
 """What the task page knows of one assignment: its schemes, where they stand on the page, and the page's JSON block."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from accounts.configuration import ProjectConfiguration, SchemeConfiguration
 from accounts.configuration.registry import SchemeType, scheme_types
 from assignments.models import Assignment
 from tenancy.actor import ActiveMembership
+from traces.judging import exact_paths
 from traces.models import TraceFile
 
 
@@ -61,7 +62,7 @@ def task_data(
     membership: ActiveMembership,
     *,
     tab: str,
-    files: Iterable[TraceFile],
+    files: Sequence[TraceFile],
     api: str,
     login: str,
     urls: dict[str, str | None],
@@ -89,11 +90,11 @@ def task_data(
         "files": [
             {
                 "index": file.index,
-                "path": file.path,
+                "path": path,
                 "operation": file.operation,
                 "added": file.added,
                 "removed": file.removed,
             }
-            for file in files
+            for file, path in zip(files, exact_paths(files), strict=True)
         ],
     }

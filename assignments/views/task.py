@@ -1,7 +1,7 @@
 """The task page: one annotator, one trace, in tabs. An assignment is looked for among the person's own; others' do not
 exist. What the page shows, it shows under the configuration that the assignment pins."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 from uuid import UUID
 
@@ -187,7 +187,7 @@ def _frame(
         "home": reverse("organisation"),
         "next": reverse("next-task", args=here[:1]),
     }
-    files: Iterable[TraceFile] = (
+    files: Sequence[TraceFile] = (
         inside["evidence"].files if inside["tab"] == "files" else in_order(assignment.trace.files.all())
     )
     return {

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -11,6 +11,7 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from accounts.models import Organisation, Project, User
 from tenancy.actor import acting_in
+from tests.assignments.described import deviations
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.stored import outcome, stored
@@ -25,7 +26,7 @@ FILES = (
 
 
 def review_yaml(**blocks: dict[str, Any]) -> str:
-    """A project of code review, as JSON, which is YAML: its three schemes with these settings."""
+    """A project of code review, as JSON, which is YAML: its three schemes with these settings, and `assignment`."""
     schemes = {
         "inline_comments": ("code_review_comments", {"severity": {"enabled": True}}),
         "file_ratings": ("code_review_file_ratings", {}),
@@ -35,33 +36,48 @@ def review_yaml(**blocks: dict[str, Any]) -> str:
         {"name": name, "annotation_type": kind, name: {**block, **blocks.get(name, {})}}
         for name, (kind, block) in schemes.items()
     ]
-    return json.dumps({"task_name": "Review", "annotation_schemes": entries})
+    return json.dumps(
+        {"task_name": "Review", "annotation_schemes": entries, "assignment": blocks.get("assignment", {})}
+    )
 
 
 def reviewed(
-    organisation: Organisation, project: Project, *events: FileEvent, external_id: str = "trace_042", **blocks: Any
+    organisation: Organisation,
+    project: Project,
+    *events: FileEvent,
+    external_id: str = "trace_042",
+    patch: bytes | None = None,
+    **blocks: Any,
 ) -> Trace:
     """The trace of these files in the project, published with these settings."""
     with acting_in(organisation):
         publish_configuration(project=project, source=review_yaml(**blocks))
-    return stored(organisation, project, *(events or FILES), external_id=external_id)
+    return stored(organisation, project, *(events or FILES), external_id=external_id, patch=patch)
 
 
 @dataclass
 class Api:
-    """The API as one signed-in person calls it."""
+    """The API as one person or program calls it. Every answer is compared with the description of the API."""
 
     client: Client
     base: str = "/o/acme/api/v1/"
+    headers: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, **query: str) -> Any:
-        return self.client.get(self.base + path, query)
+        return self._asked("GET", path, self.client.get(self.base + path, query, headers=self.headers))
 
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
-        return self.client.post(self.base + path, dumps(body or {}), "application/json", headers=headers)
+        given = {**self.headers, **headers}
+        answer = self.client.post(self.base + path, dumps(body or {}), "application/json", headers=given)
+        return self._asked("POST", path, answer)
 
     def put(self, path: str, body: Any) -> Any:
-        return self.client.put(self.base + path, dumps(body), "application/json")
+        answer = self.client.put(self.base + path, dumps(body), "application/json", headers=self.headers)
+        return self._asked("PUT", path, answer)
+
+    def _asked(self, method: str, path: str, answer: Any) -> Any:
+        assert deviations(method, self.base + path, answer) == []
+        return answer
 
     def claim(self, project: str = "parser") -> dict[str, Any]:
         answer = self.post(f"projects/{project}/next/")

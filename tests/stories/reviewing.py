@@ -1,0 +1,42 @@
+"""People at the task page: a claimed trace in a browser, and what the site keeps of it."""
+
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from assignments.actions.claiming import claim_next
+from assignments.models import Assignment
+from tenancy.actor import acting_in
+from tests.stories.conftest import Reader
+from tests.worlds import World
+
+
+def claimed(world: World, user: User) -> Assignment:
+    """The next trace of Acme's project, held by this person."""
+    with acting_in(world.acme):
+        found = claim_next(project=world.acme_project, user=user)
+        assert isinstance(found, Assignment)
+        return found
+
+
+def task_path(assignment: Assignment, tab: str = "") -> str:
+    return f"/o/acme/p/parser/tasks/{assignment.pk}/{tab}"
+
+
+def at_task(reader: Reader, assignment: Assignment, username: str = "bob") -> Page:
+    """The files of a task in this person's browser, ready for work."""
+    reader.sign_in(username)
+    reader.open(task_path(assignment))
+    is_ready(reader.page)
+    return reader.page
+
+
+def is_ready(page: Page) -> None:
+    """The modules of the schemes are at work, and this page is the one that writes."""
+    expect(page.locator(".verdict [data-todo] li").first).to_be_attached()
+    expect(page.locator(".verdict input").first).to_be_enabled()
+
+
+def saved(page: Page) -> None:
+    """Everything has reached the site."""
+    page.wait_for_timeout(50)
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
