@@ -116,7 +116,7 @@ class Row:
     slug: str
     annotator: str
     submitted_at: datetime
-    words: tuple[str, ...]
+    words: str
     state: str
 
     @property
@@ -159,7 +159,7 @@ def rows_of(submissions: Iterable[Any]) -> list[Row]:
             slug=submission.project.slug,
             annotator=names.get(submission.assignment.user_id, ""),
             submitted_at=submission.submitted_at,
-            words=tuple(words[submission.pk]),
+            words=", ".join(words[submission.pk]),
             state=state_of(submission),
         )
         for submission in submissions

@@ -13,7 +13,7 @@ from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
 from assignments.models.claims import HELD_OR_DECIDED
-from assignments.models.queue import FREE
+from assignments.models.queue import FREE, UNFINISHED
 from tenancy.actor import active_organisation
 from traces.models import Trace
 
@@ -31,7 +31,8 @@ class Progress:
     """A published project: `done` annotations of those that are `wanted`, surplus ones in neither.
 
     The rest is one person's: annotations that count, traces that are open now of at most `max_open`, traces that could
-    be claimed now, and the median time from claim to submission, None where none is known.
+    be claimed now, traces that may come to the person at all, those with others included, and the median time from
+    claim to submission, None where none is known.
     """
 
     wanted: int
@@ -40,6 +41,7 @@ class Progress:
     mine_open: int
     max_open: int
     left_for_me: int
+    unfinished_for_me: int
     median: timedelta | None
 
 
@@ -93,6 +95,7 @@ def _together(
         mine_open=mine.get("open", 0),
         max_open=rules.max_open,
         left_for_me=queued.get("free", 0) - mine.get("free", 0) + to_come,
+        unfinished_for_me=queued.get("unfinished", 0) - mine.get("unfinished", 0) + to_come,
         median=median,
     )
 
@@ -106,7 +109,8 @@ def _newest_rules(projects: list[UUID]) -> dict[UUID, AssignmentRules]:
 
 
 def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
-    """Of the traces that the queue has taken in: how many, what is wanted and done, and how many have a free place."""
+    """Of the traces that the queue has taken in: how many, what is wanted and done, how many have a free place, and
+    how many are unfinished."""
     counted = TracePlaces.objects.filter(**within).order_by().values("project")
     figures = counted.annotate(
         traces=Count("pk"),
@@ -114,6 +118,7 @@ def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
         # Where a later configuration wants fewer than were done already, the rest is no progress.
         done_of_wanted=Sum(Least("done", "wanted")),
         free=Count("pk", filter=FREE),
+        unfinished=Count("pk", filter=UNFINISHED),
     )
     return _by_project(figures)
 
@@ -124,7 +129,9 @@ def _traces(within: dict[str, Any]) -> dict[UUID, int]:
 
 
 def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
-    """Of one person: traces that are open and that count, and free places on traces that never come to them again."""
+    """Of one person: traces that are open and that count, and those that do not come to them now, of traces with a free
+    place and of unfinished ones."""
+    decided = Q(state__in=HELD_OR_DECIDED)
     here = {"organisation": OuterRef("organisation"), "trace": OuterRef("trace")}
     surplus = Submission.objects.standing().filter(
         organisation=OuterRef("organisation"), assignment=OuterRef("pk"), is_surplus=True
@@ -133,7 +140,8 @@ def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     figures = own.values("project").annotate(
         open=Count("pk", filter=Q(state=OPEN)),
         done=Count("pk", filter=Q(state=AssignmentState.SUBMITTED) & ~Exists(surplus)),
-        free=Count("pk", filter=Q(state__in=HELD_OR_DECIDED) & Exists(TracePlaces.objects.free().filter(**here))),
+        free=Count("pk", filter=decided & Exists(TracePlaces.objects.free().filter(**here))),
+        unfinished=Count("pk", filter=decided & Exists(TracePlaces.objects.unfinished().filter(**here))),
     )
     return _by_project(figures)
 

@@ -16,6 +16,7 @@ from tenancy.models import TenantModel
 
 # Written once, so that the planner finds the condition of the partial index in every query.
 FREE = Q(live__lt=F("wanted") - F("done"))
+UNFINISHED = Q(done__lt=F("wanted"))
 
 
 class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
@@ -27,7 +28,7 @@ class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
         return self.filter(FREE)
 
     def unfinished(self) -> "TracePlacesQuerySet":
-        return self.filter(done__lt=F("wanted"))
+        return self.filter(UNFINISHED)
 
 
 class TracePlaces(TenantModel):
@@ -65,7 +66,7 @@ class TracePlaces(TenantModel):
             models.Index(
                 fields=["organisation", "project", "trace"],
                 name="assignments_traceplaces_undone",
-                condition=Q(done__lt=F("wanted")),
+                condition=UNFINISHED,
             ),
         ]
 

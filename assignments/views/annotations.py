@@ -40,7 +40,7 @@ def my_annotations(request: OrganisationRequest) -> HttpResponse:
     """The person's own submissions in the organisation, newest first, those taken back included."""
     projects = list(Project.objects.visible_to(request.membership).published().values_list("pk", flat=True))
     own = Submission.objects.of(cast(User, request.user)).in_projects(projects)
-    page = _page(request, as_listed(own).order_by("-pk"))
+    page = _page(request, as_listed(own).order_by("-pk"), own.count())
     return render(request, "assignments/mine.html", {"page": page, "page_base": "?", "rows": rows_of(page.object_list)})
 
 
@@ -51,11 +51,14 @@ def project_annotations(request: OrganisationRequest, project: str) -> HttpRespo
     found = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
     filters = AnnotationFilters.of(request.GET)
     submissions, skips = filters.submissions(found), filters.skips(found)
-    page = _page(request, skips_as_listed(skips) if filters.show else as_listed(submissions))
+    counts = submissions.count(), skips.count()
+    listed = skips_as_listed(skips) if filters.show else as_listed(submissions)
+    page = _page(request, listed, counts[1] if filters.show else counts[0])
     rows = skip_rows_of(page.object_list) if filters.show else rows_of(page.object_list)
     query = filters.query_string()
     context = {
         "project": found,
+        "traces_url": reverse("traces", args=[found.slug]) if allowed(request, Right.SEE_TRACES) else None,
         "filters": filters,
         "page": page,
         "page_base": f"?{query}&" if query else "?",
@@ -63,8 +66,8 @@ def project_annotations(request: OrganisationRequest, project: str) -> HttpRespo
         "annotators": filters.annotators(found),
         "states": [] if filters.show else filters.states(found),
         "tabs": [
-            {"label": "Annotations", "query": filters.query_string(show=""), "count": submissions.count()},
-            {"label": "Skipped", "query": filters.query_string(show="skips"), "count": skips.count()},
+            {"label": "Annotations", "query": filters.query_string(show=""), "count": counts[0]},
+            {"label": "Skipped", "query": filters.query_string(show="skips"), "count": counts[1]},
         ],
     }
     return render(request, "assignments/annotations.html", context)
@@ -128,5 +131,17 @@ def _record(submission: Submission) -> dict[str, Any]:
     )
 
 
-def _page(request: OrganisationRequest, rows: Any) -> Page[Any]:
-    return Paginator(rows, ANNOTATIONS_ON_A_PAGE).get_page(request.GET.get("page"))
+class _CountedRows(Paginator[Any]):
+    """Pages of rows that were counted already, without all that is joined to show them."""
+
+    def __init__(self, rows: Any, count: int) -> None:
+        super().__init__(rows, ANNOTATIONS_ON_A_PAGE)
+        self._counted = count
+
+    @property
+    def count(self) -> int:  # type: ignore[override]  # Django caches what it counts itself
+        return self._counted
+
+
+def _page(request: OrganisationRequest, rows: Any, count: int) -> Page[Any]:
+    return _CountedRows(rows, count).get_page(request.GET.get("page"))

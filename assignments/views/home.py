@@ -78,16 +78,16 @@ class ProjectRow:
 
     @property
     def left(self) -> str:
-        """What is left for the person, in words."""
+        """What is left for the person, in words; nothing while the project is not published."""
         progress = self.progress
         if progress is None:
-            return "Not published yet"
+            return ""
         if not progress.wanted:
             return "No traces yet"
         if progress.done >= progress.wanted:
             return "All done"
         if not progress.left_for_me:
-            return "Nothing left for you now"
+            return "The rest is with others" if progress.unfinished_for_me else "Nothing more for you"
         each = f", about {duration(progress.median)} each" if progress.median else ""
         return f"{progress.left_for_me} left for you{each}"
 
