@@ -5,16 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 from accounts.models import User
-from assignments.actions.claiming import claim_next
+from assignments.actions.working import save_draft
 from assignments.models import Assignment
+from review.schemes import InlineComments
 from tenancy.actor import acting_in
-from tests.assignments.reviews import review_yaml, reviewed
+from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
+from tests.stories.reviewing import claimed, is_ready, task_path
 from tests.traces.stored import code, outcome
 from tests.worlds import World
+from traces.judging import evidence_of
 from traces.models import Trace, TraceFile
 from traces.runs import FileEvent
 
@@ -46,14 +49,9 @@ class Desk:
     def page(self) -> Page:
         return self.reader.page
 
-    @property
-    def address(self) -> str:
-        return f"/o/acme/p/parser/tasks/{self.assignment.pk}/"
-
     def open(self, query: str = "") -> None:
-        self.reader.open(self.address + query)
-        expect(self.page.locator("[data-submit]")).to_be_visible()
-        expect(self.page.locator("[data-count=inline_comments]")).not_to_be_empty()
+        self.reader.open(task_path(self.assignment) + query)
+        is_ready(self.page)
 
     def index(self, path: str) -> int:
         with acting_in(self.world.acme):
@@ -84,6 +82,20 @@ class Desk:
             draft = Assignment.objects.get(pk=self.assignment.pk).draft()
             return draft.content if draft else {"answers": {}, "page": {}}
 
+    def save(self, *comments: dict[str, Any]) -> None:
+        """Comments as a program keeps them in the draft."""
+        with acting_in(self.world.acme, self.person):
+            content = {"answers": {"inline_comments": list(comments)}, "page": {}}
+            save_draft(assignment=self.assignment, fence=self.assignment.fence, revision=0, content=content)
+
+    def refused(self) -> list[str]:
+        """What the site would still ask for before it takes the comments of the draft."""
+        with acting_in(self.world.acme, self.person):
+            schemes = self.assignment.configuration().annotation_schemes
+            scheme = next(one for one in schemes if one.name == "inline_comments")
+            answers = self.content()["answers"]["inline_comments"]
+            return [gap.sentence for gap in InlineComments.missing(answers, scheme, evidence_of(self.trace))]
+
     def kept(self, is_there: Callable[[list[dict[str, Any]]], object]) -> list[dict[str, Any]]:
         """The comments in the server's draft, once they are so."""
         return self._wait(lambda content: content["answers"].get("inline_comments") or [], is_there)
@@ -104,15 +116,9 @@ class Desk:
         )
 
 
-def desk_of(reader: Reader, world: World, *events: FileEvent, person: User | None = None, **blocks: Any) -> Desk:
+def desk_of(reader: Reader, world: World, *events: FileEvent, **blocks: Any) -> Desk:
     """Bob with a task of these files, in a project with these settings of its schemes."""
     trace = reviewed(world.acme, world.acme_project, *(events or FILES), **blocks)
-    person = person or world.bob
-    with acting_in(world.acme, person):
-        assignment = claim_next(project=world.acme_project, user=person)
-    assert isinstance(assignment, Assignment)
-    reader.sign_in(person.username)
-    return Desk(reader, world, person, assignment, trace)
-
-
-__all__ = ["FILES", "PATH", "Desk", "desk_of", "parser", "review_yaml"]
+    assignment = claimed(world, world.bob)
+    reader.sign_in("bob")
+    return Desk(reader, world, world.bob, assignment, trace)

@@ -95,6 +95,12 @@ def test_lines_are_chosen_by_dragging_and_by_shift_with_a_click(desk: Desk) -> N
     expect(desk.form("New comment, src/parser.py, new lines 37 to 39")).to_be_visible()
     desk.write("And these.")
     assert places(desk.kept(lambda kept: len(kept) == 3)) == [("new", 15, 17), ("old", 16, 17), ("new", 37, 39)]
+    # Hidden lines between can be commented, too.
+    drag(desk, desk.line(20), desk.line(36))
+    desk.write("Over hidden lines")
+    assert places(desk.kept(lambda kept: len(kept) == 4))[-1] == ("new", 20, 36)
+    assert desk.refused() == []
+    assert desk.page.evaluate("getSelection().toString()") == ""
     # A drag to another file keeps to its own.
     drag(desk, desk.line(44), desk.line(45), desk.line(2, path="tests/test_edges.py"))
     expect(desk.form("New comment, src/parser.py, new lines 44 to 45")).to_be_visible()
@@ -176,6 +182,7 @@ def test_added_removed_and_unchanged_lines_have_their_side(desk: Desk) -> None:
         ("src/compat.py", "old", 3, 3),
         ("tests/test_edges.py", "new", 4, 4),
     ]
+    assert desk.refused() == []
 
 
 def test_both_sides_of_every_line_can_be_commented_in_two_columns(desk: Desk) -> None:
@@ -204,6 +211,7 @@ def test_both_sides_of_every_line_can_be_commented_in_two_columns(desk: Desk) ->
         ("old", 15, 16),
         ("new", 16, 16),
     ]
+    assert desk.refused() == []
     desk.open("?view=unified")
     expect(desk.page.locator(".comment")).to_have_count(4)
 
@@ -355,6 +363,41 @@ def test_a_project_can_ask_for_some_comments(world_of_browsers: World, reader: R
     expect(missing).not_to_contain_text("more comment")
 
 
+def test_comments_that_programs_kept_are_shown_and_what_they_lack_is_listed(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    desk = desk_of(reader, world_of_browsers, inline_comments={"allow_multi_line": False})
+    desk.save(
+        {"file": PATH, "line_start": 15, "comment": "No category, no id, no side", "category": None},
+        {"file": PATH, "line_start": 16, "line_end": 17, "category": "bug", "comment": "Two lines", "comment_id": "b"},
+        {"file": PATH, "line_start": 18, "category": "taste", "comment": "What is taste?", "comment_id": "c"},
+        {"file": PATH, "line_start": 999, "category": "bug", "comment": "Nowhere", "comment_id": "d"},
+    )
+    desk.open()
+    expect(desk.page.locator(".comment")).to_have_count(3)
+    expect(desk.comment("line 18 of").locator("[data-category]")).to_have_text("taste")
+    missing = desk.page.locator("[data-missing]")
+    expect(missing).to_contain_text("Comment on line 15 of parser.py: Choose a category.")
+    expect(missing).to_contain_text("Comment on line 18 of parser.py: Choose a category.")
+    missing.get_by_text("Comment on line 15").click()
+    desk.write("No category, no id, no side")
+    missing.get_by_text("Comment on lines 16").click()
+    form = desk.form("Edit comment, src/parser.py, new lines 16 to 17")
+    form.get_by_role("button", name="Save comment").click()
+    expect(form.get_by_text("A comment is about one line in this project.")).to_be_visible()
+    form.get_by_role("button", name="Discard", exact=True).click()
+    desk.comment("lines 16 to 17").get_by_role("button", name="Delete").click()
+    desk.comment("line 18").get_by_role("button", name="Edit").click()
+    desk.write("What is taste?", "Style")
+    # A comment on a line that there is not can be found, and taken away.
+    desk.page.get_by_role("button", name="My comments").click()
+    desk.page.get_by_role("link", name=re.compile("Nowhere")).click()
+    desk.comment("line 999").get_by_role("button", name="Delete").click()
+    kept = desk.kept(lambda kept: len(kept) == 2)
+    assert [(one["comment_id"], one["category"]) for one in kept] == [("comment-1", "bug"), ("c", "style")]
+    assert desk.refused() == []
+
+
 # --- Suggestions ---
 
 
@@ -492,6 +535,10 @@ def test_an_unsaved_form_is_kept_listed_and_there_again(desk: Desk) -> None:
     draft = page.get_by_role("article", name="Draft of a comment on lines 16 to 17 of parser.py")
     expect(draft).to_contain_text("Half a thou")
     desk.reader.assert_clean("draft")
+    page.get_by_role("button", name="Undo").click()
+    expect(form.get_by_label("Comment", exact=True)).to_be_focused()
+    page.keyboard.press("Escape")
+    desk.kept_forms(lambda forms: forms[0].get("closed"))
     page.reload()
     draft.get_by_role("button", name="Go on writing").click()
     form.get_by_role("button", name="Discard", exact=True).click()
@@ -591,7 +638,7 @@ def test_a_page_that_cannot_write_shows_comments_and_changes_none(desk: Desk) ->
     desk.kept_forms(bool)
     other = desk.page.context.new_page()
     other.goto(desk.page.url)
-    expect(other.get_by_role("button", name="Take over").or_(other.locator("[data-take-over]")).first).to_be_visible()
+    expect(other.locator("[data-take-over]").first).to_be_visible()
     expect(other.locator(".comment")).to_contain_text("Here")
     for name in ("Edit the comment", "Delete the comment"):
         expect(other.get_by_role("button", name=name)).to_be_disabled()
@@ -632,6 +679,7 @@ def test_hostile_texts_run_nothing_and_come_back_exactly(world_of_browsers: Worl
     kept = desk.kept(lambda kept: len(kept) == len(HOSTILE))
     assert [one["comment"] for one in kept] == HOSTILE
     assert [one["suggestion"] for one in kept] == HOSTILE
+    assert desk.refused() == []
     desk.open()
     expect(desk.page.locator(".comment .sugg tbody")).to_have_count(len(HOSTILE))
     names = "all => [...new Set(all.map(at => at.localName))].sort().join(' ')"
