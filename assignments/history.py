@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from heapq import nlargest
 from statistics import median
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
@@ -77,9 +78,11 @@ def this_week(user: User, projects: Collection[UUID]) -> Week:
     own = Submission.objects.counted().of(user).in_projects(projects).filter(submitted_at__gte=begin)
     rows = list(own.values_list("submitted_at", "assignment__claimed_at"))
     counts = Counter(timezone.localdate(submitted_at) for submitted_at, _ in rows)
-    took = [submitted_at - claimed_at for submitted_at, claimed_at in rows if claimed_at]
+    took = [(submitted_at - claimed_at).total_seconds() for submitted_at, claimed_at in rows if claimed_at]
     days = (monday + timedelta(days=at) for at in range(7))
-    return Week(tuple(Day(day, counts[day], day <= today) for day in days), median(took) if took else None)
+    return Week(
+        tuple(Day(day, counts[day], day <= today) for day in days), timedelta(seconds=median(took)) if took else None
+    )
 
 
 def recent_events(user: User, projects: Collection[UUID]) -> list[Event]:
@@ -97,7 +100,7 @@ def _submissions(user: User, projects: Collection[UUID]) -> Iterator[Event]:
     own = Submission.objects.of(user).in_projects(projects).select_related("assignment__trace", "project")
     with_task = own.annotate(task_start=Left("assignment__trace__task", TASK_START))
     lean = with_task.defer("project__draft", "assignment__trace__task", "assignment__trace__report")
-    last = list(lean.order_by("-pk")[:EVENTS])
+    last: list[Any] = list(lean.order_by("-pk")[:EVENTS])  # Any: what is annotated
     words = summaries_of(last)
     for submission in last:
         sentences = [", ".join(words[submission.pk])]

@@ -24,8 +24,8 @@ _FIELDS = ("annotator", "trace", "state", "show")
 STATES = {"counted": "Counted", "surplus": "Surplus", "withdrawn": "Withdrawn"}
 _WITHDRAWN = Exists(Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk")))
 _IN_STATE = {
-    "counted": Q(is_surplus=False) & ~_WITHDRAWN,
-    "surplus": Q(is_surplus=True) & ~_WITHDRAWN,
+    "counted": Q(~_WITHDRAWN, is_surplus=False),
+    "surplus": Q(~_WITHDRAWN, is_surplus=True),
     "withdrawn": Q(_WITHDRAWN),
 }
 
@@ -199,7 +199,7 @@ def annotator_names(users: Iterable[UUID]) -> dict[UUID, str]:
     return dict(_members().filter(user__in=set(users)).values_list("user", "annotator_name"))
 
 
-def _people(annotator: str) -> "QuerySet[Membership, dict[str, Any]]":
+def _people(annotator: str) -> "QuerySet[Membership, Any]":
     return _members().filter(annotator_name=annotator).values("user")
 
 

@@ -131,7 +131,6 @@ def _traces(within: dict[str, Any]) -> dict[UUID, int]:
 def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     """Of one person: traces that are open and that count, and those that do not come to them now, of traces with a free
     place and of unfinished ones."""
-    decided = Q(state__in=HELD_OR_DECIDED)
     here = {"organisation": OuterRef("organisation"), "trace": OuterRef("trace")}
     surplus = Submission.objects.standing().filter(
         organisation=OuterRef("organisation"), assignment=OuterRef("pk"), is_surplus=True
@@ -139,9 +138,11 @@ def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     own = Assignment.objects.of(user).filter(**within, kind=Kind.NORMAL).order_by()
     figures = own.values("project").annotate(
         open=Count("pk", filter=Q(state=OPEN)),
-        done=Count("pk", filter=Q(state=AssignmentState.SUBMITTED) & ~Exists(surplus)),
-        free=Count("pk", filter=decided & Exists(TracePlaces.objects.free().filter(**here))),
-        unfinished=Count("pk", filter=decided & Exists(TracePlaces.objects.unfinished().filter(**here))),
+        done=Count("pk", filter=Q(~Exists(surplus), state=AssignmentState.SUBMITTED)),
+        free=Count("pk", filter=Q(Exists(TracePlaces.objects.free().filter(**here)), state__in=HELD_OR_DECIDED)),
+        unfinished=Count(
+            "pk", filter=Q(Exists(TracePlaces.objects.unfinished().filter(**here)), state__in=HELD_OR_DECIDED)
+        ),
     )
     return _by_project(figures)
 
@@ -152,5 +153,5 @@ def _medians(projects: list[UUID], user: User) -> dict[UUID, timedelta]:
     return {row["project"]: row["median"] for row in took}
 
 
-def _by_project(figures: Iterable[dict[str, Any]]) -> dict[UUID, dict[str, Any]]:
+def _by_project(figures: Iterable[Any]) -> dict[UUID, dict[str, Any]]:
     return {row["project"]: row for row in figures}

@@ -139,7 +139,7 @@ class _CountedRows(Paginator[Any]):
         self._counted = count
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # Django caches what it counts itself
+    def count(self) -> int:
         return self._counted
 
 

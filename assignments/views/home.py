@@ -173,11 +173,9 @@ def _row(
 def _open_tasks(user: User, projects: Iterable[UUID]) -> list[OpenTask]:
     """The person's own, the one that ends first foremost."""
     own = Assignment.objects.of(user).open().filter(organisation=active_organisation(), project__in=list(projects))
-    rows = (
-        own.select_related("project", "trace")
-        .prefetch_related("drafts")
-        .defer("project__draft", "trace__task", "trace__report")
-    )
+    lean = own.select_related("project", "trace").defer("project__draft", "trace__task", "trace__report")
+    with_task = lean.prefetch_related("drafts").annotate(task_start=Left("trace__task", TASK_START))
+    rows: list[Any] = list(with_task.order_by("lease_until", "pk"))  # Any: what is annotated
     now = timezone.now()
     return [
         OpenTask(
@@ -190,7 +188,7 @@ def _open_tasks(user: User, projects: Iterable[UUID]) -> list[OpenTask]:
             files=row.trace.files_count,
             viewed=next((_viewed(draft.content) for draft in row.drafts.all()), None),
         )
-        for row in rows.annotate(task_start=Left("trace__task", TASK_START)).order_by("lease_until", "pk")
+        for row in rows
     ]
 
 
