@@ -3,7 +3,8 @@
  * suggestion. It decides nothing about where it stands, and saves nothing.
  */
 
-import { element, exactText, smallDiff } from "./suggestion.js";
+import { linesIn } from "./comment-parts.js";
+import { exactText, smallDiff } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, closed?: boolean }} Draft */
@@ -27,12 +28,6 @@ export function faultsOf({ category, severity, comment, suggestion, line_start, 
     faults.suggestion = "Comments carry no suggestion in this project: save it again.";
   }
   return faults;
-}
-
-/** "line 15", "old lines 3–5". @param {Pick<Draft, "side" | "line_start" | "line_end">} place */
-export function linesIn({ side, line_start, line_end }, between = "–") {
-  const lines = line_end > line_start ? `lines ${line_start}${between}${line_end}` : `line ${line_start}`;
-  return side === "old" ? `old ${lines}` : lines;
 }
 
 export class CommentForm {
@@ -217,8 +212,8 @@ export class CommentForm {
     const count = text.split("\n").length;
     this.code.rows = Math.max(count, 2);
     this.#part(".editor__nums").textContent = Array.from({ length: count }, (_, at) => line_start + at).join("\n");
-    const hint = text === "" ? "Empty: the lines go." : text === this.#original ? "No change yet. Without one, no suggestion is saved." : "";
-    if (this.#part("[data-hint]").textContent !== hint) this.#part("[data-hint]").textContent = hint;
+    const same = text === this.#original ? "No change yet. Without one, no suggestion is saved." : "";
+    this.#part("[data-hint]").textContent = text === "" ? "Empty: the lines go." : same;
     const diff = this.#part("[data-diff]");
     if (!diff.hidden) diff.replaceChildren(smallDiff(this.#original, text, line_start));
   }
@@ -232,11 +227,4 @@ export class CommentForm {
     this.#part("[data-preview]").setAttribute("aria-pressed", String(isOn));
     this.showCode();
   }
-}
-
-/** The text of a comment: paragraphs, and code between backticks. @param {string} text @param {(text: string) => (string | Node)[]} visible */
-export function prose(text, visible) {
-  return text.split(/\n{2,}/).map((part) =>
-    element("p", "", ...part.split(/`([^`\n]+)`/).flatMap((piece, at) => (at % 2 ? [element("code", "inline", ...visible(piece))] : visible(piece)))),
-  );
 }

@@ -5,9 +5,11 @@
 
 import { nextOf } from "../evidence-lines.js";
 import { key, on } from "../events.js";
-import { CommentForm, faultsOf, linesIn, prose } from "./comment-form.js";
+import { CommentForm, faultsOf } from "./comment-form.js";
+import { CommentMarks } from "./comment-marks.js";
+import { cardOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
 import { buttonOf, chooseLines, isBroken, mark, neighbour, numberOf, rowOf } from "./line-range.js";
-import { element, exactText, smallDiff, visible } from "./suggestion.js";
+import { element } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-form.js").Draft} Draft */
@@ -15,11 +17,6 @@ import { element, exactText, smallDiff, visible } from "./suggestion.js";
 /** @typedef {import("./line-range.js").Lines} Lines */
 /** @typedef {{ label: string, go: () => void }} Gap */
 /** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string }} Comment */
-
-/** @param {number} count @param {string} noun */
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-/** @param {string} path */
-const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 
 /**
  * @param {Task} task
@@ -44,14 +41,13 @@ class Comments {
     this.name = scheme.name;
     this.block = scheme.block;
     const template = document.getElementById(`mount-${scheme.name}`);
-    this.template = template instanceof HTMLTemplateElement && document.querySelector("[data-evidence=files]") ? template.content : null;
+    /** What comments are made of; null on tabs that show no lines. */
+    this.template = template instanceof HTMLTemplateElement ? template.content : null;
+    this.marks = new CommentMarks(task, scheme.name, this.template);
   }
 
   start() {
-    if (this.template) {
-      this.#addList();
-      this.#listen();
-    }
+    if (this.template) this.#listen();
     this.redraw();
   }
 
@@ -99,6 +95,12 @@ class Comments {
     return keys.some((name) => draft[name] !== saved[name]);
   }
 
+  #count() {
+    const drafts = new Set(this.#unsaved().map(({ id }) => id));
+    const shown = this.#entries().filter(({ id, isNew }) => !isNew || drafts.has(id));
+    this.marks.show(shown.map((entry) => ({ ...entry, ...this.#drafts.get(entry.id), isDraft: drafts.has(entry.id) })));
+  }
+
   #unsaved() {
     return this.#entries().filter(({ id }) => {
       const draft = this.#drafts.get(id);
@@ -118,11 +120,6 @@ class Comments {
   /** @param {HTMLElement} article */
   #pathOf(article) {
     return this.task.data.files.find(({ index }) => article.id === `f${index}`)?.path ?? "";
-  }
-
-  /** @param {string} part @returns {HTMLElement} */
-  #clone(part) {
-    return /** @type {HTMLElement} */ (this.template?.querySelector(`[data-part-of="${part}"]`)?.cloneNode(true));
   }
 
   /* Showing ------------------------------------------------------------------------------------------ */
@@ -154,7 +151,9 @@ class Comments {
     const row = beside ?? (article && rowOf(article, entry.side, entry.line_end));
     if (!row) return;
     const thread = threadAt(row);
-    const made = draft && !draft.closed ? this.#newForm(draft) : this.#newCard(entry, draft);
+    const isNew = !this.#find(id);
+    const isForm = draft && !draft.closed;
+    const made = isForm ? this.#newForm(draft, isNew) : cardOf(this.task, this.template, entry, { isNew, isDraft: Boolean(draft) });
     this.#elements.set(id, made);
     thread.append(made);
     if (this.task.isReadOnly) disable(made, true);
@@ -170,59 +169,13 @@ class Comments {
     this.#forms.delete(id);
   }
 
-  /** @param {Draft} draft */
-  #newForm(draft) {
-    const root = /** @type {HTMLFormElement} */ (this.#clone("form"));
-    const form = new CommentForm(this.task, root, draft, !this.#find(draft.id));
+  /** @param {Draft} draft @param {boolean} isNew */
+  #newForm(draft, isNew) {
+    const root = /** @type {HTMLFormElement} */ (cloneOf(this.template, "form"));
+    const form = new CommentForm(this.task, root, draft, isNew);
     this.#forms.set(draft.id, form);
     if (this.#isDirty(draft)) this.#sayKept(form);
     return root;
-  }
-
-  /** @param {Draft & { isNew?: boolean }} entry @param {Draft | undefined} draft */
-  #newCard(entry, draft) {
-    const { id, side, line_start, line_end, category, severity, comment, suggestion, file } = entry;
-    const card = this.#clone("card");
-    /** @param {string} selector */
-    const part = (selector) => /** @type {HTMLElement} */ (card.querySelector(selector));
-    const place = `${linesIn(entry, " to ")} of ${nameOf(file)}`;
-    const isNew = !this.#find(id);
-    card.dataset.comment = id;
-    card.ariaLabel = `${isNew ? "Draft of a comment" : "Comment"} on ${place}`;
-    part("[data-lines]").textContent = linesIn(entry);
-    part("[data-edit]").ariaLabel = `${draft ? "Go on writing the" : "Edit the"} comment on ${place}`;
-    part("[data-delete]").ariaLabel = `${isNew ? "Discard the draft" : "Delete the comment"} on ${place}`;
-    this.#fillBadge(part("[data-category]"), "category", category);
-    this.#fillBadge(part("[data-severity]"), "severity", severity);
-    part("[data-draft]").hidden = !draft;
-    if (!isNew) part("[data-draft]").textContent = "Changes, not saved";
-    part(".comment__body").append(...prose(comment, visible));
-    if (suggestion === undefined) return card;
-    const box = part(".sugg");
-    box.hidden = false;
-    part("[data-copy]").dataset.copy = suggestion;
-    part("[data-copy]").ariaLabel = `Copy the code suggested for ${place}`;
-    part("[data-copy]").hidden = suggestion === "";
-    if (suggestion === "") part("[data-sugg-title]").textContent = "Suggested: delete the lines";
-    const table = box.appendChild(smallDiff(null, suggestion, line_start));
-    void exactText(this.task, { file, side, line_start, line_end }).then(({ text }) => table.replaceWith(smallDiff(text, suggestion, line_start)));
-    return card;
-  }
-
-  /** The form's label of a value, where that is offered. @param {string} name @param {string} value @returns {HTMLElement | null | undefined} */
-  #choice(name, value) {
-    return this.template?.querySelector(`[data-choice="${name}"] [value="${CSS.escape(value)}"]`)?.closest("label");
-  }
-
-  /** As the form's choice shows it; a value that is not offered stands as it is. @param {HTMLElement} badge @param {string} name @param {string | undefined} value */
-  #fillBadge(badge, name, value) {
-    badge.hidden = !value;
-    if (!value) return;
-    const label = this.#choice(name, value)?.cloneNode(true);
-    if (!(label instanceof HTMLElement)) return badge.append(value);
-    label.querySelector("input")?.remove();
-    if (label.dataset.c) badge.dataset.c = label.dataset.c;
-    badge.append(...label.childNodes);
   }
 
   #mark() {
@@ -234,69 +187,6 @@ class Comments {
   }
 
   /* Finding again ------------------------------------------------------------------------------------- */
-
-  #addList() {
-    document.querySelector(".toolbar .push")?.prepend(this.#clone("button"));
-    document.querySelector("[data-evidence]")?.append(this.#clone("list"));
-  }
-
-  /** All that says how many comments there are, and the lists of them. */
-  #count() {
-    const entries = this.#entries();
-    const drafts = new Set(this.#unsaved().map(({ id }) => id));
-    const saved = entries.filter(({ isNew }) => !isNew);
-    const count = document.querySelector(`[data-count="${this.name}"]`);
-    if (count) count.textContent = `${saved.length} saved${drafts.size ? `, ${counted(drafts.size, "draft")}` : ""}`;
-    if (!this.template) return;
-    for (const number of document.querySelectorAll(".mine__open .badge")) number.textContent = String(saved.length + entries.filter(({ id, isNew }) => isNew && drafts.has(id)).length);
-    for (const { index, path } of this.task.data.files) {
-      const own = entries.filter(({ file }) => file === path);
-      const written = own.filter(({ id }) => drafts.has(id)).length;
-      for (const place of document.querySelectorAll(`[data-file="${index}"] .tree__sub, #f${index} > .file__head`)) {
-        this.#showMarker(place, own.filter(({ isNew }) => !isNew).length, written);
-      }
-    }
-    const shown = entries.filter(({ id, isNew }) => !isNew || drafts.has(id));
-    for (const list of document.querySelectorAll("[data-my-comments]")) {
-      list.replaceChildren(...(shown.length ? shown.map((entry) => this.#newItem(entry, drafts.has(entry.id))) : [this.#clone("none")]));
-    }
-  }
-
-  /** @param {Element} place @param {number} saved @param {number} drafts */
-  #showMarker(place, saved, drafts) {
-    let marker = /** @type {HTMLElement | null} */ (place.querySelector("[data-comments]"));
-    if (!marker) {
-      if (!saved && !drafts) return;
-      marker = this.#clone("marker");
-      if (place.matches(".file__head")) marker.classList.add("stat");
-      place.insertBefore(marker, place.querySelector(":scope > .check"));
-    }
-    marker.hidden = !saved && !drafts;
-    const [finished, written] = /** @type {[HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (marker.children));
-    finished.hidden = !saved;
-    finished.replaceChildren(/** @type {Element} */ (finished.firstElementChild), String(saved), element("span", "vh", saved === 1 ? " comment" : " comments"));
-    written.textContent = drafts ? counted(drafts, "draft") : "";
-  }
-
-  /** @param {Draft} entry @param {boolean} isDraft */
-  #newItem(entry, isDraft) {
-    const item = this.#clone("item");
-    const [dot, text, place] = /** @type {HTMLElement[]} */ ([...(item.querySelector("a")?.children ?? [])]);
-    const draft = this.#drafts.get(entry.id) ?? entry;
-    if (draft.category && dot) {
-      dot.dataset.c = `${this.name}.${draft.category}`;
-      dot.role = "img";
-      dot.ariaLabel = this.#choice("category", draft.category)?.textContent ?? draft.category;
-    }
-    dot?.classList.toggle("dot--ring", isDraft);
-    text?.append(...(isDraft ? [element("span", "warn-t", "Draft ")] : []), ...visible(draft.comment.trim().slice(0, 200) || "…"));
-    if (place) place.textContent = `${nameOf(entry.file)} ${linesIn(entry).replace(/lines? /, "")}`;
-    const link = /** @type {HTMLAnchorElement} */ (item.querySelector("a"));
-    link.dataset.comment = entry.id;
-    const index = this.task.data.files.find(({ path }) => path === entry.file)?.index;
-    link.hash = `f${index}-${entry.side}-${entry.line_end}`;
-    return item;
-  }
 
   /** Show a comment wherever it is, and put the focus there. @param {string} id */
   async #jump(id) {
@@ -347,19 +237,17 @@ class Comments {
   /** Lines were chosen: a form for them, the one that is there, or the one whose range Shift extends. @param {Lines} lines @param {Lines | null} from */
   #open({ article, side, start, end }, from) {
     const file = this.#pathOf(article);
-    /** @param {Lines} range */
-    const formOn = (range) =>
-      [...this.#forms.values()].find(
-        ({ draft }) => draft.file === file && draft.side === range.side && draft.line_start === range.start && draft.line_end === range.end,
+    /** @param {number} first @param {number} last */
+    const draftOn = (first, last) =>
+      [...this.#drafts.values()].find(
+        (draft) => draft.file === file && draft.side === side && draft.line_start === first && draft.line_end === last && !this.#find(draft.id),
       );
-    const extended = from && formOn(from);
+    const extended = from && this.#forms.get(draftOn(from.start, from.end)?.id ?? "");
     if (extended) return void this.#extend(extended, start, end);
-    const there = formOn({ article, side, start, end });
-    if (there) return there.focus();
-    const closed = [...this.#drafts.values()].find(
-      (draft) => draft.closed && draft.file === file && draft.side === side && draft.line_start === start && draft.line_end === end && !this.#find(draft.id),
-    );
-    this.#write(closed ?? { id: crypto.randomUUID(), file, side, line_start: start, line_end: end, comment: "" }, rowOf(article, side, end));
+    const draft = draftOn(start, end);
+    const form = this.#forms.get(draft?.id ?? "");
+    if (form) form.focus();
+    else this.#write(draft ?? { id: crypto.randomUUID(), file, side, line_start: start, line_end: end, comment: "" }, rowOf(article, side, end));
   }
 
   /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */
@@ -512,18 +400,20 @@ class Comments {
       show: (lines, isByKey) => {
         this.#chosen = lines;
         this.#mark();
-        if (lines && isByKey) this.task.announce(`${linesIn({ side: lines.side, line_start: lines.start, line_end: lines.end }, " to ")} selected`);
+        if (!lines || !isByKey) return;
+        const { side, start, end } = lines;
+        this.task.announce(`${linesIn({ side, line_start: start, line_end: end }, " to ")} selected`);
       },
     });
     on("fragment", ":root", () => this.#place());
     on("submit", ".cform", inForm((form, event) => (event.preventDefault(), this.#save(form), true)));
     on("input", ".cform", changing((form) => form.showCode()));
-    on("click", ".cform input[type=radio]", changing((form, event, radio) => form.unchoose(/** @type {HTMLInputElement} */ (radio))));
+    on("click", ".cform input[type=radio]", changing((form, _, radio) => form.unchoose(/** @type {HTMLInputElement} */ (radio))));
     on("click", ".cform [data-suggest]", changing((form) => form.suggest()));
     on("click", ".cform [data-unsuggest]", changing((form) => form.unsuggest()));
     on("click", ".cform [data-reset]", changing((form) => form.reset()));
     on("click", ".cform [data-preview]", inForm((form) => form.togglePreview()));
-    on("click", ".cform [data-extend]", inForm((form, event, button) => this.#extendBy(form, button.dataset.extend === "1" ? 1 : -1)));
+    on("click", ".cform [data-extend]", inForm((form, _, button) => this.#extendBy(form, button.dataset.extend === "1" ? 1 : -1)));
     on("click", ".cform [data-discard]", inForm((form) => this.#discard(form.draft.id)));
     on("click", ".cform [data-close]", inForm((form) => this.#close(form)));
     on("keydown", ".cform", inForm((form, event) => this.#press(form, event)));
@@ -551,9 +441,7 @@ class Comments {
   #written(form) {
     form.read();
     if (this.#isDirty(form.draft)) this.#sayKept(form);
-    if (form.root.querySelector(".field__error:not([hidden])") && !form.root.querySelector("[id^=suggestion-error]:not([hidden])")) {
-      this.#checkRange(form, faultsOf(form.draft, this.block));
-    }
+    if (form.root.querySelector("[aria-invalid]")) this.#checkRange(form, faultsOf(form.draft, this.block));
     this.#keep();
   }
 
@@ -593,19 +481,22 @@ class Comments {
     const gaps = [];
     const saved = this.#saved;
     const more = this.block.min_comments - saved.length;
-    if (more > 0) gaps.push({ label: `${more} more ${more === 1 ? "comment" : "comments"}`, go: () => this.#goToFirstLine() });
+    if (more > 0) gaps.push({ label: counted(more, "more comment"), go: () => this.#goToFirstLine() });
     for (const comment of saved) {
       const wrong = Object.values(faultsOf(comment, this.block))[0];
       const label = `Comment on ${linesIn(comment)} of ${nameOf(comment.file)}: ${wrong}`;
-      if (wrong) gaps.push({ label, go: () => void this.#jump(comment.comment_id).then(() => this.template && this.#edit(comment.comment_id)) });
+      if (wrong) gaps.push({ label, go: () => void this.#resume(comment.comment_id) });
     }
     const unsaved = this.#unsaved();
     const first = unsaved[0];
-    if (first) {
-      const go = () => void this.#jump(first.id).then(() => this.template && this.#edit(first.id));
-      gaps.push({ label: counted(unsaved.length, "unsaved comment"), go });
-    }
+    if (first) gaps.push({ label: counted(unsaved.length, "unsaved comment"), go: () => void this.#resume(first.id) });
     return gaps;
+  }
+
+  /** Open the form of a comment, wherever it is. @param {string} id */
+  async #resume(id) {
+    await this.#jump(id);
+    if (this.template) this.#edit(id);
   }
 
   /** @returns {string[]} */

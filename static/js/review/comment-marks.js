@@ -1,0 +1,79 @@
+/** Where comments are found again: counts in the rail, in the tree and in the heads of files, and lists with links. */
+
+import { choiceOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
+import { element, visible } from "./suggestion.js";
+
+/** @typedef {import("./comment-form.js").Draft & { isNew: boolean, isDraft: boolean }} Entry isNew: nothing of it is saved; isDraft: not all of it is */
+
+export class CommentMarks {
+  /** The files whose markers were shown. @type {Set<string>} */ #marked = new Set();
+
+  /** @param {import("../task/task.js").Task} task @param {string} name of the scheme @param {DocumentFragment | null} template */
+  constructor(task, name, template) {
+    this.files = task.data.files;
+    this.name = name;
+    this.template = template;
+    if (!template) return;
+    document.querySelector(".toolbar .push")?.prepend(cloneOf(template, "button"));
+    document.querySelector("[data-evidence]")?.append(cloneOf(template, "list"));
+  }
+
+  /** @param {Entry[]} entries in the order of the page */
+  show(entries) {
+    const saved = entries.filter(({ isNew }) => !isNew).length;
+    const drafts = entries.filter(({ isDraft }) => isDraft).length;
+    const count = document.querySelector(`[data-count="${this.name}"]`);
+    if (count) count.textContent = `${saved} saved${drafts ? `, ${counted(drafts, "draft")}` : ""}`;
+    if (!this.template) return;
+    const total = document.querySelector(".mine__open .badge");
+    if (total) total.textContent = String(entries.length);
+    // Only files that have something to show, or had: a page may have 150, and this runs with every keystroke.
+    const paths = new Set(entries.map(({ file }) => file));
+    for (const { index, path } of this.files) {
+      if (!paths.has(path) && !this.#marked.has(path)) continue;
+      this.#marked.add(path);
+      const own = entries.filter(({ file }) => file === path);
+      for (const place of document.querySelectorAll(`[data-file="${index}"] .tree__sub, #f${index} > .file__head`)) {
+        this.#mark(place, own.filter(({ isNew }) => !isNew).length, own.filter(({ isDraft }) => isDraft).length);
+      }
+    }
+    for (const list of document.querySelectorAll("[data-my-comments]")) {
+      const items = entries.map((entry) => this.#newItem(entry));
+      list.replaceChildren(...(items.length ? items : [cloneOf(this.template, "none")]));
+    }
+  }
+
+  /** @param {Element} place @param {number} saved @param {number} drafts */
+  #mark(place, saved, drafts) {
+    let marker = /** @type {HTMLElement | null} */ (place.querySelector("[data-comments]"));
+    if (!marker) {
+      marker = cloneOf(this.template, "marker");
+      if (place.matches(".file__head")) marker.classList.add("stat");
+      place.insertBefore(marker, place.querySelector(":scope > .check"));
+    }
+    marker.hidden = !saved && !drafts;
+    const [finished, written] = /** @type {[HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (marker.children));
+    const icon = /** @type {Element} */ (finished.firstElementChild);
+    finished.hidden = !saved;
+    finished.replaceChildren(icon, String(saved), element("span", "vh", saved === 1 ? " comment" : " comments"));
+    written.textContent = drafts ? counted(drafts, "draft") : "";
+  }
+
+  /** @param {Entry} entry */
+  #newItem({ id, file, side, line_start, line_end, category, comment, isDraft }) {
+    const item = cloneOf(this.template, "item");
+    const link = /** @type {HTMLAnchorElement} */ (item.querySelector("a"));
+    const [dot, text, place] = /** @type {[HTMLElement, HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (link.children));
+    if (category) {
+      dot.dataset.c = `${this.name}.${category}`;
+      dot.role = "img";
+      dot.ariaLabel = choiceOf(this.template, "category", category)?.textContent ?? category;
+    }
+    dot.classList.toggle("dot--ring", isDraft);
+    text.append(...(isDraft ? [element("span", "warn-t", "Draft ")] : []), ...visible(comment.trim().slice(0, 200) || "…"));
+    place.textContent = `${nameOf(file)} ${linesIn({ side, line_start, line_end }).replace(/lines? /, "")}`;
+    link.dataset.comment = id;
+    link.hash = `f${this.files.find(({ path }) => path === file)?.index}-${side}-${line_end}`;
+    return item;
+  }
+}
