@@ -1,9 +1,42 @@
 """Static files by their content's hash, the modules that JavaScript imports included."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import rjsmin
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class LeanScripts:
+    """A storage whose JavaScript is read without comments and indentation.
+
+    Beside their weight, comments name types of other modules as imports do, also of those that import them: a name
+    with a hash could never be found for such a circle.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    def open(self, name: str, mode: str = "rb") -> File[Any]:
+        with self._storage.open(name) as file:
+            return ContentFile(rjsmin.jsmin(file.read().decode("utf-8")).encode("utf-8"), name)
 
 
 class HashedStaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # WhiteNoise ships no types
     """A module imports its neighbours by their hashed names too, so that no page mixes two versions."""
 
     support_js_module_import_aggregation = True
+
+    def post_process(
+        self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **options: Any
+    ) -> Iterator[Any]:
+        lean = {
+            name: (LeanScripts(storage) if name.endswith(".js") else storage, path)
+            for name, (storage, path) in paths.items()
+        }
+        yield from super().post_process(lean, dry_run=dry_run, **options)

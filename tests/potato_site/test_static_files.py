@@ -28,7 +28,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_import_of_a_hashed_module_is_a_hashed_file_that_exists(collected: Path) -> None:
-    modules = [path for path in (collected / "js").glob("*.js") if HASHED.search(path.name)]
+    modules = [path for path in (collected / "js").rglob("*.js") if HASHED.search(path.name)]
     imports = [(module, name) for module in modules for name in IMPORT.findall(module.read_text(encoding="utf-8"))]
     assert imports, "no module imports another: this test looks in the wrong place"
     for module, name in imports:

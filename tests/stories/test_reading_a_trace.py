@@ -3,17 +3,19 @@
 Everything runs in Chromium on the real site, and every page is watched for what its security policy refuses.
 """
 
-import gzip
 import re
 from pathlib import Path
 from typing import Any
 
+import brotli
 import pytest
 from django.contrib.staticfiles import finders
+from django.core.files.storage import FileSystemStorage
 from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.actions.projects import publish_configuration
+from potato_site.static_storage import LeanScripts
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.traces.hostile import HOSTILE
@@ -63,14 +65,22 @@ def changed(lines: int, *numbers: int) -> tuple[str, str]:
     return "".join(old), "".join(new)
 
 
-def bytes_sent(page: Page) -> int:
-    """Of the page and all that it loaded. Tests serve static files as they are; they count as the site packs them."""
+def bytes_sent(page: Page, *, suffix: str = "") -> int:
+    """Of the page and all that it loaded, or of its static files with a suffix alone. Tests serve static files as
+    they are; they count as the site packs them."""
     return sum(
-        len(gzip.compress(Path(finders.find(path.removeprefix("/static/")) or "").read_bytes()))
-        if path.startswith("/static/")
-        else size
+        packed(path.removeprefix("/static/")) if path.startswith("/static/") else size
         for path, size in page.evaluate(SENT_ENTRIES)
+        if path.endswith(suffix)
     )
+
+
+def packed(name: str) -> int:
+    """Bytes of a static file as browsers get it."""
+    path = Path(finders.find(name) or "")
+    storage = FileSystemStorage(path.parent)
+    with (LeanScripts(storage) if path.suffix == ".js" else storage).open(path.name) as file:
+        return len(brotli.compress(file.read()))
 
 
 def index_of(world: World, trace: Trace, path: str) -> int:
@@ -299,6 +309,8 @@ def test_two_columns_and_a_narrow_page(world_of_browsers: World, themed_reader: 
         expect(page.locator("h1")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, path
         reader.assert_clean()
+    # The reader's last choice was the unified one; the project says split.
+    page.context.clear_cookies(name="potato_view")
     reader.open(path_of(trace))
     page.wait_for_url(re.compile("view=unified"))
     expect(page.locator(".diff--split")).to_have_count(0)

@@ -27,6 +27,7 @@ EventTarget.prototype.addEventListener = function (type, ...rest) {
   return add.call(this, type, ...rest);
 };
 """
+SCRIPTS = 25_000
 CONFIGURATION = 'task_name: "Coding Agent Code Review"\nguidelines: "Look at **edge cases** first."\n'
 
 
@@ -136,6 +137,7 @@ def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reade
     is_ready(page)
     page.wait_for_load_state("networkidle")
     assert 30_000 < bytes_sent(page) < SENT
+    assert 10_000 < bytes_sent(page, suffix=".js") < SCRIPTS
     assert page.evaluate(COUNT_NODES) < NODES
     page.context.close()
 

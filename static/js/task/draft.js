@@ -18,7 +18,7 @@ const ONE_CHANGE = 1_000;
 
 /** @typedef {{ answers: Record<string, any>, page: Record<string, any> }} Content */
 /** @typedef {{ revision: number, content: Content | null }} Stored */
-/** @typedef {import("./session.js").Answer} Answer */
+/** @typedef {import("./http.js").Answer} Answer */
 /**
  * @typedef {object} Hooks
  * @property {(body: { revision: number, content: Content }, isLast: boolean) => Promise<Answer>} put

@@ -61,5 +61,11 @@ task.onRefresh(showViewed);
 for (const [index, { mount }] of (await modules).entries()) task.add(mount(task, task.data.schemes[index]));
 await started;
 task.refresh();
-// Needed later, perhaps when the site cannot be reached any more.
-Promise.allSettled([import("./submission.js"), import("./sign-in.js"), import("./conflict.js")]);
+
+let isPrepared = false;
+on("focusin", "main", () => {
+  if (isPrepared) return;
+  isPrepared = true;
+  // Not needed before somebody works, but later, perhaps when the site cannot be reached any more.
+  Promise.allSettled([import("./submission.js"), import("./sign-in.js"), import("./conflict.js")]);
+});

@@ -5,7 +5,7 @@
 
 import { on } from "../events.js";
 import { one, show } from "./dom.js";
-import { send, token } from "./session.js";
+import { send, token } from "./http.js";
 
 const HEADERS = { "X-Requested-With": "XMLHttpRequest" };
 

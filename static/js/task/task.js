@@ -250,7 +250,7 @@ export class Task {
   /**
    * Ask the API; where the session ended the annotator signs in first. It never throws.
    * @param {string} method @param {string} path below the API's address @param {any} [body] @param {Record<string, string>} [headers]
-   * @returns {Promise<import("./session.js").Answer>}
+   * @returns {Promise<import("./http.js").Answer>}
    */
   api(method, path, body, headers) {
     return this.session.request(method, path, body, headers);
