@@ -193,6 +193,8 @@ def _frame(
     return {
         **inside,
         "is_task": True,
+        "is_late": is_late,
+        "kept_query": "late=1&" if is_late else "",
         "asked": asked_for(assignment.trace),
         "display": display_of(configuration),
         "configuration": configuration,

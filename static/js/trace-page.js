@@ -297,7 +297,9 @@ function setWrapped(wrapped) {
 function start() {
   if (isFiles && root.dataset.view === "split" && !("asked" in root.dataset) && matchMedia("(max-width: 1023px)").matches) {
     // Two columns are too narrow here; a reader who asks for them still gets them.
-    return location.replace(`?view=unified${location.hash}`);
+    const query = new URLSearchParams(location.search);
+    query.set("view", "unified");
+    return location.replace(`?${query}${location.hash}`);
   }
   const wrap = root.querySelector("[data-wrap]");
   if (wrap instanceof HTMLInputElement) wrap.checked = kept("wrap") !== "off";

@@ -440,6 +440,8 @@ def test_a_task_whose_time_ended_is_claimed_again_or_opened_late(world: World, b
     late = text_of(bob.get(path_of(assignment), {"late": "1"}))
     assert data_of(late)["assignment"] == data_of(late)["assignment"] | {"state": "expired", "lease_until": None}
     assert data_of(late)["urls"]["steps"].endswith("/steps/?late=1")
+    assert 'href="?late=1&amp;view=split"' in late
+    assert 'name="late" value="1"' in text_of(bob.get(path_of(assignment, "steps/"), {"late": "1"}))
     assert bob.post(path_of(assignment, "resume/")).status_code == 302
     again = data_of(text_of(bob.get(path_of(assignment))))["assignment"]
     assert (again["state"], again["fence"]) == ("claimed", 2)
