@@ -87,7 +87,9 @@ class ProjectRow:
         if progress.done >= progress.wanted:
             return "All done"
         if not progress.left_for_me:
-            return "The rest is with others" if progress.unfinished_for_me else "Nothing more for you"
+            if progress.unfinished_for_me:
+                return "The rest is with others"
+            return "Nothing more after this" if progress.mine_open else "Nothing more for you"
         each = f", about {duration(progress.median)} each" if progress.median else ""
         return f"{progress.left_for_me} left for you{each}"
 

@@ -216,6 +216,7 @@ def test_a_project_whose_rest_is_not_for_the_person_says_why(queue: Queue, bob: 
     assert "Nothing is left for you at the moment." in page
     release(assignment=other, fence=other.fence)
     held = queue.claimed(queue.world.bob)
+    assert "Nothing more after this" in text_of(bob.get(HOME))
     skip(assignment=held, fence=held.fence, reason="unreadable")
     assert "Nothing more for you" in text_of(bob.get(HOME))
 
