@@ -85,6 +85,10 @@ class Blockless(Mood):
     block = "colours"
 
 
+class Lifeless(Mood):
+    template = "mood/pick.html"
+
+
 class Nothing:
     pass
 
@@ -201,6 +205,7 @@ def test_its_keys_are_part_of_the_json_schema(monkeypatch: pytest.MonkeyPatch) -
         (["Mislabelled"], "has another annotation_type: weather."),
         (["Targetless"], "must have a target of line, file, change_set or agentic_steps."),
         (["Blockless"], "has no key colours in its configuration."),
+        (["Lifeless"], "must have both a template and a module for the task page, or neither."),
     ],
 )
 def test_a_broken_type_is_named_when_types_are_looked_for(
