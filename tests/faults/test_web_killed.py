@@ -187,7 +187,7 @@ def test_while_a_submission_is_given_up_and_edited(web: Web, desk: Desk, moment:
     desk.write("Second thoughts")
     web.start()
     if moment == "after":
-        expect(desk.dialog("Submitted")).to_be_visible(timeout=20_000)
+        expect(desk.dialog("Submitted")).to_contain_text("What you changed since", timeout=20_000)
         desk.page.get_by_role("button", name="Undo").click()
         expect(desk.dialog("Submitted")).to_have_count(0)
     expect(desk.summary).to_have_value("Second thoughts")

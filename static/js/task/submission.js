@@ -128,7 +128,6 @@ export class Submission {
     this.#done = { id: data.submission, surplus: data.surplus, late, undo_until: data.undo_until };
     this.#attempts = [];
     this.#keep();
-    this.task.draft.forget();
     this.task.close();
     this.#showDone();
   }
@@ -143,6 +142,8 @@ export class Submission {
     const done = /** @type {Done} */ (this.#done);
     const outcome = done.surplus ? "surplus" : done.late ? "late" : "counted";
     const dialog = show("submitted");
+    // An attempt that was given up had arrived: what was done since is kept here, for an undo.
+    one("[data-since]", dialog).hidden = !this.task.draft.isDirty;
     for (const text of /** @type {NodeListOf<HTMLElement>} */ (dialog.querySelectorAll("[data-outcome]"))) {
       text.hidden = text.dataset.outcome !== outcome;
     }
