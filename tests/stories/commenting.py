@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page
 from accounts.models import User
 from assignments.actions.working import save_draft
 from assignments.models import Assignment
+from review.configuration import InlineCommentsScheme
 from review.schemes import InlineComments
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
@@ -92,7 +93,7 @@ class Desk:
         """What the site would still ask for before it takes the comments of the draft."""
         with acting_in(self.world.acme, self.person):
             schemes = self.assignment.configuration().annotation_schemes
-            scheme = next(one for one in schemes if one.name == "inline_comments")
+            scheme = next(one for one in schemes if isinstance(one, InlineCommentsScheme))
             answers = self.content()["answers"]["inline_comments"]
             return [gap.sentence for gap in InlineComments.missing(answers, scheme, evidence_of(self.trace))]
 
@@ -103,7 +104,11 @@ class Desk:
     def kept_forms(self, is_there: Callable[[list[dict[str, Any]]], object]) -> list[dict[str, Any]]:
         return self._wait(lambda content: content["page"].get("forms") or [], is_there)
 
-    def _wait(self, part: Callable[[dict[str, Any]], Any], is_there: Callable[[Any], object]) -> Any:
+    def _wait(
+        self,
+        part: Callable[[dict[str, Any]], list[dict[str, Any]]],
+        is_there: Callable[[list[dict[str, Any]]], object],
+    ) -> list[dict[str, Any]]:
         until = time.monotonic() + PATIENCE
         while not is_there(found := part(self.content())):
             assert time.monotonic() < until, found

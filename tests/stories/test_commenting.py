@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Dialog, Locator, expect
 
 from tests.stories.commenting import PATH, Desk, desk_of, parser
 from tests.stories.conftest import Reader
@@ -666,7 +666,12 @@ def test_hostile_texts_run_nothing_and_come_back_exactly(world_of_browsers: Worl
     lines = "".join(f"line {number}\n" for number in range(1, len(HOSTILE) + 1))
     desk = desk_of(reader, world_of_browsers, outcome("hostile.py", None, lines))
     dialogs: list[str] = []
-    desk.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    desk.page.on("dialog", note)
     desk.open()
     for number, text in enumerate(HOSTILE, 1):
         desk.line(number, path="hostile.py").click()
