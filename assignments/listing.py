@@ -14,6 +14,7 @@ from accounts.models import Membership, Project
 from assignments.history import TASK_START, title_of
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
 from assignments.models.submissions import SubmissionQuerySet
+from assignments.records import annotator_names
 from assignments.summaries import summaries_of
 from jobs.wording import storable
 from tenancy.actor import active_organisation
@@ -194,15 +195,7 @@ def skip_rows_of(skips: Iterable[Any]) -> list[Skip]:
     ]
 
 
-def annotator_names(users: Iterable[UUID]) -> dict[UUID, str]:
-    """The names under which people annotate in the active organisation; former members' too."""
-    return dict(_members().filter(user__in=set(users)).values_list("user", "annotator_name"))
-
-
 def _people(annotator: str) -> "QuerySet[Membership, Any]":
-    return _members().filter(annotator_name=annotator).values("user")
-
-
-def _members() -> "QuerySet[Membership]":
-    # A person may also read their own memberships of other organisations.
-    return Membership.objects.filter(organisation=active_organisation())
+    # The organisation is named, because a person may also read their own memberships of other ones.
+    members = Membership.objects.filter(organisation=active_organisation(), annotator_name=annotator)
+    return members.values("user")

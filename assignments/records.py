@@ -7,6 +7,7 @@ from uuid import UUID
 from accounts.configuration.annotations import record
 from accounts.models import Membership
 from assignments.models import Submission
+from tenancy.actor import active_organisation
 
 
 def record_of(submission: Submission, annotator: str) -> dict[str, Any]:
@@ -17,4 +18,6 @@ def record_of(submission: Submission, annotator: str) -> dict[str, Any]:
 
 def annotator_names(users: Iterable[UUID]) -> dict[UUID, str]:
     """The names in the active organisation by the people's ids, of former members as well. One query."""
-    return dict(Membership.objects.filter(user__in=set(users)).values_list("user_id", "annotator_name"))
+    # Named, because a person may also read their own memberships of other organisations.
+    members = Membership.objects.filter(organisation=active_organisation(), user__in=set(users))
+    return dict(members.values_list("user_id", "annotator_name"))

@@ -11,20 +11,19 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.configuration.annotations import record
 from accounts.models import Project, User
 from assignments.history import title_of
 from assignments.listing import (
     ANNOTATIONS_ON_A_PAGE,
     AnnotationFilters,
-    annotator_names,
     as_listed,
     rows_of,
     skip_rows_of,
     skips_as_listed,
     state_of,
 )
-from assignments.models import Assignment, Submission
+from assignments.models import Submission
+from assignments.records import annotator_names, record_of
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
@@ -120,15 +119,8 @@ def _submission(request: OrganisationRequest, submission_id: UUID) -> Any:
 
 
 def _record(submission: Submission) -> dict[str, Any]:
-    assignment: Assignment = submission.assignment
-    names = annotator_names([assignment.user_id])
-    return record(
-        assignment.trace.external_id,
-        names.get(assignment.user_id, ""),
-        submission.submitted_at,
-        submission.result,
-        trace_version=assignment.trace.version,
-    )
+    user = submission.assignment.user_id
+    return record_of(submission, annotator_names([user]).get(user, ""))
 
 
 class _CountedRows(Paginator[Any]):
