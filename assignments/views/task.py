@@ -1,5 +1,7 @@
 """The task page: one annotator, one trace, in tabs. An assignment is looked for among the person's own; others' do not
-exist. What the page shows, it shows under the configuration that the assignment pins."""
+exist. What the page shows, it shows under the configuration that the assignment pins. No browser keeps a page: the Back
+button would bring an old draft and an old fence.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -9,6 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
@@ -40,6 +43,7 @@ Tab = Callable[[Assignment, ProjectConfiguration], dict[str, Any]]
 
 @requires(Right.ANNOTATE)
 @require_safe
+@never_cache
 def task_files(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """The tab "Files changed", on which files are judged."""
 
@@ -52,6 +56,7 @@ def task_files(request: OrganisationRequest, project: str, assignment_id: UUID) 
 
 @requires(Right.ANNOTATE)
 @require_safe
+@never_cache
 def task_steps(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """The tab "Agent trace", where the configuration shows it."""
 
@@ -66,6 +71,7 @@ def task_steps(request: OrganisationRequest, project: str, assignment_id: UUID) 
 
 @requires(Right.ANNOTATE)
 @require_safe
+@never_cache
 def task_guidelines(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """The tab "Guidelines", where the configuration has some."""
 

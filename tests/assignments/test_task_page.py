@@ -144,6 +144,14 @@ def test_fragments_are_kept_for_ever_and_only_with_the_options_of_the_task(world
     assert bob.get(f"{base}99.html").status_code == 404
 
 
+def test_no_browser_keeps_a_page_with_its_draft(world: World, bob: Client) -> None:
+    publish(world, DEFAULTS + GUIDELINES)
+    small(world)
+    assignment = claimed(world)
+    for tab in ("", "steps/", "guidelines/"):
+        assert "no-store" in bob.get(path_of(assignment, tab))["Cache-Control"]
+
+
 # --- What stands on it -------------------------------------------------------------------------------------
 
 

@@ -57,7 +57,12 @@ def test_every_tab_is_clean_in_both_themes_and_at_every_width(world_of_browsers:
     reader, page = themed_reader, themed_reader.page
     assignment = claimed(world_of_browsers, world_of_browsers.bob)
     at_task(reader, assignment)
-    for width in (1920, 1440, 1280, 768, 360):
+    page.get_by_label("Viewed").first.check()
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    # 400 % on a window of 1280.
+    page.set_viewport_size({"width": 320, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for width in (1920, 1440, 1280, 768, 320):
         page.set_viewport_size({"width": width, "height": 900})
         for tab in ("", "steps/", "guidelines/"):
             reader.open(task_path(assignment, tab))
