@@ -1,12 +1,42 @@
 """What answers about a trace are checked against: its files with their lines, from stored bodies. Renders nothing."""
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import cast
 
 from jobs.wording import storable
-from traces.changes.model import FileChange
+from traces.changes.model import FileChange, Hunk, Operation
 from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
+from traces.models.bodies import unpack
 from traces.records import change_from
+
+
+class StoredChange:
+    """A file's change as it lies in the store: unpacked when its lines are asked for, which most files' never are."""
+
+    def __init__(self, file: TraceFile, packed: bytes) -> None:
+        self._packed = packed
+        is_kept = not (_is_altered(file.path) or _is_altered(file.old_path))
+        self.path = file.path if is_kept else self._whole.path
+        self.old_path = file.old_path if is_kept else self._whole.old_path
+        self.operation = cast(Operation, file.operation)
+
+    @cached_property
+    def _whole(self) -> FileChange:
+        return change_from(unpack(self._packed))
+
+    @property
+    def hunks(self) -> tuple[Hunk, ...]:
+        return self._whole.hunks
+
+    @property
+    def old_text(self) -> str | None:
+        return self._whole.old_text
+
+    @property
+    def new_text(self) -> str | None:
+        return self._whole.new_text
 
 
 def evidence_of(trace: Trace) -> Evidence:
@@ -26,11 +56,19 @@ def exact_paths(files: Iterable[TraceFile]) -> list[str]:
     One query where there is such a path, else none.
     """
     rows = list(files)
-    doubtful = {file.sha256 for file in rows if "\ufffd" in file.path or file.path.endswith("…")}
-    bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in=doubtful)} if doubtful else {}
-    return [change_from(bodies[file.sha256]).path if file.sha256 in bodies else file.path for file in rows]
+    altered = _packed({file.sha256 for file in rows if _is_altered(file.path)})
+    return [StoredChange(file, altered[file.sha256]).path if file.sha256 in altered else file.path for file in rows]
 
 
-def _changes(files: list[TraceFile]) -> list[FileChange]:
-    bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in={file.sha256 for file in files})}
-    return [change_from(bodies[file.sha256]) for file in files]
+def _changes(files: list[TraceFile]) -> list[StoredChange]:
+    bodies = _packed({file.sha256 for file in files})
+    return [StoredChange(file, bodies[file.sha256]) for file in files]
+
+
+def _packed(hashes: set[str]) -> dict[str, bytes]:
+    return dict(Body.objects.filter(sha256__in=hashes).values_list("sha256", "packed")) if hashes else {}
+
+
+def _is_altered(path: str) -> bool:
+    """Whether a column may hold something else than the path itself."""
+    return "\ufffd" in path or path.endswith("…")

@@ -6,7 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.configuration import UnreadablePinError
 from accounts.configuration.annotations import results
+from accounts.configuration.answers import Incomplete
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
@@ -26,13 +28,16 @@ _GRACE = timedelta(seconds=2)
 def hand_in(*, assignment: Assignment, fence: int, key: str, annotations: Any) -> Submission:
     """Submit an annotator's answers: checked under the pinned configuration against the trace, and made a result.
 
-    Raises Incomplete with every gap, UnreadablePinError, and what submit() raises. A repetition is not judged again.
+    Raises Incomplete with every gap, UnreadablePinError, and what submit() raises. A repetition is answered as it was,
+    also where a later release of the software would not take it.
     """
     now = timezone.now()
-    known = assignment.submissions.filter(organisation=assignment.organisation_id, key=key)
-    result: dict[str, Any] = {}
-    if not known.exists():
+    try:
         result = results(annotations, assignment.configuration(), evidence_of(assignment.trace), now)
+    except (Incomplete, UnreadablePinError):
+        if not assignment.submissions.filter(organisation=assignment.organisation_id, key=key).exists():
+            raise
+        result = {}
     return submit(assignment=assignment, fence=fence, key=key, sent=annotations, result=result, at=now)
 
 
@@ -52,7 +57,8 @@ def submit(
         lock_desk(assignment.project, assignment.user)
         places = lock_places(assignment)
         row = lock_assignment(assignment)
-        known = row.submissions.filter(organisation=row.organisation_id, key=key).first()
+        earlier = list(row.submissions.filter(organisation=row.organisation_id).defer("packed"))
+        known = next((submission for submission in earlier if submission.key == key), None)
         if known is not None:
             if known.request_sha256 != digest:
                 raise KeyReused(
@@ -70,7 +76,7 @@ def submit(
         submission = Submission.objects.create(
             project=row.project,
             assignment=row,
-            number=row.submissions.filter(organisation=row.organisation_id).count() + 1,
+            number=len(earlier) + 1,
             packed=pack(result),
             submitted_at=now,
             key=key,

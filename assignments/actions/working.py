@@ -25,10 +25,10 @@ def heartbeat(*, assignment: Assignment, fence: int) -> Assignment:
     Raises LeaseEnded after the sweep has taken it back, TakenOver where another page goes on, NotOpen where it is over.
     """
     until = timezone.now() + timedelta(minutes=assignment.rules().lease_minutes)
-    renewed = Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=fence).update(lease_until=until)
-    assignment.refresh_from_db()
-    if not renewed:
+    if not Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=fence).update(lease_until=until):
+        assignment.refresh_from_db(fields=["state", "fence", "lease_until"])
         raise refusal(assignment, fence)
+    assignment.state, assignment.fence, assignment.lease_until = OPEN, fence, until
     return assignment
 
 
@@ -48,13 +48,15 @@ def save_draft(*, assignment: Assignment, fence: int, revision: int, content: An
         now, packed = timezone.now(), pack(content)
         drafts = Draft.objects.filter(organisation=assignment.organisation_id, assignment=assignment)
         if revision:
-            saved = drafts.filter(revision=revision).update(revision=F("revision") + 1, packed=packed, saved_at=now)
+            again = drafts.filter(revision=revision)
+            is_saved = bool(again.update(revision=F("revision") + 1, packed=packed, saved_at=now))
+            stored = drafts.first()
         else:
             made = Draft(assignment=assignment, packed=packed, saved_at=now)
             Draft.objects.bulk_create([made], ignore_conflicts=True)
-            saved = drafts.filter(pk=made.pk).count()
-        stored = drafts.first()
-        if not saved or stored is None:
+            stored = drafts.first()
+            is_saved = stored is not None and stored.pk == made.pk
+        if stored is None or not is_saved:
             raise DraftConflict(revision=stored.revision if stored else 0, content=stored.content if stored else None)
     return stored
 

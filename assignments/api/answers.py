@@ -10,13 +10,26 @@ from assignments.api import shapes
 from assignments.models import Assignment, Submission
 from assignments.records import annotator_names, record_of
 from assignments.wording import why_nothing
+from traces.judging import exact_paths
+from traces.models import TraceFile
 
-_UNSAID = ("project__draft", "version__source", "version__configuration", "trace__report", "trace__tags")
+_FACTS = (
+    "pk",
+    "project__slug",
+    "trace",
+    "trace__external_id",
+    "trace__version",
+    "trace__task",
+    "state",
+    "fence",
+    "lease_until",
+    "version__number",
+)
 
 
 def summaries_of(assignments: Iterable[UUID]) -> list[shapes.Assignment]:
     """The assignments of these ids, those that were claimed first before the others."""
-    return [shapes.Assignment(**_facts(row)) for row in _rows(assignments)]
+    return [shapes.Assignment(**facts) for facts in _facts(assignments)]
 
 
 def summary_of(assignment: UUID) -> shapes.Assignment:
@@ -24,16 +37,19 @@ def summary_of(assignment: UUID) -> shapes.Assignment:
     return summary
 
 
-def detail_of(assignment: UUID) -> shapes.AssignmentInDetail:
+def detail_of(assignment: Assignment) -> shapes.AssignmentInDetail:
     """Everything that somebody needs who begins to work on it. Raises UnreadablePinError."""
-    (row,) = _rows([assignment])
-    configuration = row.configuration()
-    files = row.trace.files.order_by("index").values("index", "path", "operation", "added", "removed")
+    configuration = assignment.configuration()
+    files = list(TraceFile.objects.filter(trace=assignment.trace_id).order_by("index"))
+    (facts,) = _facts([assignment.pk])
     return shapes.AssignmentInDetail(
-        **_facts(row),
+        **facts,
         lease_minutes=configuration.assignment.lease_minutes,
-        draft=draft_of(row),
-        files=[shapes.File(**file) for file in files],
+        draft=draft_of(assignment),
+        files=[
+            shapes.File(index=row.index, path=path, operation=row.operation, added=row.added, removed=row.removed)
+            for row, path in zip(files, exact_paths(files), strict=True)
+        ],
         schemes=[
             shapes.Scheme(
                 name=scheme.name,
@@ -72,20 +88,22 @@ def annotations_of(submissions: list[Submission]) -> list[shapes.Submission]:
     ]
 
 
-def _rows(assignments: Iterable[UUID]) -> list[Assignment]:
-    rows = Assignment.objects.filter(pk__in=list(assignments)).select_related("project", "trace", "version")
-    return list(rows.defer(*_UNSAID).order_by("since", "pk"))
-
-
-def _facts(row: Assignment) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "project": row.project.slug,
-        "trace": shapes.Trace(
-            id=row.trace_id, external_id=row.trace.external_id, version=row.trace.version, task=row.trace.task
-        ),
-        "state": row.state,
-        "fence": row.fence,
-        "lease_until": row.lease_until,
-        "configuration_version": row.version.number,
-    }
+def _facts(assignments: Iterable[UUID]) -> list[dict[str, Any]]:
+    rows = Assignment.objects.filter(pk__in=list(assignments)).order_by("since", "pk").values(*_FACTS)
+    return [
+        {
+            "id": row["pk"],
+            "project": row["project__slug"],
+            "trace": shapes.Trace(
+                id=row["trace"],
+                external_id=row["trace__external_id"],
+                version=row["trace__version"],
+                task=row["trace__task"],
+            ),
+            "state": row["state"],
+            "fence": row["fence"],
+            "lease_until": row["lease_until"],
+            "configuration_version": row["version__number"],
+        }
+        for row in rows
+    ]

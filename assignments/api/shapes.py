@@ -157,7 +157,8 @@ class Draft(Shape):
 
 class File(Shape):
     index: int
-    path: str
+    path: Text
+    """As answers name the file."""
     operation: Literal["added", "modified", "deleted", "renamed", "copied", "unchanged"]
     added: int
     removed: int

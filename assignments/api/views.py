@@ -31,7 +31,8 @@ from traces.judging import judged_file
 
 LARGEST_ANNOTATION = 2_000_000
 _KEY = re.compile(r"[!-~]{1,100}")
-_NOT_IN_RECORDS = [f"assignment__trace__{name}" for name in ("task", "report", "tags")]
+_NOT_NEEDED = ("project__draft", "trace__task", "trace__report", "trace__tags")
+_NOT_IN_RECORDS = [f"assignment__{name}" for name in _NOT_NEEDED if name.startswith("trace__")]
 _LINE = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
@@ -40,8 +41,8 @@ class AnnotatorView(ApiView):
 
     def own_assignment(self) -> Assignment:
         """The caller's assignment that the address names, whatever became of it."""
-        rows = Assignment.objects.of(self.person).select_related("project")
-        found = get_object_or_404(rows.defer("project__draft"), pk=self.kwargs["assignment_id"])
+        rows = Assignment.objects.of(self.person).select_related("project", "trace").defer(*_NOT_NEEDED)
+        found = get_object_or_404(rows, pk=self.kwargs["assignment_id"])
         found.user = self.person
         return found
 
@@ -107,7 +108,7 @@ class AssignmentView(AnnotatorView):
     @extend_schema(responses=shapes.AssignmentInDetail)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """One assignment with its draft, its files and the pinned schemes."""
-        return Response(detail_of(self.own_assignment().pk))
+        return Response(detail_of(self.own_assignment()))
 
 
 class HeartbeatView(AnnotatorView):
@@ -123,7 +124,7 @@ class ResumeView(AnnotatorView):
     @extend_schema(request=None, responses=shapes.AssignmentInDetail)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Go on here: take over from another page, or claim a trace again whose lease ended."""
-        return Response(detail_of(resume(assignment=self.own_assignment()).pk))
+        return Response(detail_of(resume(assignment=self.own_assignment())))
 
 
 class DraftView(AnnotatorView):
@@ -218,7 +219,7 @@ class WithdrawView(AnnotatorView):
     def post(self, request: Request, submission_id: UUID) -> Response:
         """Take a submission back, within seconds: the assignment is open again, with its draft."""
         own = Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")
-        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
+        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id))))
 
 
 def _idempotency_key(request: Request) -> str:

@@ -131,9 +131,8 @@ class Assignment(TenantModel):
         return self.kind == Kind.NORMAL
 
     def rules(self) -> AssignmentRules:
-        """How the pinned configuration gives traces out, read without the rest of it."""
-        versions = ConfigurationVersion.objects.filter(pk=self.version_id)
-        return AssignmentRules.model_validate(versions.values_list("configuration__assignment", flat=True).get() or {})
+        """How the pinned configuration gives traces out, also where the rest of it cannot be read any more."""
+        return _rules(self.version_id)
 
     def configuration(self) -> ProjectConfiguration:
         """What page, checks and exports of this assignment follow. Raises UnreadablePinError."""
@@ -143,9 +142,15 @@ class Assignment(TenantModel):
         return self.drafts.first()
 
 
+# Kept in memory, because a version never changes; asked for by the ids of rows that the reader has found.
+@lru_cache(maxsize=1_000)
+def _rules(version: UUID) -> AssignmentRules:
+    versions = ConfigurationVersion.objects.filter(pk=version)
+    return AssignmentRules.model_validate(versions.values_list("configuration__assignment", flat=True).get() or {})
+
+
 @lru_cache(maxsize=200)
 def _configuration(version: UUID) -> ProjectConfiguration:
-    """Kept in memory, because a version never changes; asked for by the ids of rows that the reader has found."""
     versions = ConfigurationVersion.objects.filter(pk=version)
     return pinned(versions.values_list("configuration", flat=True).get())
 

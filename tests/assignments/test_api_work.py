@@ -222,7 +222,10 @@ def test_every_text_comes_back_as_it_went(world: World, text: str) -> None:
 def test_a_path_that_no_address_can_hold_is_asked_for_with_signs_in_its_place(world: World) -> None:
     reviewed(world.acme, world.acme_project, outcome("a\ud800b\x00.py", "", "one\ntwo\n"))
     api = api_of(world.bob)
-    where = f"assignments/{api.claim()['id']}/lines/"
+    held = api.claim()
+    (file,) = api.get(f"assignments/{held['id']}/").json()["files"]
+    assert file["path"] == "a\ud800b\x00.py"
+    where = f"assignments/{held['id']}/lines/"
     for asked in ("a\ufffdb\ufffd.py", "a\ufffdb\x00.py"):
         assert api.get(where, file=asked, side="new", start="2", end="2").json()["text"] == "two"
 

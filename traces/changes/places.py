@@ -3,16 +3,33 @@
 Made from the changes as they were stored. Says nothing about who judges or how.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from traces.changes.model import FileChange, Operation, ending_of
+from traces.changes.model import Hunk, Operation, ending_of
 from traces.changes.texts import split_lines
 
 Side: TypeAlias = Literal["new", "old"]
 SIDES: tuple[Side, ...] = ("new", "old")
+
+
+class Change(Protocol):
+    """What is asked of a FileChange here; a store may unpack the last three when they are asked for."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def old_path(self) -> str: ...
+    @property
+    def operation(self) -> Operation: ...
+    @property
+    def hunks(self) -> Sequence[Hunk]: ...
+    @property
+    def old_text(self) -> str | None: ...
+    @property
+    def new_text(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -22,7 +39,7 @@ class JudgedFile:
     path: str
     old_path: str
     operation: Operation
-    changes: tuple[FileChange, ...]
+    changes: tuple[Change, ...]
 
     def lines(self, side: Side) -> Mapping[int, str]:
         """The texts of the lines that can be commented, without line ends, by their number on that side.
@@ -66,16 +83,16 @@ class Evidence:
     steps: int = 0
 
     @classmethod
-    def of(cls, changes: Iterable[FileChange], steps: int = 0) -> "Evidence":
+    def of(cls, changes: Iterable[Change], steps: int = 0) -> "Evidence":
         """The changes by path. What a patch says of one path in several parts, as where a file gives way to a link,
         is one modified file."""
-        by_path: dict[str, list[FileChange]] = {}
+        by_path: dict[str, list[Change]] = {}
         for change in changes:
             by_path.setdefault(change.path, []).append(change)
         return cls({path: _file(path, parts) for path, parts in by_path.items()}, steps)
 
 
-def _file(path: str, parts: list[FileChange]) -> JudgedFile:
+def _file(path: str, parts: list[Change]) -> JudgedFile:
     operations = {part.operation for part in parts}
     operation = parts[0].operation if len(operations) == 1 else "modified"
     return JudgedFile(path, parts[0].old_path, operation, tuple(parts))
