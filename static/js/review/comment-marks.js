@@ -6,7 +6,9 @@ import { element, visible } from "./suggestion.js";
 /** @typedef {import("./comment-form.js").Draft & { isNew: boolean, isDraft: boolean }} Entry isNew: nothing of it is saved; isDraft: not all of it is */
 
 export class CommentMarks {
-  /** The files whose markers were shown. @type {Set<string>} */ #marked = new Set();
+  // This runs with every keystroke on pages of 150 files: only what changed is drawn.
+  /** What is shown beside each file that has comments, or had. @type {Map<string, string>} */ #marked = new Map();
+  /** The items of each list by what they say. @type {WeakMap<Element, Map<string, HTMLElement>>} */ #items = new WeakMap();
 
   /** @param {import("../task/task.js").Task} task @param {string} name of the scheme @param {DocumentFragment | null} template */
   constructor(task, name, template) {
@@ -27,19 +29,33 @@ export class CommentMarks {
     if (!this.template) return;
     const total = document.querySelector(".mine__open .badge");
     if (total) total.textContent = String(entries.length);
-    // Only files that have something to show, or had: a page may have 150, and this runs with every keystroke.
-    const paths = new Set(entries.map(({ file }) => file));
-    for (const { index, path } of this.files) {
-      if (!paths.has(path) && !this.#marked.has(path)) continue;
-      this.#marked.add(path);
+    const paths = new Set([...this.#marked.keys(), ...entries.map(({ file }) => file)]);
+    for (const path of paths) {
       const own = entries.filter(({ file }) => file === path);
-      for (const place of document.querySelectorAll(`[data-file="${index}"] .tree__sub, #f${index} > .file__head`)) {
-        this.#mark(place, own.filter(({ isNew }) => !isNew).length, own.filter(({ isDraft }) => isDraft).length);
-      }
+      this.#markFile(path, own.filter(({ isNew }) => !isNew).length, own.filter(({ isDraft }) => isDraft).length);
     }
     for (const list of document.querySelectorAll("[data-my-comments]")) {
-      const items = entries.map((entry) => this.#newItem(entry));
-      list.replaceChildren(...(items.length ? items : [cloneOf(this.template, "none")]));
+      const before = this.#items.get(list);
+      /** @type {Map<string, HTMLElement>} */
+      const items = new Map();
+      for (const entry of entries) {
+        const key = JSON.stringify(entry);
+        items.set(key, before?.get(key) ?? this.#newItem(entry));
+      }
+      this.#items.set(list, items);
+      list.replaceChildren(...(items.size ? items.values() : [cloneOf(this.template, "none")]));
+    }
+  }
+
+  /** @param {string} path @param {number} saved @param {number} drafts */
+  #markFile(path, saved, drafts) {
+    const shown = `${saved} ${drafts}`;
+    if (this.#marked.get(path) === shown) return;
+    this.#marked.set(path, shown);
+    for (const { index } of this.files.filter((file) => file.path === path)) {
+      for (const place of document.querySelectorAll(`[data-file="${index}"] .tree__sub, #f${index} > .file__head`)) {
+        this.#mark(place, saved, drafts);
+      }
     }
   }
 

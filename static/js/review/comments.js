@@ -96,13 +96,14 @@ class Comments {
   }
 
   #count() {
-    const drafts = new Set(this.#unsaved().map(({ id }) => id));
-    const shown = this.#entries().filter(({ id, isNew }) => !isNew || drafts.has(id));
+    const entries = this.#entries();
+    const drafts = new Set(this.#unsaved(entries).map(({ id }) => id));
+    const shown = entries.filter(({ id, isNew }) => !isNew || drafts.has(id));
     this.marks.show(shown.map((entry) => ({ ...entry, ...this.#drafts.get(entry.id), isDraft: drafts.has(entry.id) })));
   }
 
-  #unsaved() {
-    return this.#entries().filter(({ id }) => {
+  #unsaved(entries = this.#entries()) {
+    return entries.filter(({ id }) => {
       const draft = this.#drafts.get(id);
       return draft && this.#isDirty(draft);
     });
