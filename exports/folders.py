@@ -9,7 +9,7 @@ import tempfile
 import zipfile
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from exports.formats.records import (
     NO_TRACE,
     Answer,
     Kind,
+    Need,
     Project,
     Record,
     Refusal,
@@ -75,7 +76,7 @@ class Folder:
     def project(self) -> Project:
         versions = {number: read_configuration(text, VERSIONS) for number, text, _ in self.configuration_sources()}
         if versions:
-            return Project(versions[max(versions)], versions)
+            return Project(versions=versions)
         if self._configuration is None or not self._configuration.is_file():
             return Project.unknown()
         return Project(read_configuration(_text(self._configuration), self._configuration.name))
@@ -88,7 +89,7 @@ class Folder:
     def has_traces(self) -> bool:
         return self._traces is not None
 
-    def records(self, resolve: Resolve) -> Iterator[Sequence[Record]]:
+    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Sequence[Record]]:
         if resolve == "latest":
             wanted = set(self._latest())
             chosen = (record for place, record in enumerate(self._records()) if place in wanted)
@@ -115,7 +116,7 @@ class Folder:
                 groups[key][1].append(answer)
         yield from groups.values()
 
-    def facts(self, wanted: Wanted) -> Iterator[TraceFacts]:
+    def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
         for record, _ in wanted:
             yield self._facts(record.trace)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from exports.formats.records import NO_TRACE, Record, Refusal, Source, TraceFacts, json_text
+from exports.formats.records import NO_TRACE, Record, Refusal, Source, json_text
 from exports.formats.registry import Format
 
 SCHEMA_VERSION = 1
@@ -61,23 +61,23 @@ class Manifest:
         return asdict(self)
 
 
-def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> bytes:
-    """The rows of some records."""
+def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> Iterator[bytes]:
+    """The rows of some records, record by record."""
+    if not format.needs:
+        return map(format.write, portion, repeat(NO_TRACE))
     records = list(portion)
-    facts: Iterable[TraceFacts] = repeat(NO_TRACE)
-    if format.reads_traces:
-        facts = source.facts([(record, format.paths(record)) for record in records])
-    return b"".join(map(format.write, records, facts))
+    # A record comes before its facts, so that none are made for a record that is not there.
+    return map(format.write, records, source.facts([(one, format.paths(one)) for one in records], format.needs))
 
 
 def body_of(format: Format, source: Source) -> Iterator[bytes]:
     """All rows of the source. Raises Refusal where there are none."""
     if not source.names_every_version:
-        for portion in source.records(format.resolve):
+        for portion in source.records(format.resolve, held=False):
             for record in portion:
                 format.scan(record)
-    for portion in source.records(format.resolve):
-        yield rows_of(format, source, portion)
+    for portion in source.records(format.resolve, held=bool(format.needs)):
+        yield from rows_of(format, source, portion)
     format.finish(source)
     if not format.rows:
         raise Refusal(format.nothing())

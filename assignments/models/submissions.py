@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 from django_stubs_ext import WithAnnotations
 
@@ -71,19 +71,31 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.with_surplus().filter(is_surplus=False)
 
     def counted_at(self, snapshot: Snapshot) -> "SubmissionQuerySet":
-        """Those that counted at that moment, whatever was submitted or taken back since."""
+        """Those that counted at that moment, whatever was submitted or taken back since.
+
+        What takes one out is asked row by row, along unique keys: joined, as NOT EXISTS is, whole tables would be read
+        for each portion of a long export.
+        """
         seen = snapshot.saw()
-        standing = ~Exists(
-            Withdrawal.objects.filter(seen, organisation=OuterRef("organisation"), submission=OuterRef("pk"))
+
+        def taken_back(submission: OuterRef) -> Subquery:
+            rows = Withdrawal.objects.filter(seen, organisation=OuterRef("organisation"), submission=submission)
+            return Subquery(rows.values("pk")[:1])
+
+        later = (
+            Submission.objects.filter(
+                seen,
+                organisation=OuterRef("organisation"),
+                assignment=OuterRef("assignment"),
+                number__gt=OuterRef("number"),
+            )
+            .alias(taken_back=taken_back(OuterRef("pk")))
+            .filter(taken_back__isnull=True)
         )
-        later = Submission.objects.filter(
-            seen,
-            standing,
-            organisation=OuterRef("organisation"),
-            assignment=OuterRef("assignment"),
-            number__gt=OuterRef("number"),
+        rows = self.filter(seen, is_surplus=False).alias(
+            taken_back=taken_back(OuterRef("pk")), later=Subquery(later.values("pk")[:1])
         )
-        return self.filter(seen, standing, ~Exists(later), is_surplus=False)
+        return rows.filter(taken_back__isnull=True, later__isnull=True)
 
 
 class Submission(TenantModel):

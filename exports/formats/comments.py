@@ -22,7 +22,7 @@ class Comments(Format):
     suffix = ".jsonl"
     media_type = "application/jsonl"
     options = RowOptions
-    reads_traces = True
+    needs = frozenset({"task_description", "files"})
 
     def paths(self, record: Record) -> Collection[str]:
         return {path for comment in self._comments(record) if isinstance(path := comment.get("file"), str)}

@@ -25,7 +25,7 @@ class FileRatings(Format):
     suffix = ".csv"
     media_type = "text/csv; charset=utf-8"
     options = RowOptions
-    reads_traces = True
+    needs = frozenset({"operations"})
 
     def start(self) -> dict[str, Any]:
         return {"rows": 0, "dimensions": _dimensions(self.project)}

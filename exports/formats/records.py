@@ -4,7 +4,7 @@ Sources (files or a database) make these; nothing here knows where they come fro
 """
 
 import json
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
@@ -101,9 +101,9 @@ NO_TRACE = NoTrace()
 
 @dataclass(frozen=True)
 class Project:
-    """The configurations that records were made under, by their version, and the one for records that name none."""
+    """The configurations that records were made under, by their version; `default` is for records that name none."""
 
-    newest: ProjectConfiguration
+    default: ProjectConfiguration | None = None
     versions: Mapping[int, ProjectConfiguration] = field(default_factory=dict)
 
     @classmethod
@@ -111,21 +111,28 @@ class Project:
         """Where nobody says how the project is configured: the schemes with the documented names."""
         return cls(ProjectConfiguration(task_name="Unknown project"))
 
+    @property
+    def newest(self) -> ProjectConfiguration | None:
+        return self.versions[max(self.versions)] if self.versions else self.default
+
     def scheme(self, record: Record, annotation_type: str) -> SchemeConfiguration | None:
         """The scheme of that type in the configuration that the record was made under."""
-        configuration = self.versions.get(record.configuration_version or 0, self.newest)
-        return _scheme(configuration, annotation_type)
+        made_under = record.configuration_version
+        if made_under is not None and made_under in self.versions:
+            return _scheme(self.versions[made_under], annotation_type)
+        return _scheme(self.newest, annotation_type)
 
     def schemes(self, annotation_type: str) -> Iterator[SchemeConfiguration]:
         """The scheme of that type in every configuration that has one, the newest first."""
-        for configuration in (self.newest, *(self.versions[number] for number in sorted(self.versions, reverse=True))):
+        numbers = sorted(self.versions, reverse=True)
+        for configuration in (self.versions[number] for number in numbers) if numbers else (self.default,):
             if scheme := _scheme(configuration, annotation_type):
                 yield scheme
 
 
-def _scheme(configuration: ProjectConfiguration, annotation_type: str) -> SchemeConfiguration | None:
-    found = (scheme for scheme in configuration.annotation_schemes if scheme.annotation_type == annotation_type)
-    return next(found, None)
+def _scheme(configuration: ProjectConfiguration | None, annotation_type: str) -> SchemeConfiguration | None:
+    schemes = configuration.annotation_schemes if configuration else ()
+    return next((scheme for scheme in schemes if scheme.annotation_type == annotation_type), None)
 
 
 def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun: str) -> Any:
@@ -137,6 +144,7 @@ def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun
     raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files"]
 Wanted: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 
@@ -152,9 +160,10 @@ class Source(Protocol):
         """Whether `project` has the configuration of every record, so that none has a value that it does not name."""
         ...
 
-    def records(self, resolve: Resolve) -> Iterator[Sequence[Record]]:
-        """The records in their order, in portions that memory holds; "all" and "majority" are all of them.
+    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
+        """The records in their order, in portions, each to be used up before the next; "majority" are all of them.
 
+        With `held` a portion fits into memory and can be made a list, so that facts can be asked for within it.
         Raises Refusal where nothing can be selected so.
         """
         ...
@@ -166,8 +175,8 @@ class Source(Protocol):
         """
         ...
 
-    def facts(self, wanted: Wanted) -> Iterator[TraceFacts]:
-        """For each record what its trace says."""
+    def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
+        """For each record what its trace says, as far as it is needed; the next one is asked for after its use."""
         ...
 
     def trace_lines(self) -> Iterator[bytes]:

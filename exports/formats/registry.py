@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
 from exports.formats.options import Options
-from exports.formats.records import Project, Record, Refusal, Resolve, Source, TraceFacts
+from exports.formats.records import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
 
 ENTRY_POINT_GROUP = "potato.export_formats"
 
@@ -27,8 +27,8 @@ class Format:
     suffix: ClassVar[str]
     media_type: ClassVar[str]
     options: ClassVar[type[Options]]
-    reads_traces: ClassVar[bool] = False
-    """Whether rows need what only traces know."""
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """What of the traces the rows say."""
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
 

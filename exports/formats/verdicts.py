@@ -22,7 +22,7 @@ class Verdicts(Format):
     suffix = ".json"
     media_type = "application/json"
     options = SelectionOptions
-    reads_traces = True
+    needs = frozenset({"agent_model"})
 
     def start(self) -> dict[str, Any]:
         return {"rows": 0, "summaries": 0, "all": {}, "by_agent_model": {}, "by_annotator": {}}
@@ -58,7 +58,7 @@ class Verdicts(Format):
             return
         for record, decisions in source.by_trace(self._decision):
             decision = _majority(decisions)
-            (facts,) = source.facts([(record, ())])
+            (facts,) = source.facts([(record, ())], self.needs)
             _count(self.state["all"], decision)
             _count(self.state["by_agent_model"].setdefault(facts.agent_model or UNKNOWN, {}), decision)
 

@@ -1,0 +1,60 @@
+"""Exports the annotations of a project, or of files as `python -m potato.export` does, to a file."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts.models import Organisation, Project
+from exports.command import Request, UsageError, add_arguments, export, read_request
+from exports.folders import Folder
+from exports.formats.records import Refusal
+from exports.stored import StoredProject
+from tenancy.actor import Actor, acting, acting_in
+from tenancy.snapshots import Snapshot
+
+
+class Command(BaseCommand):
+    help = "Export annotations of ORG/PROJECT, or of files, to a file. Exits 1 where nothing is selected."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", metavar="ORG/PROJECT", help="the project to export")
+        add_arguments(parser, input_is_required=False)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name, path = options["project"], options["input"]
+        if bool(name) == bool(path):
+            raise CommandError("Say what to export: --project ORG/PROJECT, or -i PATH.", returncode=2)
+        try:
+            request = read_request(options)
+            if path:
+                with Folder(path, options["config"]) as folder:
+                    self.stdout.write(export(request, folder))
+            else:
+                self._export_project(name, request, options)
+        except UsageError as refusal:
+            raise CommandError(refusal.sentence, returncode=2) from None
+        except Refusal as refusal:
+            raise CommandError(refusal.sentence) from None
+
+    def _export_project(self, name: str, request: Request, options: dict[str, Any]) -> None:
+        if options["config"] and request.output:
+            raise UsageError("--config says where to write without -o. Leave one of the two out.")
+        project = _project(name)
+        actor = Actor(project.organisation_id, (project.organisation_id,))
+        with acting(actor):
+            snapshot = Snapshot.now()
+        self.stdout.write(export(request, StoredProject(project, actor, snapshot)))
+
+
+def _project(name: str) -> Project:
+    slug, _, project = name.partition("/")
+    if not (slug and project):
+        raise UsageError(f"{name!r} names no project. Write ORG/PROJECT, as in demo/agent-code-review.")
+    organisation = Organisation.objects.filter(slug=slug).first()
+    if organisation is None:
+        raise Refusal(f"There is no organisation {slug!r}.")
+    with acting_in(organisation):
+        found = Project.objects.filter(slug=project).first()
+    if found is None:
+        raise Refusal(f"{slug} has no project {project!r}.")
+    return found

@@ -1,0 +1,417 @@
+"""Reads records, traces and configurations from the database, as they were at one moment, with flat memory.
+
+Every portion is a short transaction, so that an export of hours holds nothing back; the snapshot makes them one whole.
+"""
+
+import zlib
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any, cast
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Length, TruncSecond
+
+from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from accounts.configuration.annotations import timestamp
+from accounts.models import ConfigurationVersion, Membership
+from accounts.models import Project as ProjectRow
+from assignments.models import Assignment, Kind, Submission
+from exports.formats.records import (
+    NO_TRACE,
+    Answer,
+    Need,
+    Project,
+    Record,
+    Refusal,
+    Resolve,
+    TraceFacts,
+    Wanted,
+    json_text,
+)
+from jobs.wording import storable
+from tenancy.actor import Actor, acting
+from tenancy.snapshots import Snapshot
+from traces.changes.places import Evidence, JudgedFile
+from traces.models import Body, Trace, TraceFile
+from traces.records import change_from
+
+ROWS_AT_ONCE = 5_000
+BYTES_AT_ONCE = 32 * 2**20
+HELD_AT_ONCE = 1_000
+HELD_BYTES_AT_ONCE = 4 * 2**20
+UNPACKED_BYTES_AT_ONCE = 16 * 2**20
+FACTS_AT_ONCE = 100
+TRACES_AT_ONCE = 500
+LINES_KEPT = 100_000
+_COLUMNS = {
+    "pk": "uuid",
+    "submitted_at": "timestamptz",
+    "packed": "bytea",
+    "assignment__trace_id": "uuid",
+    "assignment__user_id": "uuid",
+    "assignment__version_id": "uuid",
+    "assignment__kind": "text",
+    "assignment__trace__external_id": "text",
+    "assignment__trace__version": "int4",
+}
+_GZIP = 31
+"""What tells zlib that gzip's frame is around it."""
+_TASK_LENGTH, _NAME_LENGTH, _PATH_LENGTH = 100_000, 200, 4096
+
+
+@contextmanager
+def reading(actor: Actor) -> Iterator[None]:
+    """A short transaction for portions, which are found along indexes, row by row.
+
+    A planner that thinks of all rows would read whole tables for each portion, and compile queries for longer than
+    they run.
+    """
+    with acting(actor), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off")
+        yield
+
+
+class StoredProject:
+    """A source of records: a project's counted submissions in the order of their making, at the snapshot."""
+
+    names_every_version = True
+
+    def __init__(self, project: ProjectRow, actor: Actor, snapshot: Snapshot) -> None:
+        self._row = project
+        self._actor = actor
+        self._snapshot = snapshot
+        self._files = _Files()
+        with reading(actor):
+            # Read here, because records are made while rows are on their way.
+            versions = ConfigurationVersion.objects.filter(project=project)
+            self._versions = {
+                pk: (number, given) for pk, number, given in versions.values_list("pk", "number", "configuration")
+            }
+            self._annotators = dict(Membership.objects.values_list("user_id", "annotator_name"))
+
+    @cached_property
+    def project(self) -> Project:
+        return Project(versions=_Pinned(self._versions))
+
+    def count(self, resolve: Resolve) -> int:
+        """How many records there are."""
+        with reading(self._actor):
+            return self._selected(resolve).count()
+
+    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
+        for _, records in self.portions(resolve, held=held):
+            yield records
+
+    def portions(
+        self, resolve: Resolve, *, held: bool, after: UUID | None = None
+    ) -> Iterator[tuple[UUID, Iterable[Record]]]:
+        """Portions of records behind that submission, each with the id of its last one."""
+        if resolve == "adjudicated" and after is None:
+            self._demand_adjudicated()
+        rows, size = (HELD_AT_ONCE, HELD_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
+        while keys := self._keys(resolve, after, rows, size):
+            after = keys[-1]
+            if held:
+                for portion in _unpacked_in_portions(list(self._between(keys))):
+                    yield portion[-1][0], [self._record(row) for row in portion]
+            else:
+                yield after, map(self._record, self._between(keys))
+
+    def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
+        for _, group in groupby(self._by_trace(), key=lambda record: record.trace):
+            answers: list[Answer] = []
+            for record in group:
+                if (answer := read(record)) is not None:
+                    answers.append(answer)
+            if answers:
+                yield replace(record, annotations_text="{}"), answers
+
+    def _by_trace(self) -> Iterator[Record]:
+        for traces in self._traces_at_once():
+            with reading(self._actor):
+                given = dict(Assignment.objects.filter(trace__in=traces).values_list("pk", "trace_id"))
+                here = self._selected("all").filter(assignment__in=given)
+                found = here.values_list("assignment_id", "pk", Length("packed"))
+                keys = sorted((given[assignment], pk, size) for assignment, pk, size in found)
+            sizes = [(pk, size) for _, pk, size in keys]
+            while sizes:
+                chosen = _first_of(sizes, HELD_BYTES_AT_ONCE)
+                sizes = sizes[len(chosen) :]
+                rows = {row[0]: row for row in self._rows(chosen)}
+                yield from (self._record(rows[pk]) for pk in chosen)
+
+    def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
+        for start in range(0, len(wanted), FACTS_AT_ONCE):
+            yield from self._facts(wanted[start : start + FACTS_AT_ONCE], needs)
+
+    def trace_lines(self) -> Iterator[bytes]:
+        for _, line in self.traces():
+            yield line
+
+    def traces(self, after: UUID | None = None) -> Iterator[tuple[UUID, bytes]]:
+        """The lines of the traces behind that one, each with its trace's id. A trace's versions stand in order."""
+        for traces in self._traces_at_once(after):
+            for pk in traces:
+                with reading(self._actor):
+                    trace = Trace.objects.get(pk=pk)
+                    body = Body.objects.only("packed").get(sha256=trace.content_sha256)
+                yield pk, _trace_line(trace, zlib.decompress(body.packed, _GZIP))
+
+    def configuration_text(self) -> str | None:
+        sources = self.configuration_sources()
+        return sources[-1][1] if sources else None
+
+    def configuration_sources(self) -> Sequence[tuple[int, str, str]]:
+        with reading(self._actor):
+            rows = ConfigurationVersion.objects.filter(project=self._row).order_by("number")
+            return list(rows.values_list("number", "source", "note"))
+
+    def _selected(self, resolve: Resolve) -> Any:
+        counted = Submission.objects.for_project(self._row).counted_at(self._snapshot)
+        if resolve == "adjudicated":
+            return counted.filter(assignment__kind=Kind.ADJUDICATION)
+        if resolve == "latest":
+            # The clock of records has whole seconds; what was made in one second is told apart by its place.
+            counted = counted.annotate(second=TruncSecond("submitted_at"))
+            later = (
+                Submission.objects.for_project(self._row)
+                .counted_at(self._snapshot)
+                .annotate(second=TruncSecond("submitted_at"))
+                .filter(
+                    Q(second__gt=OuterRef("second")) | Q(second=OuterRef("second"), pk__gt=OuterRef("pk")),
+                    assignment__trace=OuterRef("assignment__trace"),
+                )
+            )
+            return counted.alias(later_of_trace=Subquery(later.values("pk")[:1])).filter(later_of_trace__isnull=True)
+        return counted
+
+    def _demand_adjudicated(self) -> None:
+        with reading(self._actor):
+            if not self._selected("adjudicated").exists():
+                raise Refusal(
+                    f"{self._row.name} has no adjudicated annotation. Choose all annotations, or adjudicate first."
+                )
+
+    def _keys(self, resolve: Resolve, after: UUID | None, rows: int, size: int) -> list[UUID]:
+        """The next submissions: so many rows, or fewer where they are over a size."""
+        with reading(self._actor):
+            selected = self._selected(resolve)
+            behind = selected.filter(pk__gt=after) if after else selected
+            sizes = behind.order_by("pk").values_list("pk", Length("packed"))[:rows]
+            return _first_of(sizes, size)
+
+    def _between(self, keys: Sequence[UUID]) -> Iterator[Any]:
+        """The rows of submissions that stand one behind another, found along their index."""
+        wanted = set(keys)
+        here = Submission.objects.for_project(self._row).filter(pk__gte=keys[0], pk__lte=keys[-1])
+        return (row for row in self._copied(here) if row[0] in wanted)
+
+    def _rows(self, keys: Sequence[UUID]) -> Iterator[Any]:
+        return self._copied(Submission.objects.for_project(self._row).filter(pk__in=keys))
+
+    def _copied(self, chosen: Any) -> Iterator[Any]:
+        """The columns of submissions, in order, while PostgreSQL still reads on: COPY is its fastest way out.
+
+        Nothing else can be asked for until the last row.
+        """
+        statement, parameters = chosen.order_by("pk").values_list(*_COLUMNS).query.sql_with_params()
+        copying = f"COPY ({statement}) TO STDOUT (FORMAT BINARY)"
+        with (
+            reading(self._actor),
+            connection.cursor() as cursor,
+            cursor.cursor.copy(copying, parameters) as copy,
+        ):
+            copy.set_types([*_COLUMNS.values()])
+            yield from copy.rows()
+
+    def _record(self, row: Any) -> Record:
+        _, at, packed, trace, user, version, kind, external_id, trace_version = row
+        return Record(
+            id=external_id,
+            annotator=self._annotators[user],
+            timestamp=timestamp(at),
+            annotations_text=zlib.decompress(packed, _GZIP).decode("ascii"),
+            trace_version=trace_version,
+            configuration_version=self._versions[version][0],
+            kind=kind,
+            trace=trace,
+        )
+
+    def _traces_at_once(self, after: UUID | None = None) -> Iterator[list[UUID]]:
+        while True:
+            with reading(self._actor):
+                rows = Trace.objects.filter(
+                    self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row
+                )
+                behind = rows.filter(pk__gt=after) if after else rows
+                found = list(behind.order_by("pk").values_list("pk", flat=True)[:TRACES_AT_ONCE])
+            if not found:
+                return
+            yield found
+            after = found[-1]
+
+    def _facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
+        keys = {cast(UUID, record.trace) for record, _ in wanted}
+        columns = ["pk", "content_sha256", *(name for name in ("agent_model",) if name in needs)]
+        if "task_description" in needs:
+            columns.append("task")
+        with reading(self._actor):
+            traces = {row["pk"]: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
+            files = self._files_of(keys, wanted) if {"operations", "files"} & {*needs} else {}
+        for record, _ in wanted:
+            row = traces[record.trace]
+            yield _StoredFacts(self._actor, row, files.get(record.trace, {}), self._files) if row else NO_TRACE
+
+    def _files_of(self, traces: Collection[UUID], wanted: Wanted) -> dict[Any, dict[str, list["_File"]]]:
+        """The files that are asked for, by trace and by their path as columns keep it."""
+        paths = {storable(path, _PATH_LENGTH) for _, paths in wanted for path in paths}
+        found: defaultdict[Any, dict[str, list[_File]]] = defaultdict(dict)
+        rows = TraceFile.objects.filter(trace__in=traces, path__in=paths).order_by("trace", "index")
+        for trace, path, operation, sha256 in rows.values_list("trace", "path", "operation", "sha256"):
+            found[trace].setdefault(path, []).append(_File(operation, sha256))
+        return found
+
+
+@dataclass(frozen=True)
+class _File:
+    operation: str
+    sha256: str
+
+
+class _Pinned(Mapping[int, ProjectConfiguration]):
+    """Configurations by their version, each read when it is first asked for."""
+
+    def __init__(self, versions: dict[UUID, tuple[int, dict[str, Any]]]) -> None:
+        self._given = dict(versions.values())
+        self._read: dict[int, ProjectConfiguration] = {}
+
+    def __getitem__(self, number: int) -> ProjectConfiguration:
+        if number not in self._read:
+            try:
+                self._read[number] = pinned(self._given[number])
+            except UnreadablePinError as reason:
+                raise Refusal(f"Version {number}: {reason.sentence}") from None
+        return self._read[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+
+class _Files:
+    """Files with their lines, the latest used ones, as many as some lines are."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], tuple[JudgedFile | None, int]] = OrderedDict()
+        self._lines = 0
+
+    def read(self, path: str, hashes: tuple[str, ...]) -> JudgedFile | None:
+        """The file of that exact path whose changes are those bodies; None where they are another's."""
+        key = (path, *hashes)
+        if key not in self._kept:
+            bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in=hashes)}
+            changes = [change_from(bodies[sha256]) for sha256 in hashes]
+            lines = sum(len(hunk.lines) for change in changes for hunk in change.hunks) + sum(
+                (text or "").count("\n") for change in changes for text in (change.old_text, change.new_text)
+            )
+            self._kept[key] = Evidence.of(changes).files.get(path), lines
+            self._lines += lines
+            while self._lines > LINES_KEPT and len(self._kept) > 1:
+                _, (_, gone) = self._kept.popitem(last=False)
+                self._lines -= gone
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+
+class _StoredFacts:
+    """What a stored trace says. Texts in columns are mended and cut; where that may be so, the run itself is read."""
+
+    def __init__(self, actor: Actor, row: Mapping[str, Any], files: Mapping[str, list[_File]], cache: _Files) -> None:
+        self._actor = actor
+        self._row = row
+        self._stored = files
+        self._cache = cache
+
+    @property
+    def task_description(self) -> str | None:
+        return self._exact("task", _TASK_LENGTH, "task_description")
+
+    @property
+    def agent_model(self) -> str:
+        return self._exact("agent_model", _NAME_LENGTH, "agent_model")
+
+    def operation(self, path: str) -> str | None:
+        stored = self._stored.get(storable(path, _PATH_LENGTH), ())
+        operations = {file.operation for file in stored}
+        if len(operations) == 1 and _is_exact(path, _PATH_LENGTH):
+            return operations.pop()
+        file = self.file(path)
+        return file.operation if file else None
+
+    def file(self, path: str) -> JudgedFile | None:
+        stored = self._stored.get(storable(path, _PATH_LENGTH))
+        if not stored:
+            return None
+        with reading(self._actor):
+            return self._cache.read(path, tuple(file.sha256 for file in stored))
+
+    def _exact(self, column: str, length: int, member: str) -> str:
+        text: str = self._row[column]
+        if _is_exact(text, length):
+            return text
+        with reading(self._actor):
+            native = Body.objects.get(sha256=self._row["content_sha256"]).content
+        return str(native.get(member, ""))
+
+
+def _is_exact(text: str, length: int) -> bool:
+    """Whether a column of that length keeps the text as it is, or kept it so."""
+    return len(text) < length and storable(text, length) == text and "\ufffd" not in text
+
+
+def _first_of(sizes: Iterable[tuple[UUID, int]], room: int) -> list[UUID]:
+    """As many as fit, at least one."""
+    chosen: list[UUID] = []
+    for pk, size in sizes:
+        room -= size
+        if room < 0 and chosen:
+            break
+        chosen.append(pk)
+    return chosen
+
+
+def _unpacked_in_portions(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    """Rows whose unpacked results fit into memory. gzip keeps a content's length in its last four bytes."""
+    portion: list[Any] = []
+    room = UNPACKED_BYTES_AT_ONCE
+    for row in rows:
+        size = int.from_bytes(row[2][-4:], "little")
+        if portion and size > room:
+            yield portion
+            portion, room = [], UNPACKED_BYTES_AT_ONCE
+        portion.append(row)
+        room -= size
+    if portion:
+        yield portion
+
+
+def _trace_line(trace: Trace, native: bytes) -> bytes:
+    """The run as it was imported, with what the import named it beside it.
+
+    A run without an id gets the one that the import gave it, so that it keeps it wherever it is imported again.
+    """
+    more = f',"trace_version":{trace.version}' if trace.version > 1 else ""
+    name = json_text(trace.external_id)
+    if native.startswith(b'{"id":"",'):
+        native = b'{"id":' + name.encode("ascii") + native.removeprefix(b'{"id":""')
+    elif not native.startswith(b'{"id":' + name.encode("ascii") + b","):
+        more += f',"external_id":{name}'
+    return native.removesuffix(b"}") + more.encode("ascii") + b"}"

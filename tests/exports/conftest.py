@@ -1,0 +1,107 @@
+"""A project of Acme whose traces people review, and the ways in which its reviews leave."""
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Project, User
+from assignments.actions.claiming import claim_next
+from assignments.actions.submitting import hand_in
+from assignments.models import Assignment, Submission
+from exports.command import main
+from tenancy.actor import Actor, acting_in
+from tests.review.documented_record import RECORD
+from tests.review.evidence import numbered
+from tests.traces.stored import outcome, stored
+from tests.worlds import World
+from traces.models import Trace
+
+ANSWERS: dict[str, Any] = RECORD["annotations"]
+SCHEMES = [
+    ("inline_comments", "code_review_comments", {"severity": {"enabled": True}}),
+    ("file_ratings", "code_review_file_ratings", {}),
+    ("verdict", "code_review_verdict", {"require_summary": False, "summary_min_length": 0}),
+]
+FORMATS = {
+    "code_review": ".jsonl",
+    "code_review_comments": ".jsonl",
+    "code_review_file_ratings": ".csv",
+    "code_review_verdicts": ".json",
+}
+
+
+@dataclass
+class Reviews:
+    """Acme's project, seen by its people."""
+
+    world: World
+    project: Project
+    folder: Path
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.world.acme.pk, (self.world.acme.pk,), self.world.alice.pk)
+
+    def publish(self, *, wanted: int = 3, **names: str) -> None:
+        """A version of the configuration in which some schemes have other names."""
+        entries = [
+            {"name": names.get(name, name), "annotation_type": kind, name: block} for name, kind, block in SCHEMES
+        ]
+        source = {"task_name": "Review", "annotation_schemes": entries, "assignment": {"annotations_per_trace": wanted}}
+        with acting_in(self.world.acme, self.world.alice):
+            publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)
+
+    def trace(self, external_id: str = "trace_042", model: str = "model-a") -> Trace:
+        files = (
+            outcome("src/parser.py", numbered(60), numbered(60, (15, 42))),
+            outcome("tests/test_parser.py", None, numbered(31)),
+        )
+        return stored(
+            self.world.acme, self.project, *files, external_id=external_id, task="Fix the parser", agent_model=model
+        )
+
+    def claim(self, user: User) -> Assignment:
+        with acting_in(self.world.acme, user):
+            given = claim_next(project=self.project, user=user)
+            assert isinstance(given, Assignment), given
+            return given
+
+    def submit(self, user: User, **changes: Any) -> Submission:
+        """The next trace of that person, reviewed as documented but for some parts."""
+        return self.hand_in(self.claim(user), **changes)
+
+    def hand_in(self, assignment: Assignment, **changes: Any) -> Submission:
+        answers = {**copy.deepcopy(ANSWERS), **changes}
+        with acting_in(self.world.acme, assignment.user):
+            return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=answers)
+
+    def export(self, format: str, *flags: str, suffix: str = "") -> bytes:
+        """What `manage.py export` writes."""
+        path = self.folder / f"stored-{format}{suffix}"
+        call_command("export", "--project", "acme/parser", "-f", format, "-o", str(path), *flags)
+        return path.read_bytes() if path.is_file() else b""
+
+    def archive(self) -> Path:
+        path = self.folder / "archive.zip"
+        self.export("archive", suffix=".zip")
+        return (self.folder / "stored-archive.zip").rename(path)
+
+    def offline(self, format: str, *flags: str) -> bytes:
+        """What the offline command makes of the project's archive."""
+        path = self.folder / f"offline-{format}"
+        assert main(["-i", str(self.archive()), "-f", format, "-o", str(path), *flags]) == 0
+        return path.read_bytes()
+
+
+@pytest.fixture
+def reviews(committed_world: World, tmp_path: Path) -> Reviews:
+    made = Reviews(committed_world, committed_world.acme_project, tmp_path)
+    made.publish()
+    return made
