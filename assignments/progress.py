@@ -77,11 +77,11 @@ class Place:
 
 
 def place_of(project: Project, user: User) -> Place:
-    """Where a person is who holds a trace of the project."""
-    within = {"organisation": active_organisation(), "project__in": [project.pk]}
-    queued, mine = _queued(within).get(project.pk, {}), _mine(within, user).get(project.pk, {})
+    """Where a person is who holds a trace of the project. Goes through no more than what is left."""
+    mine = _mine({"organisation": active_organisation(), "project__in": [project.pk]}, user).get(project.pk, {})
     done, held = mine.get("done", 0), max(mine.get("open", 0), 1)
-    return Place(done + 1, done + held + queued.get("free", 0) - mine.get("free", 0))
+    free = TracePlaces.objects.for_project(project).free().count()
+    return Place(done + 1, done + held + free - mine.get("free", 0))
 
 
 def _together(

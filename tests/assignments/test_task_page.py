@@ -186,6 +186,20 @@ def test_the_page_holds_everything_that_its_modules_need(world: World, bob: Clie
     assert "Comment on {side} line {line}" in page
 
 
+def test_the_page_counts_the_tasks_that_are_done_and_those_that_are_left(world: World, bob: Client) -> None:
+    publish(world)
+    for name in ("one", "two", "three"):
+        small(world, external_id=name)
+    first = claimed(world)
+    assert "Task 1 of 3" in text_of(bob.get(path_of(first)))
+    with acting_in(world.acme, world.bob):
+        submit_verdict(first)
+    second = path_of(claimed(world))
+    assert "Task 2 of 3" in text_of(bob.get(second))
+    claimed(world, world.mallory)
+    assert "Task 2 of 2" in text_of(bob.get(second)), "somebody else has the third"
+
+
 def test_what_was_drafted_comes_back_with_the_page(world: World, bob: Client) -> None:
     publish(world)
     small(world)
