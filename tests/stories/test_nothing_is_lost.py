@@ -203,15 +203,32 @@ def test_a_second_tab_reads_and_takes_over_with_what_the_first_had_not_sent(desk
     expect(desk.banner).to_contain_text("open in another tab")
     expect(desk.summary).not_to_be_editable()
     reader.assert_clean("the tab that was left")
+    expect(second.summary).to_be_editable()
     second.write(", by the second")
     second.is_saved()
     assert desk.stored_summary() == "From the first tab, by the second"
     second.reload()
     expect(second.banner).to_have_count(0)
-    second.page.close()
     desk.page.get_by_role("button", name="Take over here").click()
     expect(desk.summary).to_have_value("From the first tab, by the second")
     expect(desk.summary).to_be_editable()
+    expect(second.summary).not_to_be_editable()
+
+
+def test_a_tab_that_was_left_writes_again_when_the_other_is_closed(desk: Desk) -> None:
+    second = desk.beside()
+    second.open()
+    second.page.get_by_role("button", name="Take over here").click()
+    expect(desk.summary).not_to_be_editable()
+    expect(second.summary).to_be_editable()
+    second.write("By the second")
+    second.page.close()
+    expect(desk.summary).to_be_editable()
+    expect(desk.summary).to_have_value("By the second")
+    expect(desk.banner).to_have_count(0)
+    desk.write(" and the first")
+    desk.is_saved()
+    assert desk.stored_summary() == "By the second and the first"
 
 
 def test_another_machine_goes_on_and_both_versions_are_shown_before_one_is_kept(

@@ -65,7 +65,7 @@ export class Task {
     this.bar = new Bar(this);
     this.lease = new Lease(this, () => this.bar.showMode());
     this.submissionKey = `potato.submit.${owner}`;
-    this.tabs = new Tabs(`potato.${owner}`, () => this.#leave());
+    this.tabs = new Tabs(`potato.${owner}`, () => this.#leave(), () => void this.#come());
     this.#listen();
   }
 
@@ -150,6 +150,8 @@ export class Task {
 
   /** @param {import("./draft.js").Stored | null} theirs the server's copy, where it has to be chosen from */
   async #open(theirs) {
+    // Another tab may have taken over while the server was asked.
+    if (!this.tabs.isWriter) return this.#setMode("elsewhere");
     write(this.fenceKey, this.fence);
     this.#setMode("open");
     if (theirs) await this.draft.settle(theirs);
@@ -168,6 +170,13 @@ export class Task {
   close(sentence) {
     write(this.fenceKey, null);
     this.#setMode("over", sentence);
+  }
+
+  /** No other tab writes any more. What they have written is read first. */
+  async #come() {
+    const { status, data } = await this.ask("GET", "");
+    if (status === 200 && data.state === "claimed" && data.fence === read(this.fenceKey)) await this.reopen(data);
+    else await this.resume();
   }
 
   /** Another tab writes from now on. */
