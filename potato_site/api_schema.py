@@ -44,7 +44,8 @@ def api_schema() -> dict[str, Any]:
 
 
 def api_schema_yaml() -> str:
-    return OpenApiYamlRenderer().render(api_schema(), renderer_context={}).decode()
+    text: bytes = OpenApiYamlRenderer().render(api_schema(), renderer_context={})
+    return text.decode()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from traces.records import change_from
 class StoredChange:
     """A file's change as it lies in the store: unpacked when its lines are asked for, which most files' never are."""
 
-    def __init__(self, file: TraceFile, packed: bytes) -> None:
+    def __init__(self, file: TraceFile, packed: bytes | memoryview) -> None:
         self._packed = packed
         is_kept = not (_is_altered(file.path) or _is_altered(file.old_path))
         self.path = file.path if is_kept else self._whole.path
@@ -65,7 +65,7 @@ def _changes(files: list[TraceFile]) -> list[StoredChange]:
     return [StoredChange(file, bodies[file.sha256]) for file in files]
 
 
-def _packed(hashes: set[str]) -> dict[str, bytes]:
+def _packed(hashes: set[str]) -> dict[str, bytes | memoryview]:
     return dict(Body.objects.filter(sha256__in=hashes).values_list("sha256", "packed")) if hashes else {}
 
 

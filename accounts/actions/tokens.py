@@ -33,9 +33,12 @@ def make_token(*, membership: Membership, name: str, by_owner: bool) -> tuple[Ap
         raise NotForAdmins("Only an owner makes a token that acts as an owner. Choose another member, or ask one.")
     if not membership.is_active:
         raise MembershipEnded(f"The membership of {membership.annotator_name} has ended. Choose an active member.")
-    text = TokenText.new(membership.organisation_id)
+    actor = current()
+    if actor.organisation is None or actor.user is None:
+        raise RuntimeError("A token is made by a person in an organisation: open acting_in(organisation, user).")
+    text = TokenText.new(actor.organisation)
     token = ApiToken(
-        name=name, membership=membership, prefix=text.prefix, secret_sha256=text.digest, created_by_id=current().user
+        name=name, membership=membership, prefix=text.prefix, secret_sha256=text.digest, created_by_id=actor.user
     )
     token.full_clean()
     with transaction.atomic():

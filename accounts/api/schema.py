@@ -1,6 +1,6 @@
 """How the OpenAPI description tells what every route shares: the two addresses, who comes in, and refusals."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -55,9 +55,10 @@ class ApiSchema(AutoSchema):
         name = type(self.view).__name__.removesuffix("View").lower()
         return name if len(self.view.allowed_methods) == 2 else f"{self.method.lower()}_{name}"
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        return {**bodies, "default": self._get_response_for_code(Problem, "default")}
+        problem = self._get_response_for_code(Problem, "default")  # type: ignore[no-untyped-call]
+        return {**bodies, "default": problem}
 
 
 class SessionScheme(OpenApiAuthenticationExtension):

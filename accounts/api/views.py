@@ -1,9 +1,8 @@
 """The class that every API view extends: who comes in, and JSON both ways. It is no route of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
-from django.http.response import HttpResponseBase
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -27,14 +26,15 @@ _BEARER = "Send the header `Authorization: Bearer pt_...` with an API token of t
 class JSONAlone(BaseContentNegotiation):
     """There is one form of answer; what the client would rather have does not matter."""
 
-    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         wanted = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == wanted), None)
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], str(renderers[0].media_type)
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
 
 
 class ApiView(APIView):
@@ -55,11 +55,11 @@ class ApiView(APIView):
     metadata_class = None
 
     @classmethod
-    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
-        view = super().as_view(**initkwargs)
-        view.permission = cls.right  # type: ignore[attr-defined]  # read by tenancy.permissions
-        view.authenticates = True  # type: ignore[attr-defined]  # read by tenancy.middleware
-        return cast(Callable[..., HttpResponseBase], view)
+    def as_view(cls, **initkwargs: Any) -> Any:  # a view function with attributes, for which the stubs have a class
+        view: Any = super().as_view(**initkwargs)
+        view.permission = cls.right  # read by tenancy.permissions
+        view.authenticates = True  # read by tenancy.middleware
+        return view
 
     def check_permissions(self, request: Request) -> None:
         if request.successful_authenticator is None:
@@ -76,7 +76,7 @@ class ApiView(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer["Cache-Control"] = "no-store"
-        return cast(Response, answer)
+        return answer
 
     @property
     def person(self) -> User:

@@ -2,7 +2,7 @@
 assignments do not exist here."""
 
 import re
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
@@ -26,7 +26,7 @@ from assignments.models import Assignment, Submission
 from assignments.progress import progress_of
 from assignments.records import record_of
 from tenancy.roles import Right
-from traces.changes.places import SIDES, Side
+from traces.changes.places import SIDES
 from traces.judging import judged_file
 
 LARGEST_ANNOTATION = 2_000_000
@@ -158,10 +158,10 @@ class LinesView(AnnotatorView):
         if side not in SIDES:
             raise ParseError("side must be new or old.", code="invalid_request")
         start, end = self._line("start"), self._line("end")
-        text = file.text(cast(Side, side), start, end)
+        text = file.text(side, start, end)
         if text is None:
             raise NotFound(f"The {side} side of this file does not show all of these lines.", code="unknown_line")
-        numbered = file.lines(cast(Side, side))
+        numbered = file.lines(side)
         return Response(shapes.Lines(text=text, lines=[numbered[number] for number in range(start, end + 1)]))
 
     def _asked(self, name: str) -> str:

@@ -18,7 +18,7 @@ DELETED = outcome("src/deleted.py", "one\ntwo\n", None)
 UNCHANGED = read("README.md", numbered(4))
 
 
-def codes(world: World, answers: Any, *events: Any, **blocks: dict[str, Any]) -> list[tuple[str, str]]:
+def codes(world: World, answers: Any, *events: Any, **blocks: Any) -> list[tuple[str, str]]:
     """The gaps of the annotation under these settings, as codes and their paths; nothing where it is taken."""
     reviewed(world.acme, world.acme_project, *events, **blocks)
     api = api_of(world.bob)

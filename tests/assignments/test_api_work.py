@@ -255,11 +255,13 @@ def test_a_draft_has_answers_and_a_pages_own_state_and_nothing_else(world: World
     reviewed(world.acme, world.acme_project)
     api = api_of(world.bob)
     held = api.claim()
-    for content in ([], None, "text", {"other": 1}, {"answers": []}, {"answers": {}, "page": "x" * 500_000}):
-        refused = api.save(held, content)
-        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request"), content
-    for number, content in enumerate(({}, {"page": None}, {"page": [1, 2.5, {"a": "x" * 400_000}]})):
-        assert api.save(held, content, revision=number).status_code == 200
+    refused: list[Any] = [[], None, "text", {"other": 1}, {"answers": []}, {"answers": {}, "page": "x" * 500_000}]
+    for content in refused:
+        answer = api.save(held, content)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request"), content
+    taken: list[Any] = [{}, {"page": None}, {"page": [1, 2.5, {"a": "x" * 400_000}]}]
+    for revision, content in enumerate(taken):
+        assert api.save(held, content, revision=revision).status_code == 200
 
 
 def test_what_is_missing_is_told_with_its_place(world: World) -> None:
