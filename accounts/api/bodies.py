@@ -4,10 +4,17 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
-from rest_framework.exceptions import ParseError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.request import Request
 
 from accounts.configuration.answers import shown
+
+
+class LengthNeeded(APIException):
+    status_code = status.HTTP_411_LENGTH_REQUIRED
+    default_code = "length_needed"
+    default_detail = "Send the body in one piece, with its Content-Length."
 
 
 class Body(BaseModel):
@@ -21,6 +28,8 @@ Given = TypeVar("Given", bound=Body)
 
 def read(model: type[Given], request: Request) -> Given:
     """The body of the request as the model. Raises ParseError (400) that names every key at fault."""
+    if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+        raise LengthNeeded  # Django would take it for an empty one.
     try:
         return model.model_validate(request.data)
     except ValidationError as error:

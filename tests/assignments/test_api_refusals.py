@@ -162,6 +162,13 @@ def test_bodies_are_bounded_by_what_they_are_for(world: World) -> None:
     assert sent(api, f"{where}/skip/", b" " * 16_385).status_code == 413
 
 
+def test_a_body_in_pieces_of_unknown_length_is_not_taken_for_an_empty_one(world: World) -> None:
+    api, held = held_by_bob(world)
+    for path in (f"assignments/{held['id']}/heartbeat/", "projects/parser/next/"):
+        answer = api.client.generic("POST", api.base + path, headers={"Transfer-Encoding": "chunked"})
+        assert (answer.status_code, answer.json()["code"]) == (411, "length_needed")
+
+
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_only_json_is_read(world: World, content_type: str) -> None:
     api, held = held_by_bob(world)
