@@ -1,0 +1,67 @@
+"""What the measured site holds: an organisation, its annotators with sessions, and a project with imported traces."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.test import Client
+
+from accounts.actions.organisations import add_member, create_organisation
+from accounts.actions.projects import create_project, publish_configuration
+from accounts.models import Organisation, Project, User
+from jobs.models import Job
+from potato_site.management.commands.load_demo import CONFIGURATION
+from tenancy.actor import acting_in
+from tenancy.roles import Role
+from traces.imports import ImportTraces
+from traces.models import ImportedFile
+from traces.sources import BytesSource
+
+PLACES = 8
+"""Annotations that each trace is given out for."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    organisation: Organisation
+    project: Project
+    annotators: list[User]
+
+
+def build_stage(annotators: int) -> Stage:
+    """A published project of code review, as the demo configures it, without traces."""
+    organisation = create_organisation(slug="bench", name="Bench Research")
+    users = [_person(number) for number in range(annotators)]
+    with acting_in(organisation):
+        for user in users:
+            add_member(user=user, role=Role.ANNOTATOR, annotator_name=user.username)
+        project = create_project(slug="review", name="Review")
+        source = CONFIGURATION.read_text(encoding="utf-8")
+        places = f"annotations_per_trace: {PLACES}"
+        publish_configuration(project=project, source=source.replace("annotations_per_trace: 2", places))
+    return Stage(organisation, project, users)
+
+
+def _person(number: int) -> User:
+    name = f"annotator{number}"
+    return User.objects.create_user(name, email=f"{name}@example.org", name=name)
+
+
+def import_traces(stage: Stage, content: bytes, *, format: str = "native", name: str = "runs.jsonl") -> None:
+    """Import as a worker does: stored, and rendered for both layouts."""
+    source = BytesSource(name, content)
+    kind = ImportTraces()
+    with acting_in(stage.organisation):
+        file = ImportedFile.objects.create(project=stage.project, name=name, size=source.size, format=format)
+    job = Job(parameters={"file": str(file.pk)})
+    finished = False
+    while not finished:
+        with acting_in(stage.organisation):
+            part = kind.do_part(job, source)
+        job.cursor, finished = part.cursor, part.finished
+
+
+def session_of(user: User) -> str:
+    """The cookie's value of a session in which the person is signed in; the site must have our SECRET_KEY."""
+    client = Client()
+    client.force_login(user)
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
