@@ -1,4 +1,4 @@
 """Measurements run on the tests' servers and fixtures; the servers write without fsync, so disks are left out."""
 
 from tests.conftest import *  # noqa: F403  (the same fixtures)
-from tests.stories.conftest import chromium  # noqa: F401
+from tests.browser import chromium  # noqa: F401

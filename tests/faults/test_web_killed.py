@@ -19,7 +19,6 @@ from playwright.sync_api import Browser, Page, expect
 from assignments.actions.working import release
 from tenancy.actor import acting_in
 from tests.faults.conftest import Machine, Program, eventually
-from tests.stories.conftest import chromium as chromium
 from tests.stories.working import Desk, claimed, project_of_tasks
 from tests.worlds import PASSWORD, World
 

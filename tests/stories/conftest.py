@@ -1,7 +1,5 @@
 """A real Chromium on the running site. Every page is watched: what its security policy refuses fails the test."""
 
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,23 +8,11 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
 from tests.worlds import PASSWORD, World, build_world
 
-CHROMIUM = os.environ.get("CHROMIUM") or next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 # The rules of WCAG 2.0 to 2.2, A and AA.
 AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
@@ -51,22 +37,6 @@ window.__reports = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.__reports.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
 """
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        reason = "no Chromium: set CHROMIUM, or install one"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    # Playwright's sync API runs an event loop in this thread, where Django would refuse to query.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @dataclass

@@ -56,6 +56,7 @@ def test_a_browser_that_is_closed_within_the_pause_has_kept_the_work(desk: Desk)
 
 def test_without_a_network_changes_are_kept_and_counted_and_sent_when_it_is_back(desk: Desk) -> None:
     context = desk.page.context
+    desk.begin()
     context.set_offline(True)
     desk.write("Written")
     expect(desk.saved).to_have_text("Offline, 1 change kept here")

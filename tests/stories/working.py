@@ -68,6 +68,14 @@ class Desk:
 
     # What the person does
 
+    def begin(self) -> None:
+        """Put the focus into the work, and let the page bring the parts that it needs when somebody works."""
+        self.summary.focus()
+        loaded = (
+            "performance.getEntriesByType('resource').filter(({name}) => /(conflict|sign-in|submission)/.test(name))"
+        )
+        self.page.wait_for_function(f"{loaded}.length === 3")
+
     @property
     def summary(self) -> Locator:
         return self.page.get_by_label("Summary")

@@ -17,15 +17,14 @@ export function copyOf(id) {
 export function show(id) {
   const dialog = /** @type {HTMLDialogElement} */ (one(`#${id}`));
   if (dialog.open) return dialog;
-  dialog.showModal();
-  dialog.addEventListener("close", giveCaretBack, { once: true });
-  return dialog;
-}
-
-/** After a click that closes a dialog Chromium gives a text its focus back without the caret: keys write nothing. */
-function giveCaretBack() {
   const text = document.activeElement;
-  if (text instanceof HTMLTextAreaElement) text.setSelectionRange(text.selectionStart, text.selectionEnd);
+  if (text instanceof HTMLTextAreaElement) {
+    // After a click that closes a dialog Chromium gives the focus back without the caret, and keys write nothing.
+    const { selectionStart, selectionEnd } = text;
+    dialog.addEventListener("close", () => text.setSelectionRange(selectionStart, selectionEnd), { once: true });
+  }
+  dialog.showModal();
+  return dialog;
 }
 
 /** Point an icon of the sprite at another one. @param {Element} root @param {string} name */
