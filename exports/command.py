@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from exports.folders import Folder, read_configuration
 from exports.formats.archive import Archive
-from exports.formats.options import Options, read_options
+from exports.formats.options import Options, known_options, read_options
 from exports.formats.records import Refusal, Source
 from exports.formats.registry import Format, format_named, formats
 from exports.writing import write_export, write_folder
@@ -58,8 +58,9 @@ def add_arguments(parser: Parser, *, input_is_required: bool) -> None:
         help="the project's configuration; without -o the archive's files go into its output_annotation_dir",
     )
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="also write what the export holds, as JSON")
-    for name, (description, known) in _flags().items():
-        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=f"{description} ({', '.join(known)})")
+    for name, option in known_options(formats()).items():
+        described = f"{option.description} ({', '.join(option.formats)})"
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=described)
 
 
 def read_request(given: Mapping[str, Any]) -> Request:
@@ -70,7 +71,9 @@ def read_request(given: Mapping[str, Any]) -> Request:
         raise UsageError(f"Say which format with -f. The formats are: {', '.join(formats())}.")
     try:
         format = format_named(name)
-        options = read_options(format.options, {name: given[name] for name in _flags() if given[name] is not None})
+        options = read_options(
+            format.options, {name: given[name] for name in known_options(formats()) if given[name] is not None}
+        )
     except Refusal as refusal:
         raise UsageError(refusal.sentence) from None
     folder = None
@@ -133,12 +136,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Refusal as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
     return 0
-
-
-def _flags() -> dict[str, tuple[str, list[str]]]:
-    """Every option of any format, with what it means and the formats that know it."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    for name, format in formats().items():
-        for option, field in format.options.model_fields.items():
-            found.setdefault(option, (field.description or option, []))[1].append(name)
-    return found

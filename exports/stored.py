@@ -100,22 +100,23 @@ class StoredProject:
         return Project(versions=_Pinned(self._versions))
 
     def count(self, resolve: Resolve) -> int:
-        """How many records there are."""
+        """About how many records there are: what was taken back is among them, which a count would take long to ask."""
         with reading(self._actor):
-            return self._selected(resolve).count()
+            rows = Submission.objects.for_project(self._row).filter(self._snapshot.saw(), is_surplus=False)
+            return rows.filter(assignment__kind=Kind.ADJUDICATION).count() if resolve == "adjudicated" else rows.count()
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
         for _, records in self.portions(resolve, held=held):
             yield records
 
     def portions(
-        self, resolve: Resolve, *, held: bool, after: UUID | None = None
+        self, resolve: Resolve, *, held: bool, after: UUID | None = None, at_most: int = ROWS_AT_ONCE
     ) -> Iterator[tuple[UUID, Iterable[Record]]]:
-        """Portions of records behind that submission, each with the id of its last one."""
+        """Portions of at most so many records behind that submission, each with the id of its last one."""
         if resolve == "adjudicated" and after is None:
             self._demand_adjudicated()
         rows, size = (HELD_AT_ONCE, HELD_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
-        while keys := self._keys(resolve, after, rows, size):
+        while keys := self._keys(resolve, after, min(rows, at_most), size):
             after = keys[-1]
             if held:
                 for portion in _unpacked_in_portions(list(self._between(keys))):

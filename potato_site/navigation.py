@@ -30,6 +30,7 @@ _MANAGE = (
     (Right.IMPORT_TRACES, "Imports", "admin:traces_importedfile_changelist", "upload"),
     (Right.MANAGE_PEOPLE, "People", "admin:accounts_membership_changelist", "users"),
     (Right.MANAGE_TOKENS, "API tokens", "admin:accounts_apitoken_changelist", "key-round"),
+    (Right.SEE_JOBS, "Exports", "admin:exports_export_changelist", "download"),
     (Right.SEE_JOBS, "Jobs", "admin:jobs_job_changelist", "list-checks"),
     (Right.SEE_AUDIT, "Audit trail", "admin:accounts_auditevent_changelist", "history"),
 )

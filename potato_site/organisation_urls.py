@@ -15,9 +15,9 @@ urlpatterns = [
     path("annotations/", annotations.my_annotations, name="my-annotations"),
     path("annotations/<uuid:submission_id>/", annotations.annotation, name="annotation"),
     path("annotations/<uuid:submission_id>/record.json", annotations.annotation_record, name="annotation-record"),
-    path("p/<slug:project>/", include("assignments.urls")),
     path("p/<slug:project>/traces/", include("traces.urls")),
     path("p/<slug:project>/", include("assignments.urls")),
-    path("api/v1/", include("assignments.api.urls")),
+    path("api/v1/", include("potato_site.api_urls")),
+    path("exports/", include("exports.urls")),
     path("admin/", site.urls),
 ]

@@ -255,7 +255,7 @@ REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "accounts.api.schema.ApiSchema"}
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = Path(env.str("STATIC_ROOT", str(BASE_DIR / ".local" / "static")))
-STORAGES = {
+STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -269,6 +269,29 @@ WHITENOISE_USE_FINDERS = MODE == "test"
 
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", str(BASE_DIR / ".local" / ("media-test" if MODE == "test" else "media"))))
 FILE_UPLOAD_PERMISSIONS = 0o600
+
+# --- Exported files: private, on this machine or in an S3-compatible storage ------------------------
+
+EXPORT_RETENTION_DAYS = env.int("EXPORT_RETENTION_DAYS", 30)
+EXPORT_RECORDS_A_PART = env.int("EXPORT_RECORDS_A_PART", 20_000)
+EXPORT_S3_BUCKET: str = env.str("EXPORT_S3_BUCKET", "")
+STORAGES["exports"] = {
+    "BACKEND": "exports.storage.DurableFileSystemStorage",
+    "OPTIONS": {"location": env.str("EXPORT_ROOT", str(MEDIA_ROOT))},
+}
+if EXPORT_S3_BUCKET:
+    STORAGES["exports"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": EXPORT_S3_BUCKET,
+            "endpoint_url": env.str("EXPORT_S3_ENDPOINT", "") or None,
+            "region_name": env.str("EXPORT_S3_REGION", "") or None,
+            "access_key": env.str("EXPORT_S3_ACCESS_KEY", "") or None,
+            "secret_key": env.str("EXPORT_S3_SECRET_KEY", "") or None,
+            "default_acl": "private",
+            "file_overwrite": False,
+        },
+    }
 
 # --- Background work ------------------------------------------------------------------------------
 # A job's row is the truth, Celery the doorbell. A task is short: its hard limit lies well under the visibility

@@ -20,6 +20,6 @@ urlpatterns = [
     path("accounts/logout/", signed_in(allauth_views.logout), name="account_logout"),
     path("accounts/password/change/", signed_in(allauth_views.password_change), name="account_change_password"),
     path("join/<str:token>/", joining.join, name="join"),
-    path("api/v1/", include("assignments.api.urls")),
+    path("api/v1/", include("potato_site.api_urls")),
     path("csp-report/", views.csp_report, name="csp_report"),
 ]

@@ -1,7 +1,8 @@
 """What can be chosen of a format: a typed model each. Doors make their flags and fields out of it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
@@ -37,6 +38,33 @@ class RowOptions(SelectionOptions):
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+@dataclass(frozen=True)
+class KnownOption:
+    """One option as a door shows it: what it means, the values that can be chosen (none: any), who knows it."""
+
+    description: str
+    choices: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+class HasOptions(Protocol):
+    options: ClassVar[type[Options]]
+
+
+def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOption]:
+    """Every option of any of the formats, by its name."""
+    found: dict[str, KnownOption] = {}
+    for format_name, format in formats.items():
+        for name, field in format.options.model_fields.items():
+            before = found.get(name, KnownOption(field.description or name, _choices(field.annotation), ()))
+            found[name] = replace(before, formats=(*before.formats, format_name))
+    return found
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
 
 
 def read_options(model: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.views import ApiView
-from assignments.api import urls
+from potato_site import api_urls
 from potato_site.api_schema import PLACE, SchemaWarningsError, api_schema, api_schema_yaml
 from tenancy.permissions import routes
 from tenancy.roles import Right
@@ -38,13 +38,13 @@ def test_the_description_is_openapi() -> None:
 def test_every_route_is_described() -> None:
     described = {path.replace("{", "<").replace("}", ">") for path in api_schema()["paths"]}
     assert described == {
-        f"/{path.replace('<uuid:', '<').replace('<slug:', '<')}" for path, _ in routes("assignments.api.urls")
+        f"/{path.replace('<uuid:', '<').replace('<slug:', '<')}" for path, _ in routes("potato_site.api_urls")
     }
 
 
 def test_a_view_that_says_too_little_of_itself_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     for view, is_found in ((DescribedView, False), (UndescribedView, True)):
-        monkeypatch.setattr(urls, "urlpatterns", [path("new/", view.as_view())])
+        monkeypatch.setattr(api_urls, "urlpatterns", [path("new/", view.as_view())])
         if is_found:
             with pytest.raises(SchemaWarningsError, match="UndescribedView"):
                 api_schema()

@@ -65,6 +65,7 @@ _VALUES: dict[str, Callable[[House, str], str]] = {
     "key": lambda house, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
     "part": lambda house, text: "0",
     "assignment_id": lambda house, text: str(house.rows["assignments.Assignment"].pk),
+    "export_id": lambda house, text: str(house.rows["exports.Export"].pk),
     "submission_id": lambda house, text: str(house.rows["assignments.Submission"].pk),
     # It names a row too, and is the right to use it: whoever has another house's link may join there.
     "token": lambda house, text: str(token_of(house)),

@@ -21,6 +21,7 @@ from accounts.models import (
     User,
 )
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
+from exports.models import Export
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
 from tests.worlds import World
@@ -234,6 +235,20 @@ def _withdrawal(house: House) -> Withdrawal:
     return Withdrawal.objects.create(submission=house.rows["assignments.Submission"], withdrawn_by=house.person)
 
 
+def _export(house: House) -> Export:
+    return Export.objects.create(
+        project=house.rows["accounts.Project"],
+        job=house.rows["jobs.Job"],
+        format="code_review",
+        options={"resolve": house.mark},
+        requested_by=house.person,
+        sha256="0" * 64,
+        manifest={"project": house.mark},
+        ready_at=timezone.now(),
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+
+
 # In the order of their foreign keys: a factory finds the rows of those above it in house.rows.
 FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "accounts.Membership": _membership,
@@ -257,6 +272,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "assignments.Draft": _draft,
     "assignments.Submission": _submission,
     "assignments.Withdrawal": _withdrawal,
+    "exports.Export": _export,
 }
 
 

@@ -97,6 +97,7 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<v
 GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
 
+POST   /o/<organisation>/p/<project>/                                                    302       404       403       405       405       405       405
 GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
 POST   /o/<organisation>/p/<project>/palette/<version>.css                               302       404       405       405       405       405       405
 GET    /o/<organisation>/annotations/                                                    302       404       200       200       200       200         -
@@ -188,6 +189,25 @@ any    /api/v1/assignments/<assignment_id>/submit/                              
 any    /api/v1/assignments/<assignment_id>/skip/                                         401       401       401       401       401       401       401
 any    /api/v1/assignments/<assignment_id>/release/                                      401       401       401       401       401       401       401
 any    /api/v1/submissions/<submission_id>/withdraw/                                     401       401       401       401       401       401       401
+
+GET    /o/<organisation>/exports/<export_id>/file/                                       302       404       403       200       200       200       404
+POST   /o/<organisation>/exports/<export_id>/file/                                       302       404       403       405       405       405       405
+any    /o/<organisation>/admin/exports/export/                                           302       404       403       403       200       200         -
+any    /o/<organisation>/admin/exports/export/add/                                       302       404       403       403       200       200         -
+any    /o/<organisation>/admin/exports/export/<object_id>/                               302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/exports/export/<object_id>/change/                        302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/exports/export/<object_id>/change/                        302       404       403       403       403       403       403
+any    /o/<organisation>/admin/exports/export/<object_id>/delete/                        302       404       403       403       403       403       403
+any    /o/<organisation>/admin/exports/export/<object_id>/history/                       302       404       403       403       302       302       302
+GET    /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/exports/<export_id>/                                     401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/exports/<export_id>/                                     401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       405       405       405       405
+any    /api/v1/projects/<project>/exports/                                               401       401       401       401       401       401       401
+any    /api/v1/exports/<export_id>/                                                      401       401       401       401       401       401       401
+any    /api/v1/exports/<export_id>/file/                                                 401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across
 
 

@@ -1,0 +1,59 @@
+"""What can be done to exports: request one, note that one was taken away, and remove the files of old ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Project
+from exports import storage
+from exports.exporting import ExportAnnotations
+from exports.formats.options import read_options
+from exports.formats.records import Refusal
+from exports.formats.registry import format_named
+from exports.models import Export
+from jobs.actions import request_job
+from tenancy import audit
+from tenancy.actor import Actor, acting, current
+from tenancy.errors import Refused
+
+
+class NotExportable(Refused):
+    code = "not_exportable"
+    status = 400
+
+
+def request_export(*, project: Project, format: str, options: Mapping[str, Any]) -> Export:
+    """Ask for an export in the background; its `job` tells how far it is.
+
+    `options` are those of the format, JSON. Raises NotExportable for a format or an option that does not exist.
+    """
+    try:
+        chosen = read_options(format_named(format).options, options).model_dump(mode="json")
+    except Refusal as refusal:
+        raise NotExportable(refusal.sentence) from None
+    with transaction.atomic():
+        export = Export.objects.create(project=project, format=format, options=chosen, requested_by_id=current().user)
+        export.job = request_job(kind=ExportAnnotations.name, parameters={"export": str(export.pk), "format": format})
+        export.save(update_fields=["job"])
+        audit.record("export.requested", export, project=project.slug, format=format, options=chosen)
+    return export
+
+
+def note_download(*, export: Export) -> None:
+    """Write down who takes the file away."""
+    audit.record("export.downloaded", export, sha256=export.sha256, bytes=export.bytes)
+
+
+def remove_expired(actor: Actor) -> int:
+    """Remove the files of the organisation's exports that are past their time; returns how many. The rows stay."""
+    with acting(actor):
+        expired = list(Export.objects.expired(timezone.now()))
+    for export in expired:
+        # Whoever is stopped between the two removes nothing more the next time, and then writes it down.
+        storage.remove_folder(export.folder)
+        with acting(actor):
+            if Export.objects.ready().filter(pk=export.pk).update(removed_at=timezone.now(), parts=[]):
+                audit.record("export.removed", export)
+    return len(expired)

@@ -1,0 +1,134 @@
+"""Exports in the admin: ask for one, watch its job, download its file, read its manifest."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib.admin import AdminSite, display
+from django.contrib.messages import success
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.models import Project
+from exports.actions import request_export
+from exports.formats.options import known_options, read_options
+from exports.formats.records import Refusal
+from exports.formats.registry import formats
+from exports.models import Export
+from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
+from tenancy.roles import Right
+from traces.sources import in_words
+
+
+def _formats() -> list[tuple[str, str]]:
+    return [(name, f"{name}: {format.label}") for name, format in formats().items()]
+
+
+class RequestForm(OrganisationModelForm[Export]):
+    """What a person chooses; saving is the action's. Every option of any format has a field, named option_..."""
+
+    format = forms.ChoiceField(choices=_formats)
+
+    class Meta:
+        model = Export
+        fields = ["project", "format"]
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        if (format := formats().get(given.get("format", ""))) is not None:
+            try:
+                read_options(format.options, self.chosen())
+            except Refusal as refusal:
+                raise ValidationError(refusal.sentence) from None
+        return given
+
+    def chosen(self) -> dict[str, str]:
+        """The options that were given."""
+        names = known_options(formats())
+        return {name: given for name in names if (given := self.cleaned_data.get(f"option_{name}"))}
+
+
+class ExportAdmin(OrganisationModelAdmin[Export]):
+    view_right = add_right = Right.EXPORT
+    form = RequestForm
+    list_display = ["what", "project", "present_state", "rows", "size", "file", "requested_by", "requested_at"]
+    list_filter = ["project", "format"]
+    list_select_related = ["project", "job", "requested_by"]
+    date_hierarchy = "requested_at"
+    readonly_fields = [
+        "format", "project", "chosen", "present_state", "rows", "size", "sha256", "file", "requested_by",
+        "requested_at", "expires_at", "told",
+    ]  # fmt: skip
+
+    def get_form(self, request: HttpRequest, obj: Export | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """The form with a field for each option that installed formats have."""
+        fields = {f"option_{name}": _field(name, option) for name, option in known_options(formats()).items()}
+        form = type("RequestFormWithOptions", (RequestForm,), fields)
+        return super().get_form(request, obj, change=change, form=form, **kwargs)
+
+    def get_fields(self, request: HttpRequest, obj: Export | None = None) -> Any:
+        options = [f"option_{name}" for name in known_options(formats())]
+        return ["project", "format", *options] if obj is None else self.readonly_fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Export | None = None) -> Any:
+        return [] if obj is None else self.readonly_fields
+
+    def save_model(self, request: HttpRequest, obj: Export, form: Any, change: bool) -> None:
+        given = form.cleaned_data
+        made = request_export(project=given["project"], format=given["format"], options=form.chosen())
+        obj.pk, obj.job, obj.requested_at = made.pk, made.job, made.requested_at
+
+    def response_add(self, request: HttpRequest, obj: Export, post_url_continue: str | None = None) -> HttpResponse:
+        success(request, f"{obj.format} is being exported. Reload this page to see how far it is.")
+        return HttpResponseRedirect(reverse("admin:exports_export_change", args=[obj.pk]))
+
+    @display(description="format", ordering="format")
+    def what(self, export: Export) -> str:
+        return export.format
+
+    @display(description="options")
+    def chosen(self, export: Export) -> str:
+        return ", ".join(f"{name}: {value}" for name, value in export.options.items()) or "none"
+
+    @display(description="state")
+    def present_state(self, export: Export) -> SafeString | str:
+        job = export.job
+        if job is None or export.ready_at is not None:
+            return export.state
+        how_far = f"{export.state}, {job.progress}" + (f" of {job.total}" if job.total else "")
+        said = format_html(" {}", job.error) if job.error else ""
+        return format_html('<a href="{}">{}</a>{}', reverse("admin:jobs_job_change", args=[job.pk]), how_far, said)
+
+    @display(description="size", ordering="bytes")
+    def size(self, export: Export) -> str:
+        return in_words(export.bytes)
+
+    @display(description="file")
+    def file(self, export: Export) -> SafeString | str:
+        if not export.is_ready:
+            return "removed" if export.removed_at else "none yet"
+        return format_html('<a href="{}" download>{}</a>', reverse("export-file", args=[export.pk]), export.file_name)
+
+    @display(description="manifest")
+    def told(self, export: Export) -> SafeString | str:
+        return format_html("<pre>{}</pre>", json.dumps(export.manifest, indent=2)) if export.manifest else "none yet"
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "project":
+            kwargs["queryset"] = Project.objects.order_by("name")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+def _field(name: str, option: Any) -> forms.Field:
+    label, help_text = name.replace("_", " "), f"{option.description} ({', '.join(option.formats)})"
+    if option.choices:
+        choices = [("", "As usual"), *((choice, choice) for choice in option.choices)]
+        return forms.ChoiceField(choices=choices, required=False, label=label, help_text=help_text)
+    return forms.CharField(required=False, label=label, help_text=help_text)
+
+
+def register(site: AdminSite) -> None:
+    site.register(Export, ExportAdmin)

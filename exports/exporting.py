@@ -1,0 +1,254 @@
+"""The export of a project as a job: rows in parts to the storage, then the whole file's hash, then the manifest.
+
+Every part commits with the job's cursor, and reads what the snapshot of the first part had seen. So a killed worker
+repeats one part, and the file is the same, whatever was annotated meanwhile.
+"""
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import IO, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from exports import storage
+from exports.formats.archive import ANNOTATIONS, TRACES
+from exports.formats.options import read_options
+from exports.formats.records import Refusal
+from exports.formats.registry import Format, format_named
+from exports.models import Export
+from exports.stored import StoredProject
+from exports.writing import SCHEMA_VERSION, Digest, configuration_members, options_of, rows_of, write_zip
+from jobs.kinds import JobFailed, Part
+from jobs.models import Job, OutboxEvent
+from tenancy import audit
+from tenancy.actor import current, on_commit
+from tenancy.snapshots import Snapshot
+
+SECONDS_A_PART = 15.0
+BYTES_A_PART = 64 * 2**20
+BUFFER_BYTES = 2**20
+
+
+class ExportAnnotations:
+    """Job parameters: `export`, the id of an Export. Fails where nothing is selected."""
+
+    name = "export_annotations"
+    label = "Export of annotations"
+    queue = "exports"
+
+    def run_part(self, job: Job) -> Part:
+        export = Export.objects.select_related("project").get(pk=job.parameters["export"])
+        cursor = dict(job.cursor) if job.cursor else _begin(export)
+        try:
+            work = _Work(export, cursor, job.fence)
+            match cursor["phase"]:
+                case "rows":
+                    work.write_rows()
+                case "traces":
+                    work.write_traces()
+                case _:
+                    return work.finish()
+        except Refusal as refusal:
+            raise JobFailed(refusal.sentence) from refusal
+        export.save(update_fields=["rows", "bytes", "parts"])
+        return Part(cursor=cursor, progress=cursor["records"], total=max(cursor["total"], cursor["records"]))
+
+
+def _begin(export: Export) -> dict[str, Any]:
+    """The cursor of the first part: the moment, and how many records there are to be."""
+    snapshot = Snapshot.now()
+    source = StoredProject(export.project, current(), snapshot)
+    return {
+        "phase": "rows",
+        "snapshot": snapshot.as_json(),
+        "after": None,
+        "state": {},
+        "records": 0,
+        "traces": 0,
+        "total": source.count(export.options.get("resolve", "all")),
+    }
+
+
+class _Work:
+    """One part of an export. It changes the cursor and the export, which the caller keeps."""
+
+    def __init__(self, export: Export, cursor: dict[str, Any], fence: int) -> None:
+        self._export = export
+        self._cursor = cursor
+        self._fence = fence
+        self._snapshot = Snapshot.from_json(cursor["snapshot"])
+        self._source = StoredProject(export.project, current(), self._snapshot)
+        kind = format_named(export.format)
+        self._format: Format = kind(
+            self._source.project, read_options(kind.options, export.options), cursor["state"] or None
+        )
+
+    def write_rows(self) -> None:
+        """Rows from the cursor on, until the part is large enough, or there are no more."""
+        format, cursor = self._format, self._cursor
+        records, ends = 0, time.monotonic() + SECONDS_A_PART
+        with _buffer() as file:
+            digest = Digest()
+            for last, portion in self._source.portions(
+                format.resolve,
+                held=bool(format.needs),
+                after=UUID(cursor["after"]) if cursor["after"] else None,
+                at_most=settings.EXPORT_RECORDS_A_PART,
+            ):
+                counted = _Counted(portion)
+                file.writelines(digest.passing(rows_of(format, self._source, counted)))
+                cursor["after"] = str(last)
+                records += counted.count
+                if (
+                    records >= settings.EXPORT_RECORDS_A_PART
+                    or digest.bytes >= BYTES_A_PART
+                    or time.monotonic() >= ends
+                ):
+                    break
+            else:
+                cursor["phase"] = "traces" if format.is_archive else "end"
+                cursor["after"] = None
+            self._keep(file, digest, ANNOTATIONS)
+        cursor["records"] += records
+        cursor["state"] = format.state
+        self._export.rows = format.rows
+
+    def write_traces(self) -> None:
+        """The traces of an archive from the cursor on."""
+        cursor = self._cursor
+        ends = time.monotonic() + SECONDS_A_PART
+        with _buffer() as file:
+            digest = Digest()
+            for last, line in self._source.traces(UUID(cursor["after"]) if cursor["after"] else None):
+                file.writelines(digest.passing([line, b"\n"]))
+                cursor["after"] = str(last)
+                cursor["traces"] += 1
+                if digest.bytes >= BYTES_A_PART or time.monotonic() >= ends:
+                    break
+            else:
+                cursor["phase"] = "end"
+            self._keep(file, digest, TRACES)
+
+    def finish(self) -> Part:
+        """The whole file: its head and tail or its ZIP, its hash as the storage gives it back, and its manifest."""
+        export, format, cursor = self._export, self._format, self._cursor
+        format.finish(self._source)
+        if not format.rows:
+            raise Refusal(format.nothing())
+        if format.is_archive:
+            self._pack()
+        else:
+            head, tail = self._piece(format.head(), "head"), self._piece(format.tail(), "tail")
+            export.parts = [*head, *export.parts, *tail]
+        export.sha256, export.bytes = _whole_of(export)
+        export.rows = format.rows
+        export.ready_at = timezone.now()
+        export.expires_at = export.ready_at + timedelta(days=settings.EXPORT_RETENTION_DAYS)
+        export.manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "project": export.project.slug,
+            "format": format.name,
+            "options": options_of(format),
+            "snapshot": self._snapshot.as_json(),
+            "records": cursor["records"],
+            "rows": format.rows,
+            "bytes": export.bytes,
+            "sha256": export.sha256,
+            "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in export.parts],
+        }
+        export.save(update_fields=["parts", "sha256", "bytes", "rows", "ready_at", "expires_at", "manifest"])
+        audit.record("export.finished", export, rows=export.rows, bytes=export.bytes, sha256=export.sha256)
+        # What a killed worker left, and what went into the ZIP. Only now, because a part may be rolled back.
+        folder, kept = export.folder, {part["name"] for part in export.parts}
+        on_commit(lambda: storage.remove_folder(folder, but=kept))
+        return Part(
+            cursor=cursor,
+            progress=cursor["records"],
+            total=cursor["records"],
+            finished=True,
+            result={"export": str(export.pk), "rows": export.rows, "bytes": export.bytes, "sha256": export.sha256},
+        )
+
+    def _pack(self) -> None:
+        """One ZIP out of the pieces."""
+        export = self._export
+
+        def members() -> Iterator[tuple[str, Iterable[bytes]]]:
+            for member in (ANNOTATIONS, TRACES):
+                if names := [part["name"] for part in export.parts if part["member"] == member]:
+                    yield member, (block for name in names for block in storage.read(name))
+            yield from configuration_members(self._source)
+
+        with _buffer() as file:
+            write_zip(file, self._format, members())
+            file.seek(0)
+            digest = Digest()
+            for _ in digest.passing(iter(lambda: file.read(storage.BLOCK), b"")):
+                pass
+            export.parts = []
+            self._keep(file, digest, "zip")
+
+    def _piece(self, content: bytes, member: str) -> list[dict[str, Any]]:
+        """The content as a part of its own, if there is any."""
+        if not content:
+            return []
+        others, self._export.parts = self._export.parts, []
+        with _buffer() as file:
+            digest = Digest()
+            file.writelines(digest.passing([content]))
+            self._keep(file, digest, member)
+        piece, self._export.parts = self._export.parts, others
+        return list(piece)
+
+    def _keep(self, file: IO[bytes], digest: Digest, member: str) -> None:
+        """Store what was written, if anything, and note it on the export. The name says worker, place and content."""
+        if not digest.bytes:
+            return
+        number = len(self._export.parts)
+        name = f"{self._export.folder}/{number:05}-{self._fence}-{digest.sha256[:16]}"
+        stored_as = storage.keep(name, file)
+        part = {"member": member, "name": stored_as, "bytes": digest.bytes, "sha256": digest.sha256}
+        self._export.parts = [*self._export.parts, part]
+        self._export.bytes += digest.bytes
+
+
+class _Counted:
+    """Passes on, and counts."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items = items
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self._items:
+            self.count += 1
+            yield item
+
+
+def _buffer() -> IO[bytes]:
+    """A file on this machine's disk that is gone when it is closed."""
+    return tempfile.TemporaryFile(buffering=BUFFER_BYTES)
+
+
+def _whole_of(export: Export) -> tuple[str, int]:
+    """The SHA-256 and the length of what the storage gives back. Raises Refusal where that is not what was given."""
+    whole = Digest()
+    for part in export.parts:
+        piece = Digest()
+        for _ in whole.passing(piece.passing(storage.read(part["name"]))):
+            pass
+        if (piece.sha256, piece.bytes) != (part["sha256"], part["bytes"]):
+            raise Refusal(f"The storage gives {part['name']} back otherwise than it was given. Export again.")
+    return whole.sha256, whole.bytes
+
+
+def remove_unfinished(event: OutboxEvent) -> None:
+    """Subscriber of job.finished: of an export that failed or was cancelled, no piece is needed any more."""
+    if event.payload["kind"] == ExportAnnotations.name:
+        for export in Export.objects.filter(job=event.payload["job"], ready_at__isnull=True):
+            storage.remove_folder(export.folder)
+            Export.objects.filter(pk=export.pk).update(parts=[])
