@@ -15,6 +15,7 @@ urlpatterns = [
     path("annotations/", annotations.my_annotations, name="my-annotations"),
     path("annotations/<uuid:submission_id>/", annotations.annotation, name="annotation"),
     path("annotations/<uuid:submission_id>/record.json", annotations.annotation_record, name="annotation-record"),
+    path("p/<slug:project>/", include("dashboard.urls")),
     path("p/<slug:project>/traces/", include("traces.urls")),
     path("p/<slug:project>/", include("assignments.urls")),
     path("api/v1/", include("potato_site.api_urls")),

@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "assignments",
     "review",
     "exports",
+    "dashboard",
     "potato_site.apps.PotatoSiteConfig",
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from accounts.configuration.answers import Gap
+from accounts.configuration.distributions import Chosen, Distribution, with_unknown
 from accounts.configuration.problems import Path
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
@@ -76,6 +77,34 @@ class InlineComments(SchemeType):
     @classmethod
     def summary(cls, result: Sequence[object], scheme: InlineCommentsScheme) -> str:
         return _counted(len(result), "comment")
+
+    @classmethod
+    def choices(cls, result: Sequence[Mapping[str, str]], scheme: InlineCommentsScheme) -> Iterator[tuple[str, str]]:
+        for comment in result:
+            yield from ((key, comment[key]) for key in ("category", "severity") if comment.get(key))
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: InlineCommentsScheme
+    ) -> Iterator[Distribution]:
+        block = scheme.inline_comments
+        categories, severities = counts.get("category", {}), counts.get("severity", {})
+        yield Distribution(
+            "Comments by category",
+            "comments",
+            with_unknown(
+                (
+                    Chosen(one.value, one.display, categories.get(one.value, 0), one.icon, is_coloured=True)
+                    for one in block.categories
+                ),
+                categories,
+            ),
+        )
+        if block.severity.offered or severities:
+            levels = (
+                Chosen(level.value, level.display, severities.get(level.value, 0)) for level in block.severity.offered
+            )
+            yield Distribution("Comments by severity", "comments", with_unknown(levels, severities))
 
 
 def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
@@ -147,6 +176,25 @@ class FileRatings(SchemeType):
     def summary(cls, result: Mapping[str, object], scheme: FileRatingsScheme) -> str:
         return f"{_counted(len(result), 'file')} rated"
 
+    @classmethod
+    def choices(
+        cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme
+    ) -> Iterator[tuple[str, str]]:
+        for ratings_of_file in result.values():
+            yield from ((name, str(rating)) for name, rating in ratings_of_file.items() if rating is not None)
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: FileRatingsScheme
+    ) -> Iterator[Distribution]:
+        for dimension in scheme.file_ratings.dimensions:
+            found = counts.get(dimension.name, {})
+            points = (
+                Chosen(str(number), f"{number}: {label}" if label else str(number), found.get(str(number), 0))
+                for number, label in dimension.scale.points
+            )
+            yield Distribution(dimension.display, "ratings", with_unknown(points, found), has_scale=True)
+
 
 class Verdict(SchemeType):
     annotation_type = "code_review_verdict"
@@ -195,6 +243,20 @@ class Verdict(SchemeType):
     def summary(cls, result: Mapping[str, str], scheme: VerdictScheme) -> str | None:
         chosen = result.get("decision")
         return next((option.display for option in scheme.verdict.options if option.value == chosen), chosen)
+
+    @classmethod
+    def choices(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[tuple[str, str]]:
+        if result.get("decision"):
+            yield "decision", result["decision"]
+
+    @classmethod
+    def distributions(cls, counts: Mapping[str, Mapping[str, int]], scheme: VerdictScheme) -> Iterator[Distribution]:
+        found = counts.get("decision", {})
+        options = (
+            Chosen(option.value, option.display, found.get(option.value, 0), option.icon, is_coloured=True)
+            for option in scheme.verdict.options
+        )
+        yield Distribution("Verdicts", "annotations", with_unknown(options, found))
 
 
 def _counted(number: int, noun: str) -> str:

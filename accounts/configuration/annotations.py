@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from accounts.configuration.answers import Gap, Incomplete, refused, shown
+from accounts.configuration.distributions import Distribution
 from accounts.configuration.project import ProjectConfiguration
 from accounts.configuration.registry import SchemeConfiguration, SchemeType, scheme_types
 from accounts.configuration.wording import listed
@@ -58,6 +59,27 @@ def summaries(annotations: object, configuration: ProjectConfiguration) -> list[
     return [words for words in said if words]
 
 
+def choices(annotations: object, configuration: ProjectConfiguration) -> Iterator[tuple[str, str, str]]:
+    """What of the `annotations` of a record is counted: the key of the scheme, the question and the value chosen.
+
+    Raises nothing: a part that its scheme type cannot read has no choices.
+    """
+    for scheme, kind, part in _parts(annotations, configuration):
+        if part is not None and not kind.malformed(part):
+            key = _counted_as(scheme)
+            yield from ((key, question, value) for question, value in kind.choices(part, scheme))
+
+
+def distributions(
+    counts: Mapping[str, Mapping[str, Mapping[str, int]]], configuration: ProjectConfiguration
+) -> Iterator[tuple[SchemeConfiguration, Distribution]]:
+    """How often each of the choices was made, in the order of the configuration. `counts` are of what `choices`
+    answers: by key, question and value. Of schemes that the configuration no longer has, nothing is said."""
+    for scheme, kind, _ in _parts({}, configuration):
+        found = counts.get(_counted_as(scheme), {})
+        yield from ((scheme, distribution) for distribution in kind.distributions(found, scheme))
+
+
 def record(
     external_id: str,
     annotator: str,
@@ -82,6 +104,11 @@ def timestamp(at: datetime) -> str:
     if at.tzinfo is None:
         raise ValueError("A timestamp needs a time with its zone.")
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def _counted_as(scheme: SchemeConfiguration) -> str:
+    """Under one name a later version may have a scheme of another type, whose values mean something else."""
+    return f"{scheme.annotation_type}/{scheme.name}"
 
 
 def _strange_parts(answers: object, configuration: ProjectConfiguration) -> Iterator[Gap]:

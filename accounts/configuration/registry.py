@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from accounts.configuration.answers import Gap
 from accounts.configuration.blocks import Block, Description, Name
+from accounts.configuration.distributions import Distribution
 from accounts.configuration.stripping import Stripped
 from accounts.configuration.wording import did_you_mean, listed, nearest, quoted
 
@@ -105,6 +106,17 @@ class SchemeType:
         """The scheme's part of a record in a few words, as a list shows it ("3 comments"); None for no words. Asked
         only for what is not malformed; what the configuration does not know any more is named by its value."""
         return None
+
+    @classmethod
+    def choices(cls, result: Any, scheme: Any) -> Iterator[tuple[str, str]]:
+        """What of the scheme's part of a record is counted: each choice as the name of its question, such as
+        "severity", and the value. Values are few in all records together. Asked only for what is not malformed."""
+        yield from ()
+
+    @classmethod
+    def distributions(cls, counts: Mapping[str, Mapping[str, int]], scheme: Any) -> Iterator[Distribution]:
+        """How often what `choices` names was chosen, by question and value, in the order of the configuration."""
+        yield from ()
 
 
 class SchemeTypeError(Exception):

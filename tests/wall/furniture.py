@@ -21,6 +21,7 @@ from accounts.models import (
     User,
 )
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
+from dashboard.models import ProjectTally, TalliedAssignment
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
@@ -235,6 +236,17 @@ def _withdrawal(house: House) -> Withdrawal:
     return Withdrawal.objects.create(submission=house.rows["assignments.Submission"], withdrawn_by=house.person)
 
 
+def _project_tally(house: House) -> ProjectTally:
+    counts = {"code_review_verdict/verdict": {"decision": {house.mark: 1}}}
+    return ProjectTally.objects.create(project=house.rows["accounts.Project"], counts=counts, annotations=1)
+
+
+def _tallied_assignment(house: House) -> TalliedAssignment:
+    return TalliedAssignment.objects.create(
+        assignment=house.rows["assignments.Assignment"], submission=house.rows["assignments.Submission"]
+    )
+
+
 def _export(house: House) -> Export:
     return Export.objects.create(
         project=house.rows["accounts.Project"],
@@ -272,6 +284,8 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "assignments.Draft": _draft,
     "assignments.Submission": _submission,
     "assignments.Withdrawal": _withdrawal,
+    "dashboard.ProjectTally": _project_tally,
+    "dashboard.TalliedAssignment": _tallied_assignment,
     "exports.Export": _export,
 }
 

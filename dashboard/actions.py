@@ -1,0 +1,114 @@
+"""Keeping the tallies of projects: safe to run twice, at once, and in any order, because rows are read as they are."""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.configuration import UnreadablePinError
+from accounts.configuration.annotations import choices
+from accounts.models import Project
+from assignments.models import Submission
+from dashboard.models import Counts, ProjectTally, TalliedAssignment
+from dashboard.querysets import to_walk
+from tenancy.actor import Actor, acting
+
+PORTION = 200
+
+_Choices = Counter[tuple[str, str, str]]
+
+
+def take_in(*, project: Project, assignments: Collection[UUID]) -> ProjectTally:
+    """Bring the project's tally up to date with what counts of these assignments now."""
+    with transaction.atomic():
+        tally = _locked(project)
+        _take_in(tally, assignments)
+        tally.save(update_fields=["counts", "annotations"])
+    return tally
+
+
+def walk(*, project: Project) -> bool:
+    """Take in the assignments of the next PORTION submissions; returns whether the walk has come to the end.
+
+    It finds what was there before tallies were, and what no event was delivered of.
+    """
+    with transaction.atomic():
+        tally = _locked(project)
+        rows = Submission.objects.for_project(project)
+        behind = rows.filter(pk__gt=tally.walked_to) if tally.walked_to else rows
+        found = list(behind.order_by("pk").values_list("pk", "assignment_id")[:PORTION])
+        _take_in(tally, {assignment for _, assignment in found})
+        is_over = len(found) < PORTION
+        tally.walked_to = None if is_over else found[-1][0]
+        if is_over:
+            tally.walked_at = timezone.now()
+        tally.save(update_fields=["counts", "annotations", "walked_to", "walked_at"])
+    return is_over
+
+
+def take_everything_in(actor: Actor) -> int:
+    """Walk the projects of the actor's organisation that are due; returns how many portions there were.
+
+    Stops when the time of a task is over: a later tick goes on where this one was.
+    """
+    ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
+    portions = 0
+    with acting(actor):
+        projects = list(to_walk())
+    for project in projects:
+        is_over = False
+        while not is_over and time.monotonic() < ends:
+            with acting(actor):
+                is_over = walk(project=project)
+            portions += 1
+    return portions
+
+
+def _locked(project: Project) -> ProjectTally:
+    ProjectTally.objects.bulk_create([ProjectTally(project=project)], ignore_conflicts=True)
+    own = ProjectTally.objects.filter(organisation=project.organisation_id, project=project)
+    return own.select_for_update(of=("self",), no_key=True).get()
+
+
+def _take_in(tally: ProjectTally, assignments: Collection[UUID]) -> None:
+    within = {"organisation": tally.organisation_id, "assignment__in": assignments}
+    counted = dict(Submission.objects.counted().filter(**within).values_list("assignment_id", "pk"))
+    tallied = dict(TalliedAssignment.objects.filter(**within).values_list("assignment_id", "submission_id"))
+    come = {pk for assignment, pk in counted.items() if tallied.get(assignment) != pk}
+    gone = {pk for assignment, pk in tallied.items() if counted.get(assignment) != pk}
+    if not come and not gone:
+        return
+    _add(tally.counts, _choices_of(come), 1)
+    _add(tally.counts, _choices_of(gone), -1)
+    tally.annotations += len(come) - len(gone)
+    TalliedAssignment.objects.filter(organisation=tally.organisation_id, submission__in=gone).delete()
+    TalliedAssignment.objects.bulk_create(
+        TalliedAssignment(assignment_id=assignment, submission_id=pk)
+        for assignment, pk in counted.items()
+        if pk in come
+    )
+
+
+def _choices_of(submissions: Iterable[UUID]) -> _Choices:
+    """What is chosen in all of them together, read one after another. A configuration that no longer loads has none."""
+    chosen: _Choices = Counter()
+    rows = Submission.objects.filter(pk__in=submissions).select_related("assignment")
+    for submission in rows.iterator(chunk_size=20):
+        try:
+            configuration = submission.assignment.configuration()
+        except UnreadablePinError:
+            continue
+        chosen.update(choices(submission.result, configuration))
+    return chosen
+
+
+def _add(counts: Counts, chosen: _Choices, sign: int) -> None:
+    for (scheme, question, value), number in chosen.items():
+        values = counts.setdefault(scheme, {}).setdefault(question, {})
+        values[value] = values.get(value, 0) + sign * number
+        if not values[value]:
+            del values[value]

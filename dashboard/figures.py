@@ -1,0 +1,210 @@
+"""The figures of a project's page, read where they are kept: a fixed number of queries, whatever the project's size.
+
+All of them are of annotations that count; surplus ones are told apart.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce, Least, TruncDate
+from django.utils import timezone
+
+from accounts.configuration import ProjectConfiguration
+from accounts.configuration.annotations import distributions
+from accounts.configuration.distributions import Distribution
+from accounts.models import Membership, Project
+from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
+from assignments.models.claims import HELD_OR_DECIDED
+from assignments.models.queue import UNFINISHED
+from assignments.progress import Median
+from assignments.records import annotator_names
+from dashboard.models import ProjectTally
+from tenancy.actor import active_organisation
+from traces.models import Trace
+
+DAYS = 30
+PACE_DAYS = 7
+ANNOTATORS_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Status:
+    """The traces of a project, each in one of the five numbers, and the annotations that they need.
+
+    `complete` have all annotations that are wanted; of the others `held` are with an annotator now, `started` have some
+    annotations, `stuck` were skipped and have nobody left who could take them, and `open` wait for anybody.
+    `wanted` and `done` count annotations.
+    """
+
+    complete: int
+    held: int
+    started: int
+    stuck: int
+    open: int
+    wanted: int
+    done: int
+
+    @property
+    def traces(self) -> int:
+        return self.complete + self.held + self.started + self.stuck + self.open
+
+
+@dataclass(frozen=True)
+class Day:
+    date: date
+    annotations: int
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """What one person did in a project. `median` is from claim to submission, None where it is not known."""
+
+    name: str
+    submitted: int
+    surplus: int
+    skipped: int
+    open: int
+    median: timedelta | None
+    last_active: datetime
+
+
+@dataclass(frozen=True)
+class People:
+    """The annotators with the most annotations, at most ANNOTATORS_SHOWN, and figures over all of them."""
+
+    shown: list[Annotator]
+    number: int
+    annotations: int
+    surplus: int
+    skipped: int
+    open: int
+    median: timedelta | None
+
+
+def status_of(project: Project, per_trace: int) -> Status:
+    """Traces that the queue has not taken in yet are open, and want `per_trace` annotations each."""
+    places = TracePlaces.objects.for_project(project)
+    figures = places.aggregate(
+        queued=Count("pk"),
+        complete=Count("pk", filter=~UNFINISHED),
+        held=Count("pk", filter=UNFINISHED & Q(live__gt=0)),
+        started=Count("pk", filter=UNFINISHED & Q(live=0, done__gt=0)),
+        wanted_of_all=Sum("wanted", default=0),
+        done_of_wanted=Sum(Least("done", "wanted"), default=0),
+    )
+    traces = Trace.objects.filter(organisation=project.organisation_id, project=project).count()
+    stuck = _stuck(project)
+    started = figures["started"] - stuck["started"]
+    unstuck = traces - figures["complete"] - figures["held"] - started - stuck["all"]
+    return Status(
+        complete=figures["complete"],
+        held=figures["held"],
+        started=started,
+        stuck=stuck["all"],
+        open=unstuck,
+        wanted=figures["wanted_of_all"] + (traces - figures["queued"]) * per_trace,
+        done=figures["done_of_wanted"],
+    )
+
+
+def days_of(project: Project, today: date | None = None) -> list[Day]:
+    """Each of the last DAYS days, today being the last, in the site's time zone."""
+    last = today or timezone.localdate()
+    first = last - timedelta(days=DAYS - 1)
+    since = timezone.make_aware(datetime.combine(first, datetime.min.time()))
+    counted = Submission.objects.for_project(project).counted().filter(submitted_at__gte=since)
+    rows = counted.order_by().annotate(day=TruncDate("submitted_at")).values("day").annotate(number=Count("pk"))
+    numbers = {row["day"]: row["number"] for row in rows}
+    days = (first + timedelta(days=at) for at in range(DAYS))
+    return [Day(day, numbers.get(day, 0)) for day in days]
+
+
+def days_left(status: Status, days: list[Day]) -> int | None:
+    """In how many days all is done at the pace of the last PACE_DAYS days; None where nothing was done in them."""
+    pace = sum(day.annotations for day in days[-PACE_DAYS:]) / PACE_DAYS
+    return ceil((status.wanted - status.done) / pace) if pace else None
+
+
+def people_of(project: Project) -> People:
+    """Everybody who ever held a trace of the project."""
+    held = Assignment.objects.for_project(project).order_by().values("user")
+    acts = {
+        row["user"]: row
+        for row in held.annotate(
+            open=Count("pk", filter=Q(state=OPEN)),
+            skipped=Count("pk", filter=Q(state=AssignmentState.SKIPPED)),
+            last=Max("since"),
+        )
+    }
+    handed_in = Submission.objects.for_project(project).with_surplus().order_by()
+    took = F("submitted_at") - F("assignment__claimed_at")
+    made: dict[UUID, dict[str, Any]] = {
+        row["assignment__user"]: row
+        for row in handed_in.values("assignment__user").annotate(
+            submitted=Count("pk", filter=Q(is_surplus=False)),
+            surplus=Count("pk", filter=Q(is_surplus=True)),
+            median=Median(took, filter=Q(is_surplus=False)),
+        )
+    }
+    most = sorted(acts, key=lambda user: (-made.get(user, {}).get("submitted", 0), -acts[user]["last"].timestamp()))
+    names = annotator_names(most[:ANNOTATORS_SHOWN])
+    return People(
+        shown=[_annotator(names.get(user, ""), acts[user], made.get(user, {})) for user in most[:ANNOTATORS_SHOWN]],
+        number=len(most),
+        annotations=sum(row["submitted"] for row in made.values()),
+        surplus=sum(row["surplus"] for row in made.values()),
+        skipped=sum(row["skipped"] for row in acts.values()),
+        open=sum(row["open"] for row in acts.values()),
+        median=handed_in.filter(is_surplus=False).aggregate(median=Median(took))["median"],
+    )
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen, by question, each with the name of its scheme, and of how many annotations."""
+
+    distributions: list[tuple[str, Distribution]]
+    annotations: int
+
+
+def choices_of(project: Project, configuration: ProjectConfiguration) -> Choices:
+    """As far as the project's tally is, under the names of the configuration."""
+    tally = ProjectTally.objects.filter(organisation=project.organisation_id, project=project).first()
+    counts = tally.counts if tally else {}
+    found = [(scheme.name, distribution) for scheme, distribution in distributions(counts, configuration)]
+    return Choices(found, tally.annotations if tally else 0)
+
+
+def _annotator(name: str, acts: Mapping[str, Any], made: Mapping[str, Any]) -> Annotator:
+    return Annotator(
+        name=name,
+        submitted=made.get("submitted", 0),
+        surplus=made.get("surplus", 0),
+        skipped=acts["skipped"],
+        open=acts["open"],
+        median=made.get("median"),
+        last_active=acts["last"],
+    )
+
+
+def _stuck(project: Project) -> dict[str, int]:
+    """Unfinished traces that are with nobody, were skipped, and were had by every member of the organisation."""
+    members = Membership.objects.filter(organisation=active_organisation())
+    here = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL)
+    skipped = here.filter(state=AssignmentState.SKIPPED).values("trace")
+    had = (
+        here.filter(trace=OuterRef("trace"), state__in=HELD_OR_DECIDED, user__in=members.values("user"))
+        .order_by()
+        .values("trace")
+        .annotate(number=Count("pk"))
+        .values("number")
+    )
+    waiting = TracePlaces.objects.for_project(project).unfinished().filter(live=0, trace__in=skipped)
+    stuck = waiting.annotate(had=Coalesce(Subquery(had), 0)).filter(had__gte=members.count())
+    figures: dict[str, int] = stuck.aggregate(all=Count("pk"), started=Count("pk", filter=Q(done__gt=0)))
+    return figures

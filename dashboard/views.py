@@ -1,0 +1,159 @@
+"""The page of a project for those who manage it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from accounts.configuration.distributions import Distribution
+from accounts.configuration.wording import title_case
+from accounts.models import ConfigurationVersion, Project
+from assignments.wording import duration
+from dashboard.charts import day_chart, pieces, share
+from dashboard.figures import Choices, People, Status, choices_of, days_left, days_of, people_of, status_of
+from tenancy.middleware import OrganisationRequest
+from tenancy.permissions import allowed, requires
+from tenancy.roles import Right
+
+_STATUS = {
+    "complete": ("Complete", "f3", "sw3"),
+    "started": ("Started", "f1", "sw1"),
+    "held": ("With an annotator now", "f1s", "sw1s"),
+    "stuck": ("Skipped, nobody is left", "f2", "sw2"),
+    "open": ("Open", "hb0", "sw0"),
+}
+
+
+@dataclass(frozen=True)
+class SchemeCard:
+    """What was chosen under one scheme. Each distribution comes with its rows, made of a value, its share and `c`, the
+    palette's key or nothing."""
+
+    title: str
+    total: int
+    unit: str
+    distributions: list[dict[str, Any]]
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Progress, annotations, choices and people of one project."""
+    visible = Project.objects.visible_to(request.membership).defer("draft")
+    found = get_object_or_404(visible, slug=project)
+    version = found.newest_version()
+    configuration = _configuration(version)
+    status = status_of(found, configuration.assignment.annotations_per_trace if configuration else 1)
+    days, people = days_of(found), people_of(found)
+    choices = choices_of(found, configuration) if configuration else Choices([], 0)
+    return render(
+        request,
+        "dashboard/project.html",
+        {
+            "project": found,
+            "version": version,
+            "is_readable": configuration is not None,
+            "links": _links(request, found),
+            "state": _state(version, status),
+            "lead": _lead(status),
+            "status": status,
+            "status_rows": _status_rows(status),
+            "people": people,
+            "annotators": [(one, duration(one.median) if one.median else "") for one in people.shown],
+            "median": duration(people.median) if people.median else "",
+            "days": days,
+            "days_left": days_left(status, days),
+            "chart": day_chart(days),
+            "cards": list(_cards(choices)),
+            "behind": _behind(choices, people),
+        },
+    )
+
+
+def _configuration(version: ConfigurationVersion | None) -> ProjectConfiguration | None:
+    try:
+        return pinned(version.configuration) if version else None
+    except UnreadablePinError:
+        return None
+
+
+def _links(request: OrganisationRequest, project: Project) -> dict[str, str]:
+    links = {"annotations": reverse("annotations", args=[project.slug])}
+    if allowed(request, Right.SEE_TRACES):
+        links["traces"] = reverse("traces", args=[project.slug])
+    if allowed(request, Right.CONFIGURE_PROJECTS):
+        links["configuration"] = reverse("admin:accounts_project_configuration", args=[project.pk])
+    return links
+
+
+def _state(version: ConfigurationVersion | None, status: Status) -> tuple[str, str]:
+    """In a word, with the tone of its badge."""
+    if version is None:
+        return "Not published", "neutral"
+    if not status.traces:
+        return "No traces", "neutral"
+    if status.complete == status.traces:
+        return "Complete", "added"
+    return "Collecting", "correct"
+
+
+def _lead(status: Status) -> str:
+    if not status.traces:
+        return "No traces are imported yet"
+    traces = "1 trace" if status.traces == 1 else f"{status.traces:,} traces"
+    wanted = "1 annotation" if status.wanted == 1 else f"{status.wanted:,} annotations"
+    return f"{traces}, {wanted} wanted in all"
+
+
+def _status_rows(status: Status) -> list[dict[str, Any]]:
+    parts = [(name, getattr(status, name)) for name in _STATUS]
+    return [
+        {
+            "piece": piece,
+            "label": _STATUS[piece.label][0],
+            "fill": _STATUS[piece.label][1],
+            "swatch": _STATUS[piece.label][2],
+        }
+        for piece in pieces(parts)
+    ]
+
+
+def _cards(choices: Choices) -> Iterator[SchemeCard]:
+    for scheme, group in groupby(choices.distributions, key=lambda pair: pair[0]):
+        found = [distribution for _, distribution in group]
+        yield SchemeCard(
+            title=found[0].title if len(found) == 1 else title_case(scheme),
+            total=found[0].total,
+            unit=found[0].unit,
+            distributions=[_drawn(scheme, distribution, len(found) > 1) for distribution in found],
+        )
+
+
+def _drawn(scheme: str, distribution: Distribution, has_title: bool) -> dict[str, Any]:
+    mean = distribution.mean
+    parts = pieces([(chosen.value, chosen.count) for chosen in distribution.values])
+    return {
+        "title": distribution.title if has_title else "",
+        "mean": "" if mean is None else f"{mean:.2f}",
+        "has_scale": distribution.has_scale,
+        "rows": [
+            {
+                "chosen": chosen,
+                "share": share(chosen.count, distribution.total) or "0%",
+                "width": piece.width,
+                "c": f"{scheme}.{chosen.value}" if chosen.is_coloured else "",
+            }
+            for chosen, piece in zip(distribution.values, parts, strict=True)
+        ],
+    }
+
+
+def _behind(choices: Choices, people: People) -> int:
+    """How many annotations are not yet in the distributions, or not yet out of them."""
+    return abs(people.annotations - choices.annotations)

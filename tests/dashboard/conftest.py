@@ -1,0 +1,3 @@
+from tests.assignments.conftest import queue
+
+__all__ = ["queue"]

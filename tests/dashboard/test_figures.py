@@ -1,0 +1,210 @@
+"""The figures of a project's page equal a plain count in Python, and their charts say the same numbers."""
+
+from collections import Counter
+from datetime import date, timedelta
+from itertools import pairwise
+from random import Random
+from statistics import median
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Membership
+from assignments.actions.submitting import submit
+from assignments.actions.working import skip
+from assignments.models import OPEN, Assignment, AssignmentState, Submission, TracePlaces
+from dashboard.charts import day_chart, pieces, scale_of, share
+from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
+from tenancy.actor import acting_in
+from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.dashboard.reviews import chance, publish_review
+from tests.dashboard.test_tallies import live_through
+from traces.models import Trace
+
+
+def counted(queue: Queue, *, surplus: bool = False) -> list[Submission]:
+    """By reading them all: those that count, or the surplus ones."""
+    standing = [
+        submission
+        for submission in Submission.objects.filter(project=queue.project).select_related("assignment")
+        if not submission.withdrawals.exists()
+    ]
+    return [submission for submission in standing if submission.is_surplus == surplus]
+
+
+def scattered(random: Random) -> None:
+    """As if each task had taken its own time."""
+    for assignment in Assignment.objects.exclude(claimed_at=None):
+        minutes = timedelta(minutes=random.randint(1, 90))
+        Assignment.objects.filter(pk=assignment.pk).update(claimed_at=assignment.claimed_at - minutes)
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -> None:
+    live_through(queue, chance(seed), 20)
+    held = queue.claimed(queue.world.bob)
+    skip(assignment=held, fence=held.fence, reason="unreadable")
+    scattered(chance(seed))
+    people = people_of(queue.project)
+    done = Counter(submission.assignment.user_id for submission in counted(queue))
+    late = Counter(submission.assignment.user_id for submission in counted(queue, surplus=True))
+    names = dict(Membership.objects.filter(organisation=queue.world.acme).values_list("annotator_name", "user_id"))
+    held_now = Counter(Assignment.objects.filter(state=OPEN).values_list("user", flat=True))
+    skipped = Counter(Assignment.objects.filter(state=AssignmentState.SKIPPED).values_list("user", flat=True))
+    assert people.number == len(people.shown) == Assignment.objects.values("user").distinct().count()
+    for person in people.shown:
+        user = names[person.name]
+        took = [
+            (submission.submitted_at - submission.assignment.claimed_at).total_seconds()
+            for submission in counted(queue)
+            if submission.assignment.user_id == user and submission.assignment.claimed_at
+        ]
+        assert (person.submitted, person.surplus) == (done[user], late[user])
+        assert (person.open, person.skipped) == (held_now[user], skipped[user])
+        assert person.last_active == max(Assignment.objects.filter(user=user).values_list("since", flat=True))
+        assert (person.median is None) == (not took)
+        if person.median is not None:
+            assert person.median.total_seconds() == pytest.approx(median(took), abs=1e-3)
+    assert [person.submitted for person in people.shown] == sorted(done.values(), reverse=True) + [0] * (
+        people.number - len(done)
+    )
+    assert people.annotations == sum(done.values()) == sum(TracePlaces.objects.values_list("done", flat=True))
+    assert (people.surplus, people.skipped, people.open) == (
+        sum(late.values()),
+        sum(skipped.values()),
+        sum(held_now.values()),
+    )
+
+
+def test_annotations_of_a_day_are_those_that_count(queue: Queue) -> None:
+    live_through(queue, chance(13), 15)
+    days = days_of(queue.project)
+    assert len(days) == DAYS
+    assert [after.date - before.date for before, after in pairwise(days)] == [timedelta(1)] * 29
+    assert days[-1] == Day(timezone.localdate(), len(counted(queue)))
+    assert {day.annotations for day in days[:-1]} == {0}
+
+
+def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
+    queue.publish(wanted=5)
+    random, made = chance(15), Counter[date]()
+    for person in annotators(5):
+        for _ in range(3):
+            at = timezone.now() - timedelta(hours=random.uniform(0, 40 * 24))
+            made[timezone.localdate(at)] += 1
+            held = queue.claimed(person)
+            submit(assignment=held, fence=held.fence, key=str(uuid4()), sent={}, result={}, at=at)
+    days = days_of(queue.project)
+    assert {day.date: day.annotations for day in days} == {day.date: made[day.date] for day in days}
+    assert 0 < sum(day.annotations for day in days) < 15
+
+
+def test_an_annotation_older_than_the_chart_is_in_no_day_of_it(queue: Queue) -> None:
+    hand_in(queue.claimed(queue.world.bob))
+    today = timezone.localdate()
+    assert days_of(queue.project, today + timedelta(days=DAYS - 1))[0] == Day(today, 1)
+    assert sum(day.annotations for day in days_of(queue.project, today + timedelta(days=DAYS))) == 0
+
+
+def test_every_trace_is_in_one_status(queue: Queue) -> None:
+    publish_review(queue, annotations_per_trace=2, max_open=5)
+    queue.add_traces(4, "late")
+    assert status_of(queue.project, 2).traces == status_of(queue.project, 2).open == 7
+    for person in (queue.world.bob, queue.world.alice):
+        hand_in(queue.claimed(person))
+    hand_in(queue.claimed(queue.world.bob))
+    queue.claimed(queue.world.alice, another=True)
+    queue.claimed(queue.world.alice, another=True)
+    status = status_of(queue.project, 2)
+    places = TracePlaces.objects.all()
+    assert status.complete == sum(row.done >= row.wanted for row in places)
+    assert status.held == sum(row.done < row.wanted and row.live > 0 for row in places)
+    assert status.started == sum(0 < row.done < row.wanted and not row.live for row in places)
+    assert (status.traces, status.wanted, status.done) == (Trace.objects.count(), 14, 3)
+    assert status.stuck == 0
+
+
+def test_a_trace_that_everybody_skipped_or_had_is_stuck(queue: Queue) -> None:
+    """Acme has four people."""
+    publish_review(queue, annotations_per_trace=4)
+    world = queue.world
+    people = [world.alice, world.bob, world.dora, world.mallory]
+    for person in people[:3]:
+        held = queue.claimed(person)
+        skip(assignment=held, fence=held.fence, reason="binary")
+    assert (status_of(queue.project, 4).stuck, status_of(queue.project, 4).open) == (0, 3)
+    hand_in(queue.claimed(people[3]))
+    status = status_of(queue.project, 4)
+    assert (status.stuck, status.started, status.open, status.traces) == (1, 0, 2, 3)
+    annotators(1)
+    assert (status_of(queue.project, 4).stuck, status_of(queue.project, 4).started) == (0, 1)
+
+
+def test_traces_that_the_queue_has_not_taken_in_are_open(queue: Queue) -> None:
+    assert not TracePlaces.objects.exists()
+    status = status_of(queue.project, 3)
+    assert (status.open, status.traces, status.wanted, status.done) == (3, 3, 9, 0)
+
+
+def test_the_days_left_follow_the_pace_of_a_week(queue: Queue) -> None:
+    status = status_of(queue.project, 10)
+    assert days_left(status, days_of(queue.project)) is None
+    days = [Day(date(2026, 1, 1) + timedelta(at), 100 if at < 20 else 2) for at in range(30)]
+    assert days_left(status, days) == 15
+
+
+def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue.publish(wanted=5)
+    for person in annotators(4):
+        hand_in(queue.claimed(person))
+    monkeypatch.setattr("dashboard.figures.ANNOTATORS_SHOWN", 3)
+    people = people_of(queue.project)
+    assert (len(people.shown), people.number, people.annotations) == (3, 4, 4)
+    assert ANNOTATORS_SHOWN == 100
+
+
+def test_another_organisations_figures_are_its_own(queue: Queue) -> None:
+    live_through(queue, chance(14), 5)
+    with acting_in(queue.world.birch):
+        own = queue.world.birch_project
+        assert status_of(own, 1).traces == people_of(own).number == sum(day.annotations for day in days_of(own)) == 0
+
+
+# --- Drawing -------------------------------------------------------------------------------------------------
+
+
+def test_bars_are_as_high_as_their_numbers() -> None:
+    days = [Day(date(2026, 3, at + 1), number) for at, number in enumerate([0, 10, 40, 20])]
+    chart = day_chart(days)
+    heights = [float(bar.height) for bar in chart.bars]
+    assert [round(height / heights[2] * 40) for height in heights] == [0, 10, 40, 20]
+    assert [line.label for line in chart.lines] == ["0", "10", "20", "30", "40"]
+    assert [bar.label for bar in chart.bars] == ["", "", "", "4 Mar"]
+    assert "1 March to 4 March 2026: 70 in all, at most 40 on 3 March, 20 on the last day" in chart.label
+    means = [float(point.split(",")[1]) for point in chart.mean.split(" ")]
+    assert [round((158 - y) / 144 * 40, 1) for y in means] == [0, 5, pytest.approx(50 / 3, abs=0.1), 17.5]
+
+
+@pytest.mark.parametrize("highest", [0, 1, 2, 3, 4, 5, 7, 19, 20, 21, 99, 100, 101, 999_999])
+def test_the_scale_reaches_the_highest_in_at_most_four_round_steps(highest: int) -> None:
+    step, top = scale_of(highest)
+    assert top >= highest
+    assert top % step == 0
+    assert 1 <= top // step <= 4
+    assert str(step).strip("0") in {"1", "2", "5"}
+
+
+def test_pieces_stand_side_by_side_and_fill_the_whole() -> None:
+    placed = pieces([("a", 1), ("b", 0), ("c", 3)])
+    assert [(piece.x, piece.width, piece.share) for piece in placed] == [
+        ("0.000%", "25.000%", "25%"),
+        ("25.000%", "0.000%", "0%"),
+        ("25.000%", "75.000%", "75%"),
+    ]
+    assert [piece.width for piece in pieces([("a", 0)])] == ["0.000%"]
+
+
+def test_a_share_is_never_rounded_to_nothing_or_to_all() -> None:
+    assert [share(number, 1000) for number in (0, 1, 15, 999, 1000)] == ["0%", "<1%", "2%", ">99%", "100%"]
+    assert share(0, 0) == ""

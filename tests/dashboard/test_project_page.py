@@ -1,0 +1,152 @@
+"""The page of a project: what a manager reads there, what it costs, and whom it turns away."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import ConfigurationVersion, Project
+from assignments.actions.working import skip
+from tenancy.actor import acting_in
+from tests.assignments.conftest import Queue, hand_in
+from tests.dashboard.reviews import chance, deliver, publish_review, recounted
+from tests.dashboard.test_tallies import live_through
+from tests.traces.hostile import HOSTILE
+from tests.traces.test_pages import assert_harmless
+from tests.worlds import World
+
+PAGE = "/o/acme/p/parser/"
+QUERIES = 26
+
+
+@pytest.fixture
+def mallory(world: World, client: Client) -> Client:
+    """The project's manager."""
+    client.force_login(world.mallory)
+    return client
+
+
+def text_of(response: Any) -> str:
+    """Any: the test client's answer is no HttpResponse for the stubs."""
+    assert response.status_code == 200, response.status_code
+    return str(response.content.decode())
+
+
+def plain(page: str) -> str:
+    """What can be read, without markup."""
+    body = page.split('<main class="page" id="main">')[1].split("</main>")[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", body).split())
+
+
+def queries_of(client: Client) -> int:
+    text_of(client.get(PAGE))
+    with CaptureQueriesContext(connection) as queries:
+        text_of(client.get(PAGE))
+    return len([query for query in queries if "SAVEPOINT" not in query["sql"]])
+
+
+def test_a_manager_who_is_no_administrator_reads_the_figures(queue: Queue, mallory: Client) -> None:
+    live_through(queue, chance(21), 12)
+    deliver(queue)
+    counts, annotations = recounted(queue)
+    page = text_of(mallory.get(PAGE))
+    read = plain(page)
+    assert f"Annotations {annotations} +{annotations} today" in read
+    for value, label in (("approve", "Approve"), ("request_changes", "Request Changes")):
+        number = counts["code_review_verdict/verdict"]["decision"].get(value, 0)
+        assert f"{label} {number} " in read
+    assert "Comments by severity" in read
+    assert "still to be counted" not in read
+    points = counts["code_review_file_ratings/file_ratings"]["correctness"]
+    mean = sum(int(point) * number for point, number in points.items()) / sum(points.values())
+    assert f"Correctness mean {mean:.2f}" in read
+    assert 'data-c="verdict.approve"' in page
+    assert "Set-up" not in read
+    assert "/admin/" not in page
+
+
+def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
+    live_through(queue, chance(22), 4)
+    page = text_of(mallory.get(PAGE))
+    drawings = re.findall(r"<svg(?![^>]*aria-hidden)[^>]*>", page.split('id="main"')[1])
+    assert len(drawings) == 2
+    assert all(re.search(r'role="img" aria-label="[^"]{20,}"', drawing) for drawing in drawings)
+    assert page.count('<tr><th scope="row"') >= 30
+
+
+def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mallory: Client) -> None:
+    publish_review(queue)
+    hand_in(queue.claimed(queue.world.bob))
+    assert "1 annotation still to be counted in" in plain(text_of(mallory.get(PAGE)))
+    deliver(queue)
+    assert "still to be counted in" not in plain(text_of(mallory.get(PAGE)))
+
+
+def test_more_annotations_and_people_cost_no_more_queries(queue: Queue, mallory: Client) -> None:
+    live_through(queue, chance(23), 4)
+    deliver(queue)
+    few = queries_of(mallory)
+    live_through_more(queue)
+    assert queries_of(mallory) == few <= QUERIES
+
+
+def live_through_more(queue: Queue) -> None:
+    for _ in range(2):
+        for person in (queue.world.dora, queue.world.mallory):
+            hand_in(queue.claimed(person))
+    held = queue.claimed(queue.world.dora)
+    skip(assignment=held, fence=held.fence, reason="unreadable")
+    deliver(queue)
+
+
+def test_an_empty_project_says_what_is_missing(queue: Queue, mallory: Client) -> None:
+    read = plain(text_of(mallory.get(PAGE)))
+    assert "Collecting" in read
+    assert "Nobody has begun" in read
+    assert "Nothing came in this week" in read
+    assert "Traces complete 0 of 3" in read
+
+
+def test_a_project_without_traces_or_configuration_says_so(world: World, client: Client) -> None:
+    client.force_login(world.alice)
+    read = plain(text_of(client.get(PAGE)))
+    assert "Not published yet" in read
+    assert "Set it up" in read
+    assert "No traces yet" in read
+    client.force_login(world.mallory)
+    assert client.get(PAGE).status_code == 404
+
+
+def test_a_configuration_that_no_longer_loads_leaves_the_other_figures(queue: Queue, mallory: Client) -> None:
+    publish_review(queue)
+    hand_in(queue.claimed(queue.world.bob))
+    ConfigurationVersion.objects.create(
+        project=queue.project, number=9, source="", configuration={"annotation_schemes": [{"annotation_type": "gone"}]}
+    )
+    read = plain(text_of(mallory.get(PAGE)))
+    assert "The configuration no longer loads" in read
+    assert "Traces complete 1 of 3" in read
+
+
+def test_annotators_and_strangers_are_turned_away(queue: Queue, client: Client) -> None:
+    for person, status in ((queue.world.bob, 403), (queue.world.charlie, 404)):
+        client.force_login(person)
+        assert client.get(PAGE).status_code == status
+    client.logout()
+    assert client.get(PAGE).status_code == 302
+
+
+def test_another_organisations_project_of_the_same_address_is_another_page(queue: Queue, client: Client) -> None:
+    live_through(queue, chance(24), 3)
+    with acting_in(queue.world.birch, queue.world.charlie):
+        assert Project.objects.filter(slug="parser").exists()
+    client.force_login(queue.world.charlie)
+    assert "Nobody has begun" in plain(text_of(client.get("/o/birch/p/parser/")))
+
+
+def test_hostile_names_stay_words(queue: Queue, mallory: Client) -> None:
+    Project.objects.filter(pk=queue.project.pk).update(name=HOSTILE[0][:200])
+    assert_harmless(text_of(mallory.get(PAGE)), HOSTILE[0])
