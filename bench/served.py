@@ -120,6 +120,8 @@ def served() -> Iterator[ServedSite]:
     module = "bench.profiled" if PROFILED else "potato_site.wsgi"
     command = [sys.executable, "-m", "gunicorn", module, "--bind", f"{HOST}:{port}", "--no-control-socket"]
     command += ["--worker-class", "gthread", "--workers", str(PROCESSES), "--threads", str(THREADS)]
+    for old in FOLDER.glob("profile-*.json"):
+        old.unlink()
     log = FOLDER / "web.log"
     with log.open("wb") as output, override_settings(SECRET_KEY=key):
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
