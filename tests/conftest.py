@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.browser import chromium as chromium  # noqa: PLC0414  (a fixture)
+from tests.browser import chromium as chromium  # a fixture
 from tests.worlds import World, build_world
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would what stories end by it.
