@@ -4,4 +4,7 @@ from django.urls import path
 
 from dashboard import views
 
-urlpatterns = [path("", views.project_page, name="project")]
+urlpatterns = [
+    path("", views.project_page, name="project"),
+    path("exports/", views.project_exports, name="project-exports"),
+]

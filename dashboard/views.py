@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.configuration.distributions import Distribution
@@ -16,7 +17,9 @@ from accounts.configuration.wording import title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
+from dashboard.exported import choices_for, last_exports
 from dashboard.figures import Choices, People, Status, choices_of, days_left, days_of, people_of, status_of
+from exports.actions import NotExportable, request_export
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
@@ -45,13 +48,13 @@ class SchemeCard:
 @require_safe
 def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
     """Progress, annotations, choices and people of one project."""
-    visible = Project.objects.visible_to(request.membership).defer("draft")
-    found = get_object_or_404(visible, slug=project)
+    found = _project(request, project)
     version = found.newest_version()
     configuration = _configuration(version)
     status = status_of(found, configuration.assignment.annotations_per_trace if configuration else 1)
     days, people = days_of(found), people_of(found)
     choices = choices_of(found, configuration) if configuration else Choices([], 0)
+    exports = last_exports(found) if allowed(request, Right.EXPORT) else []
     return render(
         request,
         "dashboard/project.html",
@@ -72,8 +75,33 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "chart": day_chart(days),
             "cards": list(_cards(choices)),
             "behind": _behind(choices, people),
+            "exports": exports,
+            "formats": choices_for(configuration, exports) if configuration and allowed(request, Right.EXPORT) else [],
         },
     )
+
+
+@requires(Right.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
+    """GET: the last exports, as the part of the page that is loaded again while one is made. POST: ask for one, in the
+    `format` that the form sends."""
+    found = _project(request, project)
+    if request.method != "POST":
+        part = render(request, "dashboard/partials/exports.html", {"exports": last_exports(found)})
+        part["Cache-Control"] = "no-store"
+        return part
+    try:
+        export = request_export(project=found, format=request.POST.get("format", ""), options={})
+    except NotExportable as refused:
+        messages.error(request, refused.sentence)
+    else:
+        messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
+    return redirect(f"{reverse('project', args=[found.slug])}#exports")
+
+
+def _project(request: OrganisationRequest, slug: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(request.membership).defer("draft"), slug=slug)
 
 
 def _configuration(version: ConfigurationVersion | None) -> ProjectConfiguration | None:

@@ -67,6 +67,7 @@ class ProjectRow:
     published_at: datetime | None
     progress: Progress | None
     open_task: OpenTask | None
+    page_url: str | None
     traces_url: str | None
     annotations_url: str | None
     configuration_url: str | None
@@ -160,6 +161,7 @@ def _row(
         published_at=project.newest_published_at,
         progress=progress,
         open_task=next((task for task in open_tasks if task.slug == project.slug), None),
+        page_url=reverse("project", args=[project.slug]) if allowed(request, Right.SEE_ANNOTATIONS) else None,
         traces_url=reverse("traces", args=[project.slug]) if allowed(request, Right.SEE_TRACES) else None,
         annotations_url=reverse("annotations", args=[project.slug])
         if allowed(request, Right.SEE_ANNOTATIONS)

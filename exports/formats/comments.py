@@ -23,6 +23,7 @@ class Comments(Format):
     media_type = "application/jsonl"
     options = RowOptions
     needs = frozenset({"task_description", "files"})
+    annotation_types = frozenset({TYPE})
 
     def paths(self, record: Record) -> Collection[str]:
         return {path for comment in self._comments(record) if isinstance(path := comment.get("file"), str)}

@@ -26,6 +26,7 @@ class FileRatings(Format):
     media_type = "text/csv; charset=utf-8"
     options = RowOptions
     needs = frozenset({"operations"})
+    annotation_types = frozenset({TYPE})
 
     def start(self) -> dict[str, Any]:
         return {"rows": 0, "dimensions": _dimensions(self.project)}

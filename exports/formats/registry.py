@@ -29,6 +29,8 @@ class Format:
     options: ClassVar[type[Options]]
     needs: ClassVar[frozenset[Need]] = frozenset()
     """What of the traces the rows say."""
+    annotation_types: ClassVar[frozenset[str]] = frozenset()
+    """The scheme types whose annotations can fill it; empty for whatever there is."""
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
 

@@ -23,6 +23,7 @@ class Verdicts(Format):
     media_type = "application/json"
     options = SelectionOptions
     needs = frozenset({"agent_model"})
+    annotation_types = frozenset({TYPE})
 
     def start(self) -> dict[str, Any]:
         return {"rows": 0, "summaries": 0, "all": {}, "by_agent_model": {}, "by_annotator": {}}

@@ -19,7 +19,7 @@ from tests.traces.test_pages import assert_harmless
 from tests.worlds import World
 
 PAGE = "/o/acme/p/parser/"
-QUERIES = 26
+QUERIES = 27
 
 
 @pytest.fixture

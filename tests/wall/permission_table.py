@@ -99,6 +99,8 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<v
 
 GET    /o/<organisation>/p/<project>/                                                    302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/                                                    302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/exports/                                            302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
 POST   /o/<organisation>/p/<project>/palette/<version>.css                               302       404       405       405       405       405       405
 GET    /o/<organisation>/annotations/                                                    302       404       200       200       200       200         -

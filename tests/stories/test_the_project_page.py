@@ -1,0 +1,152 @@
+"""A manager's page of a project in a browser: its figures, its charts as text, and an export from click to download.
+
+Everything runs in Chromium on the real site, and every page is watched for what its security policy refuses.
+"""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
+
+from assignments.actions.submitting import submit
+from assignments.actions.working import skip
+from assignments.models import Assignment
+from exports.models import Export
+from jobs.runner import run
+from tenancy.actor import Actor, acting, acting_in
+from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.dashboard.reviews import chance, deliver, publish_review, random_review
+from tests.stories.conftest import Reader
+from tests.worlds import World
+
+pytestmark = pytest.mark.browser
+
+PAGE = "/o/acme/p/parser/"
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(settings: Settings, tmp_path: Path) -> None:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(tmp_path)}},
+    }
+
+
+def furnish(world: World, traces: int = 40) -> Queue:
+    """Acme's project after a month of work by five people; Acme is entered by the caller."""
+    random, queue = chance(5), Queue(world, world.acme_project)
+    publish_review(queue, annotations_per_trace=2, max_open=2)
+    queue.add_traces(traces)
+    people = [world.bob, world.dora, *annotators(3)]
+    now = timezone.now()
+    for _ in range(traces):
+        person = random.choice(people)
+        held = queue.claimed(person)
+        at = now - timedelta(hours=random.triangular(0, 30 * 24, 24))
+        Assignment.objects.filter(pk=held.pk).update(claimed_at=at - timedelta(minutes=random.randint(3, 40)))
+        result = random_review(random)
+        submit(assignment=held, fence=held.fence, key=str(held.pk), sent=result, result=result, at=at)
+    late = queue.claimed(world.bob)
+    queue.expire(late)
+    held = queue.claimed(world.alice)
+    skip(assignment=held, fence=held.fence, reason="Nothing but generated files")
+    queue.claimed(people[-1])
+    deliver(queue)
+    return queue
+
+
+def made(world: World, export: Export) -> None:
+    """By a worker."""
+    actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
+    assert export.job_id is not None
+    run(job_id=export.job_id, actor=actor, redelivered=False)
+    with acting(actor):
+        export.refresh_from_db()
+    assert export.is_ready
+
+
+def assert_fits(page: Page) -> None:
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"the page scrolls sideways by {wide} px"
+
+
+def test_a_manager_reads_the_figures_of_a_project(world_of_browsers: World, themed_reader: Reader) -> None:
+    reader, page = themed_reader, themed_reader.page
+    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
+        furnish(world_of_browsers)
+    reader.sign_in("mallory")
+    reader.open("/o/acme/")
+    page.get_by_role("link", name="Parser review of Acme Research", exact=True).click()
+    page.wait_for_url(f"**{PAGE}")
+    expect(page.get_by_role("region", name="Key figures")).to_contain_text("of 40")
+    expect(page.get_by_role("img", name="Complete")).to_be_visible()
+    expect(page.get_by_role("img", name="Annotations a day")).to_be_visible()
+    expect(page.get_by_role("region", name="Verdicts")).to_contain_text("40 annotations")
+    page.get_by_text("The figures").click()
+    expect(page.get_by_role("region", name="Annotations of each day").get_by_role("row")).to_have_count(31)
+    for width in (1920, 1440, 768, 320):
+        page.set_viewport_size({"width": width, "height": 1000})
+        assert_fits(page)
+        reader.assert_clean(f"{width} px")
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    page.get_by_role("link", name="Skipped").click()
+    expect(page.get_by_text("Nothing but generated files")).to_be_visible()
+    page.get_by_role("link", name="Parser review of Acme Research").click()
+    expect(page.get_by_role("heading", name="Parser review of Acme Research")).to_be_visible()
+
+
+def test_an_export_is_asked_for_watched_and_downloaded(world_of_browsers: World, themed_reader: Reader) -> None:
+    reader, page, world = themed_reader, themed_reader.page, world_of_browsers
+    with acting_in(world.acme, world.alice):
+        furnish(world, 8)
+    reader.sign_in("mallory")
+    reader.open(PAGE)
+    expect(page.get_by_text("Nothing was exported yet")).to_be_visible()
+    page.get_by_role("button", name="Export code_review", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("code_review is being exported.")
+    row = page.get_by_role("row", name="code_review")
+    expect(row).to_contain_text("Queued")
+    reader.assert_clean("asked for")
+    with acting_in(world.acme):
+        export = Export.objects.get()
+        assert (export.format, export.requested_by_id) == ("code_review", world.mallory.pk)
+    made(world, export)
+    expect(row).to_contain_text("Ready")
+    expect(row).to_contain_text(export.sha256[:12])
+    expect(page.locator("[data-exports-said]")).to_have_text("Export code_review: Ready")
+    reader.assert_clean("ready")
+    with page.expect_download() as download:
+        row.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename.endswith(".jsonl")
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert len(lines) == 8
+    assert json.loads(lines[0])["annotations"]["verdict"]["decision"]
+
+
+def test_a_project_where_nothing_happened_says_what_is_missing(world_of_browsers: World, themed_reader: Reader) -> None:
+    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
+        publish_review(Queue(world_of_browsers, world_of_browsers.acme_project))
+    themed_reader.sign_in("alice")
+    themed_reader.open(PAGE)
+    for title in ("No traces yet", "Nobody has begun", "Nothing was exported yet"):
+        expect(themed_reader.page.get_by_text(title)).to_be_visible()
+    assert_fits(themed_reader.page)
+    themed_reader.assert_clean("nothing")
+
+
+def test_what_is_taken_back_leaves_the_figures(world_of_browsers: World, reader: Reader) -> None:
+    page, world = reader.page, world_of_browsers
+    with acting_in(world.acme, world.alice):
+        queue = Queue(world, world.acme_project)
+        publish_review(queue)
+        queue.add_traces(1)
+        hand_in(queue.claimed(world.bob), **random_review(chance(1)))
+        deliver(queue)
+    reader.sign_in("mallory")
+    reader.open(PAGE)
+    expect(page.get_by_role("region", name="Verdicts")).to_contain_text("1 annotation")
+    expect(page.get_by_role("region", name="Key figures")).to_contain_text("+1 today")
