@@ -1,0 +1,139 @@
+"""A large export whose worker is killed after a third of the rows, while people go on annotating: the same file."""
+
+import hashlib
+import os
+import re
+import signal
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from accounts.actions.projects import publish_configuration
+from assignments.actions.claiming import claim_next
+from assignments.actions.submitting import hand_in
+from assignments.models import Assignment
+from exports import storage
+from exports.actions import request_export
+from exports.models import Export
+from jobs import bell
+from jobs.models import Job, JobState
+from tenancy.actor import acting_in
+from tests.exports.conftest import ANSWERS
+from tests.exports.seeding import count_rows, seed
+from tests.faults.conftest import Machine, eventually
+from tests.worlds import World
+
+RECORDS = 50_000
+MEMORY_MIB = 200
+YAML = """task_name: Review
+annotation_schemes:
+  - {name: inline_comments, annotation_type: code_review_comments, inline_comments: {severity: {enabled: true}}}
+  - {name: file_ratings, annotation_type: code_review_file_ratings}
+  - {name: verdict, annotation_type: code_review_verdict}
+"""
+
+
+@pytest.mark.timeout(900)
+def test_a_worker_that_is_killed_after_a_third_of_the_rows_leaves_the_same_file(
+    machine: Machine, committed_world: World, settings: Settings, tmp_path: Path
+) -> None:
+    world = committed_world
+    _use_folder(machine, settings, tmp_path)
+    with acting_in(world.acme, world.alice):
+        publish_configuration(project=world.acme_project, source=YAML)
+    seed(world.acme, world.acme_project, RECORDS)
+    count_rows()
+    machine.settings["EXPORT_RECORDS_A_PART"] = "2000"
+    bell.listen_again()
+    machine.beat()
+
+    worker = machine.worker()
+    undisturbed = _requested(world)
+    eventually(lambda: _job(world, undisturbed).state == JobState.DONE, "the undisturbed job is done", 300)
+    peak = max(map(_peak_mib, _children(worker.process.pid)))
+
+    disturbed = _requested(world)
+    eventually(lambda: _job(world, disturbed).progress >= RECORDS // 3, "a third of the rows is written", 300)
+    (child,) = _children(worker.process.pid)
+    peak = max(peak, _peak_mib(child))
+    os.kill(child, signal.SIGKILL)
+    killed_at = _job(world, disturbed).progress
+    _annotate(world, 5)
+    eventually(lambda: _job(world, disturbed).state == JobState.DONE, "another process goes on", 300)
+    peak = max(peak, *map(_peak_mib, _children(worker.process.pid)))
+
+    assert RECORDS // 3 <= killed_at < RECORDS
+    first, second = _export(world, undisturbed), _export(world, disturbed)
+    assert (first.rows, second.rows) == (RECORDS, RECORDS)
+    job = _job(world, disturbed)
+    assert (job.state, job.attempts >= 2, job.progress) == (JobState.DONE, True, RECORDS)
+    assert (second.sha256, second.bytes) == (first.sha256, first.bytes)
+    assert _content_hash(second) == _content_hash(first) == first.sha256
+    eventually(lambda: _files(tmp_path) == _kept(first, second), "nothing is left of the killed worker")
+    third = _requested(world)
+    eventually(lambda: _job(world, third).state == JobState.DONE, "the later job is done", 300)
+    assert _export(world, third).rows == RECORDS + 5
+    print(f"killed at {killed_at} of {RECORDS}, peak memory {peak:.0f} MiB")
+    assert peak < MEMORY_MIB
+
+
+def _use_folder(machine: Machine, settings: Settings, folder: Path) -> None:
+    machine.settings["EXPORT_ROOT"] = str(folder)
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(folder)}},
+    }
+
+
+def _requested(world: World) -> Export:
+    with acting_in(world.acme, world.alice):
+        return request_export(project=world.acme_project, format="code_review", options={})
+
+
+def _job(world: World, export: Export) -> Job:
+    with acting_in(world.acme):
+        return Job.objects.get(pk=export.job_id)
+
+
+def _export(world: World, export: Export) -> Export:
+    with acting_in(world.acme):
+        return Export.objects.get(pk=export.pk)
+
+
+def _annotate(world: World, times: int) -> None:
+    """Bob reviews so many of the traces, whose reviews are on their way out."""
+    for _ in range(times):
+        with acting_in(world.acme, world.bob):
+            given = claim_next(project=world.acme_project, user=world.bob)
+            assert isinstance(given, Assignment), given
+            verdict = {"verdict": ANSWERS["verdict"]}
+            hand_in(assignment=given, fence=given.fence, key=str(uuid4()), annotations=verdict)
+
+
+def _content_hash(export: Export) -> str:
+    digest = hashlib.sha256()
+    for part in export.parts:
+        for block in storage.read(part["name"]):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def _kept(*exports: Export) -> set[str]:
+    return {part["name"] for export in exports for part in export.parts}
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _peak_mib(pid: int) -> float:
+    """The most memory that the process ever had, as the kernel counts it."""
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / 1024
