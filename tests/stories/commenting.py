@@ -62,7 +62,7 @@ class Desk:
         return self.page.locator(f"#f{self.index(path)}")
 
     def line(self, number: int, side: str = "new", path: str = PATH) -> Locator:
-        return self.file(path).get_by_role("button", name=f"Comment on {side} line {number}", exact=True)
+        return self.file(path).locator(f'button[aria-label="Comment on {side} line {number}"]')
 
     def form(self, lines: str = "") -> Locator:
         return self.page.get_by_role("form", name=lines)

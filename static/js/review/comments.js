@@ -5,18 +5,26 @@
 
 import { nextOf } from "../evidence-lines.js";
 import { key, on } from "../events.js";
-import { CommentForm, faultsOf } from "./comment-form.js";
 import { CommentMarks } from "./comment-marks.js";
 import { cardOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
+import { faultsOf } from "./comment-rules.js";
 import { buttonOf, chooseLines, isBroken, mark, neighbour, numberOf, rowOf } from "./line-range.js";
 import { element } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
-/** @typedef {import("./comment-form.js").Draft} Draft */
-/** @typedef {import("./comment-form.js").Block} Block */
+/** @typedef {import("./comment-form.js").CommentForm} CommentForm */
+/** @typedef {import("./comment-rules.js").Draft} Draft */
+/** @typedef {import("./comment-rules.js").Block} Block */
 /** @typedef {import("./line-range.js").Lines} Lines */
 /** @typedef {{ label: string, go: () => void }} Gap */
 /** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string }} Comment */
+
+/** Loaded when a line gets the focus: not needed to read. @type {typeof import("./comment-form.js") | undefined} */
+let forms;
+
+async function loadForms() {
+  forms ??= await import("./comment-form.js");
+}
 
 /**
  * @param {Task} task
@@ -34,6 +42,7 @@ class Comments {
   /** The drafts whose form is open. @type {Map<string, CommentForm>} */ #forms = new Map();
   /** Forms and comments on the page. @type {Map<string, HTMLElement>} */ #elements = new Map();
   /** @type {Lines | null} */ #chosen = null;
+  /** The comment that the reader is on the way to; what it stands in may have to be loaded first. */ #goal = "";
 
   /** @param {Task} task @param {{ name: string, block: Block }} scheme */
   constructor(task, scheme) {
@@ -154,6 +163,7 @@ class Comments {
     const thread = threadAt(row);
     const isNew = !this.#find(id);
     const isForm = draft && !draft.closed;
+    if (isForm && !forms) return void loadForms().then(() => this.#show(id, beside), () => {});
     const made = isForm ? this.#newForm(draft, isNew) : cardOf(this.task, this.template, entry, { isNew, isDraft: Boolean(draft) });
     this.#elements.set(id, made);
     thread.append(made);
@@ -173,7 +183,7 @@ class Comments {
   /** @param {Draft} draft @param {boolean} isNew */
   #newForm(draft, isNew) {
     const root = /** @type {HTMLFormElement} */ (cloneOf(this.template, "form"));
-    const form = new CommentForm(this.task, root, draft, isNew);
+    const form = new /** @type {NonNullable<typeof forms>} */ (forms).CommentForm(this.task, root, draft, isNew);
     this.#forms.set(draft.id, form);
     if (this.#isDirty(draft)) this.#sayKept(form);
     return root;
@@ -193,7 +203,10 @@ class Comments {
   async #jump(id) {
     const entry = this.#drafts.get(id) ?? this.#entries().find((one) => one.id === id);
     if (!entry) return;
+    this.#goal = id;
     const place = await this.task.goTo({ path: entry.file, side: entry.side, line: entry.line_end });
+    if (this.#goal !== id) return;
+    this.#goal = "";
     if (!place || !this.template) return;
     if (!this.#elements.get(id)?.isConnected) this.#show(id, place.closest("tr") ?? place.querySelector(".file__body"));
     const form = this.#forms.get(id);
@@ -207,7 +220,8 @@ class Comments {
   #move(direction) {
     const entries = this.#entries();
     const active = document.activeElement;
-    const here = /** @type {HTMLElement | null | undefined} */ (active?.closest("[data-comment]:not(a)"))?.dataset.comment;
+    const focused = /** @type {HTMLElement | null | undefined} */ (active?.closest("[data-comment]:not(a)"));
+    const here = this.#goal || focused?.dataset.comment;
     let at = entries.findIndex(({ id }) => id === here);
     if (at >= 0) at += direction;
     else {
@@ -252,8 +266,14 @@ class Comments {
   }
 
   /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */
-  #write({ closed, ...draft }, row) {
+  async #write({ closed, ...draft }, row) {
     this.#drafts.set(draft.id, draft);
+    try {
+      await loadForms();
+    } catch {
+      this.task.toast("The form could not be loaded. Look whether you are online, and try again.");
+      return;
+    }
     this.#show(draft.id, row);
     this.#mark();
     this.#keep();
@@ -263,7 +283,7 @@ class Comments {
     this.#checkRange(form);
   }
 
-  /** @param {CommentForm} form @param {import("./comment-form.js").Faults} [more] @param {boolean} [moves] */
+  /** @param {CommentForm} form @param {import("./comment-rules.js").Faults} [more] @param {boolean} [moves] */
   #checkRange(form, more = {}, moves = false) {
     const { side, line_start, line_end } = form.draft;
     const article = /** @type {HTMLElement | null} */ (form.root.closest("article.file"));
@@ -406,6 +426,7 @@ class Comments {
         this.task.announce(`${linesIn({ side, line_start: start, line_end: end }, " to ")} selected`);
       },
     });
+    on("focusin", "button[data-side]", () => void loadForms().catch(() => {}));
     on("fragment", ":root", () => this.#place());
     on("submit", ".cform", inForm((form, event) => (event.preventDefault(), this.#save(form), true)));
     on("input", ".cform", changing((form) => form.showCode()));
