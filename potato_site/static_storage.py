@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -34,6 +35,19 @@ class HashedStaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore
     """A module imports its neighbours by their hashed names too, so that no page mixes two versions."""
 
     support_js_module_import_aggregation = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._addresses: dict[str, str] = {}
+
+    def url(self, name: str | None, force: bool = False) -> str:
+        """The address of a file, made once for each: a page names many, and the manifest is read but once, too."""
+        if force or name is None or settings.DEBUG:
+            return str(super().url(name, force))
+        found = self._addresses.get(name)
+        if found is None:
+            found = self._addresses[name] = str(super().url(name))
+        return found
 
     def post_process(
         self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **options: Any

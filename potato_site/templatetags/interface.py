@@ -1,6 +1,7 @@
 """Icons, form fields and links outside the organisation for the site's templates; no data is read here."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -23,6 +24,12 @@ def icon(name: str, classes: str = "i") -> SafeString:
 
     It is hidden from assistive technology, so the text beside it or the control's `aria-label` carries the meaning.
     """
+    return _drawn(name, classes)
+
+
+# A task page has a hundred of them, of the few that our templates name.
+@lru_cache(maxsize=500)
+def _drawn(name: str, classes: str) -> SafeString:
     return format_html('<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name)
 
 
