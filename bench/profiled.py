@@ -8,8 +8,6 @@ import atexit
 import json
 import os
 import signal
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -20,40 +18,29 @@ from potato_site.wsgi import application as site
 
 EVERY = 0.002
 
-_busy: set[int] = set()
 _own: Counter[str] = Counter()
 _within: Counter[str] = Counter()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    _begin()
-    thread = threading.get_ident()
-    _busy.add(thread)
+    signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
     try:
         return site(environ, start_response)
     finally:
-        _busy.discard(thread)
-
-
-def _begin() -> None:
-    if signal.getitimer(signal.ITIMER_PROF)[0]:
-        return
-    # The handler was set by the main thread; a timer does not survive the fork that made this process.
-    signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _sample(number: int, interrupted: FrameType | None) -> None:
-    """Count the functions of every request that is under way; requests that wait for each other share the sample."""
-    for thread, frame in sys._current_frames().items():
-        if thread not in _busy:
-            continue
-        _own[_name(frame)] += 1
-        seen = set()
-        at: FrameType | None = frame
-        while at is not None and at.f_code is not application.__code__:
-            seen.add(_name(at))
-            at = at.f_back
-        _within.update(seen)
+    """Count the function that was at work, and those that had called it."""
+    if interrupted is None:
+        return
+    _own[_name(interrupted)] += 1
+    seen = set()
+    at: FrameType | None = interrupted
+    while at is not None and at.f_code is not application.__code__:
+        seen.add(_name(at))
+        at = at.f_back
+    _within.update(seen)
 
 
 def _name(frame: FrameType) -> str:
@@ -61,7 +48,6 @@ def _name(frame: FrameType) -> str:
 
 
 def _write() -> None:
-    signal.setitimer(signal.ITIMER_PROF, 0)
     if _own:
         path = FOLDER / f"profile-{os.getpid()}.json"
         path.write_text(json.dumps({"own": _own, "within": _within}))

@@ -119,7 +119,9 @@ def served() -> Iterator[ServedSite]:
     subprocess.run(collect, cwd=ROOT, env=environ, check=True)
     module = "bench.profiled" if PROFILED else "potato_site.wsgi"
     command = [sys.executable, "-m", "gunicorn", module, "--bind", f"{HOST}:{port}", "--no-control-socket"]
-    command += ["--worker-class", "gthread", "--workers", str(PROCESSES), "--threads", str(THREADS)]
+    command += ["--workers", str(PROCESSES)]
+    # A profile interrupts the main thread, which must be the one that answers.
+    command += ["--worker-class", "sync"] if PROFILED else ["--worker-class", "gthread", "--threads", str(THREADS)]
     for old in FOLDER.glob("profile-*.json"):
         old.unlink()
     log = FOLDER / "web.log"
