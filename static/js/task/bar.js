@@ -44,9 +44,10 @@ export class Bar {
   }
 
   #saved() {
-    const { draft, session } = this.task;
+    const { draft, mode, session } = this.task;
     const here = `${counted(draft.changes, "change")} kept here`;
     if (draft.isAtRisk) return { words: "This browser's storage is full", icon: "circle-alert", tone: "bad", button: "Save now" };
+    if (mode === "elsewhere") return { words: draft.isDirty ? here : "", icon: "cloud-off", tone: "warn", button: "" };
     if (draft.state === "signed-out") {
       return { words: `Signed out, ${here}`, icon: "cloud-off", tone: "warn", button: session.isPutOff ? "Sign in" : "" };
     }

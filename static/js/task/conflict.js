@@ -28,15 +28,20 @@ export function choose(data, mine, theirs) {
   });
 }
 
-/** @typedef {{ title: string, lines: string[] }} Part */
+/** @typedef {{ title: string, lines: string[], count?: number }} Part count of what can be counted */
 
 /** @param {import("./task.js").TaskData} data @param {Content} content @returns {Part[]} */
 function parts(data, content) {
   const forms = content.page.forms;
   return [
-    ...data.schemes.map(({ name, description }) => ({ title: description || plain(name), lines: lines(content.answers[name]) })),
-    { title: "Comments that are not saved yet", lines: lines(Array.isArray(forms) ? forms : []) },
+    ...data.schemes.map(({ name, target }) => told(plain(name), lines(content.answers[name]), target !== "change_set")),
+    told("comments that are not saved yet", lines(Array.isArray(forms) ? forms : []), true),
   ];
+}
+
+/** @param {string} title @param {string[]} all @param {boolean} isMany @returns {Part} */
+function told(title, all, isMany) {
+  return { title: title.charAt(0).toUpperCase() + title.slice(1), lines: all, count: isMany || !all.length ? all.length : undefined };
 }
 
 /** @param {any} value @returns {string[]} */
@@ -65,7 +70,7 @@ function plain(name) {
 /** @param {Part} part @param {Part | undefined} other */
 function drawn(part, other) {
   const section = copyOf("version-part");
-  one("h4", section).textContent = `${part.title}: ${part.lines.length || "none"}`;
+  one("h4", section).textContent = part.title + (part.count === undefined ? "" : `: ${part.count || "none"}`);
   one("ul", section).replaceChildren(
     ...part.lines.map((line) => {
       const item = document.createElement("li");

@@ -30,6 +30,8 @@ export class Lease {
   set({ lease_until, now }) {
     if (now) this.#offset = Date.parse(now) - Date.now();
     this.#until = lease_until ? Date.parse(lease_until) : 0;
+    // It cannot have more than a whole lease left: the answer was on its way for a while.
+    this.#offset += Math.max(0, this.#left() - this.task.data.assignment.lease_minutes * 60_000);
     this.#renewedAt = Date.now();
     if (this.#left() > LOW) this.#hasWarned = false;
     this.#end(!lease_until);
