@@ -7,28 +7,11 @@ import { linesIn } from "./comment-parts.js";
 import { exactText, smallDiff } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
-/** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, closed?: boolean }} Draft */
-/** @typedef {{ categories: { value: string }[], severity: { enabled: boolean, levels: { value: string }[] }, require_category: boolean, require_severity: boolean, allow_multi_line: boolean, allow_suggestions: boolean, min_comments: number }} Block */
-/** @typedef {Partial<Record<"range" | "category" | "severity" | "comment" | "suggestion", string>>} Faults what is wrong, by field */
+/** @typedef {import("./comment-rules.js").Draft} Draft */
+/** @typedef {import("./comment-rules.js").Faults} Faults */
 
-/** What keeps a comment from being submitted. @param {Omit<Draft, "id">} draft @param {Block} block @returns {Faults} */
-export function faultsOf({ category, severity, comment, suggestion, line_start, line_end }, block) {
-  /** @type {Faults} */
-  const faults = {};
-  const levels = block.severity.enabled ? block.severity.levels : [];
-  if (line_end > line_start && !block.allow_multi_line) faults.range = "A comment is about one line in this project.";
-  if (category ? !block.categories.some(({ value }) => value === category) : block.require_category) {
-    faults.category = "Choose a category.";
-  }
-  if (severity ? !levels.some(({ value }) => value === severity) : block.require_severity && levels.length) {
-    faults.severity = levels.length ? "Choose a severity." : "Comments carry no severity in this project: save it again.";
-  }
-  if (!comment.trim()) faults.comment = "Write the comment.";
-  if (suggestion !== undefined && !block.allow_suggestions) {
-    faults.suggestion = "Comments carry no suggestion in this project: save it again.";
-  }
-  return faults;
-}
+/** A text as a field gives it back, which knows one way to end a line. @param {string} text */
+export const asTyped = (text) => text.replace(/\r\n?/g, "\n");
 
 export class CommentForm {
   /** What the suggestion began with; null until it came. @type {string | null} */ #original = null;
@@ -194,7 +177,7 @@ export class CommentForm {
     const asked = `${this.draft.line_start}-${this.draft.line_end}`;
     const { text, error } = await exactText(this.task, this.draft);
     if (asked !== `${this.draft.line_start}-${this.draft.line_end}`) return;
-    this.#original = text;
+    this.#original = text && asTyped(text);
     this.showFaults(error ? { suggestion: error } : {});
   }
 

@@ -3,7 +3,7 @@
 import { choiceOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
 import { element, visible } from "./suggestion.js";
 
-/** @typedef {import("./comment-form.js").Draft & { isNew: boolean, isDraft: boolean }} Entry isNew: nothing of it is saved; isDraft: not all of it is */
+/** @typedef {import("./comment-rules.js").Draft & { isNew: boolean, isDraft: boolean }} Entry isNew: nothing of it is saved; isDraft: not all of it is */
 
 export class CommentMarks {
   // This runs with every keystroke on pages of 150 files: only what changed is drawn.

@@ -3,7 +3,7 @@
 import { element, exactText, smallDiff, visible } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
-/** @typedef {import("./comment-form.js").Draft} Draft */
+/** @typedef {import("./comment-rules.js").Draft} Draft */
 
 /** "1 comment", "2 comments". @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;

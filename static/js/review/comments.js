@@ -163,7 +163,7 @@ class Comments {
     const thread = threadAt(row);
     const isNew = !this.#find(id);
     const isForm = draft && !draft.closed;
-    if (isForm && !forms) return void loadForms().then(() => this.#show(id, beside), () => {});
+    if (isForm && !forms) return void loadForms().then(() => (this.#show(id, beside), this.#mark()), () => {});
     const made = isForm ? this.#newForm(draft, isNew) : cardOf(this.task, this.template, entry, { isNew, isDraft: Boolean(draft) });
     this.#elements.set(id, made);
     thread.append(made);
