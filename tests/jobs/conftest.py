@@ -37,6 +37,10 @@ class Bells:
         """For whom the waiting messages of that task were sent."""
         return [UUID(message["headers"]["tenancy"][0]) for message in self._messages() if _task(message) == task]
 
+    def times(self, task: str) -> list[str | None]:
+        """When the waiting messages of that task may be heard; None is at once."""
+        return [message["headers"]["eta"] for message in self._messages() if _task(message) == task]
+
     def queues(self) -> set[str]:
         return {queue for queue in kinds.QUEUES if self.server.llen(queue)}
 

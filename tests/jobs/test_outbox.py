@@ -210,3 +210,17 @@ def test_delivered_events_are_kept_for_a_week(in_acme: Actor) -> None:
     assert outbox.purge(in_acme) == 1
     with acting(in_acme):
         assert OutboxEvent.objects.get() == young
+
+
+def test_many_events_of_a_moment_ring_twice_and_are_all_told(
+    in_acme: Actor, bells: Bells, subscribe: Subscribe
+) -> None:
+    heard: list[int] = []
+    subscribe(lambda event: heard.append(event.payload["number"]))
+    for number in range(10):
+        publish(in_acme, number)
+    first, second = bells.times(DELIVER)
+    assert first is None
+    assert second is not None
+    assert outbox.deliver(in_acme) == 10
+    assert heard == list(range(10))
