@@ -2,18 +2,19 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.configuration import UnreadablePinError
 from accounts.configuration.annotations import choices
 from accounts.models import Project
 from assignments.models import Submission
-from dashboard.models import Counts, ProjectTally, TalliedAssignment
+from dashboard.models import CountedAnnotation, Counts, ProjectTally
 from dashboard.querysets import to_walk
 from tenancy.actor import Actor, acting
 
@@ -76,26 +77,44 @@ def _locked(project: Project) -> ProjectTally:
 
 def _take_in(tally: ProjectTally, assignments: Collection[UUID]) -> None:
     within = {"organisation": tally.organisation_id, "assignment__in": assignments}
-    counted = dict(Submission.objects.counted().filter(**within).values_list("assignment_id", "pk"))
-    tallied = dict(TalliedAssignment.objects.filter(**within).values_list("assignment_id", "submission_id"))
-    come = {pk for assignment, pk in counted.items() if tallied.get(assignment) != pk}
-    gone = {pk for assignment, pk in tallied.items() if counted.get(assignment) != pk}
-    if not come and not gone:
-        return
-    _add(tally.counts, _choices_of(come), 1)
-    _add(tally.counts, _choices_of(gone), -1)
-    tally.annotations += len(come) - len(gone)
-    TalliedAssignment.objects.filter(organisation=tally.organisation_id, submission__in=gone).delete()
-    TalliedAssignment.objects.bulk_create(
-        TalliedAssignment(assignment_id=assignment, submission_id=pk)
-        for assignment, pk in counted.items()
+    facts = (
+        Submission.objects.with_surplus()
+        .filter(**within)
+        .annotate(took=F("submitted_at") - F("assignment__claimed_at"))
+    )
+    stand = {
+        submission: (assignment, is_surplus, user, at, took)
+        for submission, assignment, is_surplus, user, at, took in facts.values_list(
+            "pk", "assignment", "is_surplus", "assignment__user", "submitted_at", "took"
+        )
+    }
+    known = dict(CountedAnnotation.objects.filter(**within).values_list("submission", "is_surplus"))
+    come, gone = stand.keys() - known.keys(), known.keys() - stand.keys()
+    added, removed = {pk for pk in come if not stand[pk][1]}, {pk for pk in gone if not known[pk]}
+    _add(tally.counts, _choices_of(added), 1)
+    _add(tally.counts, _choices_of(removed), -1)
+    tally.annotations += len(added) - len(removed)
+    CountedAnnotation.objects.filter(**within, submission__in=gone).delete()
+    CountedAnnotation.objects.bulk_create(
+        CountedAnnotation(
+            project_id=tally.project_id,
+            assignment_id=assignment,
+            submission_id=pk,
+            user_id=user,
+            submitted_at=at,
+            took=took,
+            is_surplus=is_surplus,
+        )
+        for pk, (assignment, is_surplus, user, at, took) in stand.items()
         if pk in come
     )
 
 
-def _choices_of(submissions: Iterable[UUID]) -> _Choices:
+def _choices_of(submissions: Collection[UUID]) -> _Choices:
     """What is chosen in all of them together, read one after another. A configuration that no longer loads has none."""
     chosen: _Choices = Counter()
+    if not submissions:
+        return chosen
     rows = Submission.objects.filter(pk__in=submissions).select_related("assignment")
     for submission in rows.iterator(chunk_size=20):
         try:

@@ -1,6 +1,7 @@
 """The figures of a project's page, read where they are kept: a fixed number of queries, whatever the project's size.
 
-All of them are of annotations that count; surplus ones are told apart.
+All of them are of annotations that count; surplus ones are told apart. The states of traces and of people's tasks are
+as they are now, annotations as they are counted (dashboard.models), a moment later.
 """
 
 from collections.abc import Mapping
@@ -18,12 +19,12 @@ from accounts.configuration import ProjectConfiguration
 from accounts.configuration.annotations import distributions
 from accounts.configuration.distributions import Distribution
 from accounts.models import Membership, Project
-from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
+from assignments.models import OPEN, Assignment, AssignmentState, Kind, TracePlaces
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import UNFINISHED
 from assignments.progress import Median
 from assignments.records import annotator_names
-from dashboard.models import ProjectTally
+from dashboard.models import CountedAnnotation, ProjectTally
 from tenancy.actor import active_organisation
 from traces.models import Trace
 
@@ -75,7 +76,10 @@ class Annotator:
 
 @dataclass(frozen=True)
 class People:
-    """The annotators with the most annotations, at most ANNOTATORS_SHOWN, and figures over all of them."""
+    """The annotators with the most annotations, at most ANNOTATORS_SHOWN, and figures over all of them.
+
+    `to_come` is how many annotations were handed in or taken back a moment ago, and are not counted so yet.
+    """
 
     shown: list[Annotator]
     number: int
@@ -83,6 +87,7 @@ class People:
     surplus: int
     skipped: int
     open: int
+    to_come: int
     median: timedelta | None
 
 
@@ -117,8 +122,8 @@ def days_of(project: Project, today: date | None = None) -> list[Day]:
     last = today or timezone.localdate()
     first = last - timedelta(days=DAYS - 1)
     since = timezone.make_aware(datetime.combine(first, datetime.min.time()))
-    counted = Submission.objects.for_project(project).counted().filter(submitted_at__gte=since)
-    rows = counted.order_by().annotate(day=TruncDate("submitted_at")).values("day").annotate(number=Count("pk"))
+    counted = CountedAnnotation.objects.for_project(project).counted().filter(submitted_at__gte=since)
+    rows = counted.annotate(day=TruncDate("submitted_at")).values("day").annotate(number=Count("pk"))
     numbers = {row["day"]: row["number"] for row in rows}
     days = (first + timedelta(days=at) for at in range(DAYS))
     return [Day(day, numbers.get(day, 0)) for day in days]
@@ -137,47 +142,40 @@ def people_of(project: Project) -> People:
         row["user"]: row
         for row in held.annotate(
             open=Count("pk", filter=Q(state=OPEN)),
+            submitted=Count("pk", filter=Q(state=AssignmentState.SUBMITTED)),
             skipped=Count("pk", filter=Q(state=AssignmentState.SKIPPED)),
             last=Max("since"),
         )
     }
-    handed_in = Submission.objects.for_project(project).with_surplus().order_by()
-    took = F("submitted_at") - F("assignment__claimed_at")
-    made: dict[UUID, dict[str, Any]] = {
-        row["assignment__user"]: row
-        for row in handed_in.values("assignment__user").annotate(
+    standing = CountedAnnotation.objects.for_project(project)
+    made: dict[UUID, Any] = {
+        row["user"]: row
+        for row in standing.values("user").annotate(
             submitted=Count("pk", filter=Q(is_surplus=False)),
             surplus=Count("pk", filter=Q(is_surplus=True)),
-            median=Median(took, filter=Q(is_surplus=False)),
+            median=Median(F("took"), filter=Q(is_surplus=False)),
         )
     }
     most = sorted(acts, key=lambda user: (-made.get(user, {}).get("submitted", 0), -acts[user]["last"].timestamp()))
+    annotations, surplus = (sum(row[name] for row in made.values()) for name in ("submitted", "surplus"))
     names = annotator_names(most[:ANNOTATORS_SHOWN])
     return People(
         shown=[_annotator(names.get(user, ""), acts[user], made.get(user, {})) for user in most[:ANNOTATORS_SHOWN]],
         number=len(most),
-        annotations=sum(row["submitted"] for row in made.values()),
-        surplus=sum(row["surplus"] for row in made.values()),
+        annotations=annotations,
+        surplus=surplus,
         skipped=sum(row["skipped"] for row in acts.values()),
         open=sum(row["open"] for row in acts.values()),
-        median=handed_in.filter(is_surplus=False).aggregate(median=Median(took))["median"],
+        to_come=abs(sum(row["submitted"] for row in acts.values()) - annotations - surplus),
+        median=standing.counted().aggregate(median=Median(F("took")))["median"],
     )
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What was chosen, by question, each with the name of its scheme, and of how many annotations."""
-
-    distributions: list[tuple[str, Distribution]]
-    annotations: int
-
-
-def choices_of(project: Project, configuration: ProjectConfiguration) -> Choices:
-    """As far as the project's tally is, under the names of the configuration."""
-    tally = ProjectTally.objects.filter(organisation=project.organisation_id, project=project).first()
-    counts = tally.counts if tally else {}
-    found = [(scheme.name, distribution) for scheme, distribution in distributions(counts, configuration)]
-    return Choices(found, tally.annotations if tally else 0)
+def choices_of(project: Project, configuration: ProjectConfiguration) -> list[tuple[str, Distribution]]:
+    """What was chosen in the annotations that count, by question, each with the name of its scheme."""
+    tallies = ProjectTally.objects.filter(organisation=project.organisation_id, project=project)
+    counts = tallies.values_list("counts", flat=True).first() or {}
+    return [(scheme.name, distribution) for scheme, distribution in distributions(counts, configuration)]
 
 
 def _annotator(name: str, acts: Mapping[str, Any], made: Mapping[str, Any]) -> Annotator:

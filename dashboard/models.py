@@ -1,13 +1,16 @@
-"""What was chosen in a project's annotations, counted once so that a page need not unpack them all.
+"""What a project's page counts, kept so that a page need neither unpack annotations nor find out which ones count.
 
-Submissions are packed documents, and SQL cannot look into them. So each is unpacked once, after it was made, and its
-choices are added to the project's tally; when it counts no more they are taken out again. The tally is one row of
-a few kilobytes, whatever the number of annotations; it lags behind them by the time that events take, and says by how
-many annotations. It holds no names and no texts: choices and numbers alone.
+Submissions are packed documents, which SQL cannot look into, and which of them count depends on later ones and on
+withdrawals. So each is looked at once, after it was made: its choices are added to the project's tally, and it gets
+a row with its person and its time; both go when it counts no more. The tally is one row of a few kilobytes, whatever
+the number of annotations. All lags behind the annotations by the time that events take. It holds no texts and no
+names: choices, times and numbers alone.
 """
 
+from django.conf import settings
 from django.db import models
 
+from accounts.models import Project
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
 
@@ -39,19 +42,40 @@ class ProjectTally(TenantModel):
         return f"tally of {self.annotations} annotations"
 
 
-class TalliedAssignment(TenantModel):
-    """Which submission of an assignment is in the tally."""
+class CountedAnnotationQuerySet(models.QuerySet["CountedAnnotation"]):
+    def for_project(self, project: Project) -> "CountedAnnotationQuerySet":
+        return self.filter(organisation=project.organisation_id, project=project)
 
+    def counted(self) -> "CountedAnnotationQuerySet":
+        """Without the surplus ones, which are told apart everywhere."""
+        return self.filter(is_surplus=False)
+
+
+class CountedAnnotation(TenantModel):
+    """The submission of an assignment that stands, with its person, its time, and how long it took, null where that is
+    not known. The choices of those that are no surplus are in the tally."""
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
     assignment = models.ForeignKey("assignments.Assignment", on_delete=models.PROTECT, related_name="+", db_index=False)
     submission = models.ForeignKey("assignments.Submission", on_delete=models.PROTECT, related_name="+", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    submitted_at = models.DateTimeField()
+    took = models.DurationField(null=True)
+    is_surplus = models.BooleanField()
+
+    objects = CountedAnnotationQuerySet.as_manager()
 
     class Meta(TenantModel.Meta):
         constraints = [
             *TenantModel.Meta.constraints,
-            SameOrganisation(name="dashboard_talliedassignment_assignment", field="assignment"),
-            SameOrganisation(name="dashboard_talliedassignment_submission", field="submission"),
-            models.UniqueConstraint(fields=["organisation", "assignment"], name="dashboard_talliedassignment_once"),
+            SameOrganisation(name="dashboard_countedannotation_project", field="project"),
+            SameOrganisation(name="dashboard_countedannotation_assignment", field="assignment"),
+            SameOrganisation(name="dashboard_countedannotation_submission", field="submission"),
+            models.UniqueConstraint(fields=["organisation", "assignment"], name="dashboard_countedannotation_once"),
+        ]
+        indexes = [
+            models.Index(fields=["organisation", "project", "submitted_at"], name="dashboard_counted_by_time"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.submission_id} is counted"
+        return f"{self.submission_id} counts"

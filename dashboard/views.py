@@ -18,7 +18,7 @@ from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
 from dashboard.exported import choices_for, last_exports
-from dashboard.figures import Choices, People, Status, choices_of, days_left, days_of, people_of, status_of
+from dashboard.figures import Status, choices_of, days_left, days_of, people_of, status_of
 from exports.actions import NotExportable, request_export
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
@@ -53,7 +53,6 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
     configuration = _configuration(version)
     status = status_of(found, configuration.assignment.annotations_per_trace if configuration else 1)
     days, people = days_of(found), people_of(found)
-    choices = choices_of(found, configuration) if configuration else Choices([], 0)
     exports = last_exports(found) if allowed(request, Right.EXPORT) else []
     return render(
         request,
@@ -73,8 +72,7 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "days": days,
             "days_left": days_left(status, days),
             "chart": day_chart(days),
-            "cards": list(_cards(choices)),
-            "behind": _behind(choices, people),
+            "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
             "exports": exports,
             "formats": choices_for(configuration, exports) if configuration and allowed(request, Right.EXPORT) else [],
         },
@@ -152,8 +150,8 @@ def _status_rows(status: Status) -> list[dict[str, Any]]:
     ]
 
 
-def _cards(choices: Choices) -> Iterator[SchemeCard]:
-    for scheme, group in groupby(choices.distributions, key=lambda pair: pair[0]):
+def _cards(choices: list[tuple[str, Distribution]]) -> Iterator[SchemeCard]:
+    for scheme, group in groupby(choices, key=lambda pair: pair[0]):
         found = [distribution for _, distribution in group]
         yield SchemeCard(
             title=found[0].title if len(found) == 1 else title_case(scheme),
@@ -180,8 +178,3 @@ def _drawn(scheme: str, distribution: Distribution, has_title: bool) -> dict[str
             for chosen, piece in zip(distribution.values, parts, strict=True)
         ],
     }
-
-
-def _behind(choices: Choices, people: People) -> int:
-    """How many annotations are not yet in the distributions, or not yet out of them."""
-    return abs(people.annotations - choices.annotations)

@@ -8,17 +8,20 @@ from statistics import median
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import Membership
 from assignments.actions.submitting import submit
 from assignments.actions.working import skip
 from assignments.models import OPEN, Assignment, AssignmentState, Submission, TracePlaces
+from dashboard.actions import walk
 from dashboard.charts import day_chart, pieces, scale_of, share
 from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
+from dashboard.models import CountedAnnotation, ProjectTally
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
-from tests.dashboard.reviews import chance, publish_review
+from tests.dashboard.reviews import chance, deliver, publish_review
 from tests.dashboard.test_tallies import live_through
 from traces.models import Trace
 
@@ -33,11 +36,16 @@ def counted(queue: Queue, *, surplus: bool = False) -> list[Submission]:
     return [submission for submission in standing if submission.is_surplus == surplus]
 
 
+def walked(queue: Queue) -> None:
+    while not walk(project=queue.project):
+        pass
+
+
 def scattered(random: Random) -> None:
     """As if each task had taken its own time."""
-    for assignment in Assignment.objects.exclude(claimed_at=None):
+    for pk in Assignment.objects.exclude(claimed_at=None).values_list("pk", flat=True):
         minutes = timedelta(minutes=random.randint(1, 90))
-        Assignment.objects.filter(pk=assignment.pk).update(claimed_at=assignment.claimed_at - minutes)
+        Assignment.objects.filter(pk=pk).update(claimed_at=F("claimed_at") - minutes)
 
 
 @pytest.mark.parametrize("seed", [11, 12])
@@ -46,6 +54,10 @@ def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -
     held = queue.claimed(queue.world.bob)
     skip(assignment=held, fence=held.fence, reason="unreadable")
     scattered(chance(seed))
+    CountedAnnotation.objects.all().delete()
+    ProjectTally.objects.all().delete()
+    deliver(queue)
+    walked(queue)
     people = people_of(queue.project)
     done = Counter(submission.assignment.user_id for submission in counted(queue))
     late = Counter(submission.assignment.user_id for submission in counted(queue, surplus=True))
@@ -79,6 +91,7 @@ def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -
 
 def test_annotations_of_a_day_are_those_that_count(queue: Queue) -> None:
     live_through(queue, chance(13), 15)
+    deliver(queue)
     days = days_of(queue.project)
     assert len(days) == DAYS
     assert [after.date - before.date for before, after in pairwise(days)] == [timedelta(1)] * 29
@@ -95,6 +108,7 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
             made[timezone.localdate(at)] += 1
             held = queue.claimed(person)
             submit(assignment=held, fence=held.fence, key=str(uuid4()), sent={}, result={}, at=at)
+    deliver(queue)
     days = days_of(queue.project)
     assert {day.date: day.annotations for day in days} == {day.date: made[day.date] for day in days}
     assert 0 < sum(day.annotations for day in days) < 15
@@ -102,6 +116,7 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
 
 def test_an_annotation_older_than_the_chart_is_in_no_day_of_it(queue: Queue) -> None:
     hand_in(queue.claimed(queue.world.bob))
+    deliver(queue)
     today = timezone.localdate()
     assert days_of(queue.project, today + timedelta(days=DAYS - 1))[0] == Day(today, 1)
     assert sum(day.annotations for day in days_of(queue.project, today + timedelta(days=DAYS))) == 0
@@ -158,6 +173,7 @@ def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, mon
     queue.publish(wanted=5)
     for person in annotators(4):
         hand_in(queue.claimed(person))
+    deliver(queue)
     monkeypatch.setattr("dashboard.figures.ANNOTATORS_SHOWN", 3)
     people = people_of(queue.project)
     assert (len(people.shown), people.number, people.annotations) == (3, 4, 4)
@@ -166,6 +182,7 @@ def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, mon
 
 def test_another_organisations_figures_are_its_own(queue: Queue) -> None:
     live_through(queue, chance(14), 5)
+    deliver(queue)
     with acting_in(queue.world.birch):
         own = queue.world.birch_project
         assert status_of(own, 1).traces == people_of(own).number == sum(day.annotations for day in days_of(own)) == 0

@@ -59,7 +59,7 @@ def test_a_manager_who_is_no_administrator_reads_the_figures(queue: Queue, mallo
         number = counts["code_review_verdict/verdict"]["decision"].get(value, 0)
         assert f"{label} {number} " in read
     assert "Comments by severity" in read
-    assert "still to be counted" not in read
+    assert "not counted yet" not in read
     points = counts["code_review_file_ratings/file_ratings"]["correctness"]
     mean = sum(int(point) * number for point, number in points.items()) / sum(points.values())
     assert f"Correctness mean {mean:.2f}" in read
@@ -80,9 +80,9 @@ def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
 def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
     hand_in(queue.claimed(queue.world.bob))
-    assert "1 annotation still to be counted in" in plain(text_of(mallory.get(PAGE)))
+    assert "1 annotation of a moment ago is not counted yet" in plain(text_of(mallory.get(PAGE)))
     deliver(queue)
-    assert "still to be counted in" not in plain(text_of(mallory.get(PAGE)))
+    assert "not counted yet" not in plain(text_of(mallory.get(PAGE)))
 
 
 def test_more_annotations_and_people_cost_no_more_queries(queue: Queue, mallory: Client) -> None:

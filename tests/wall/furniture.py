@@ -21,7 +21,7 @@ from accounts.models import (
     User,
 )
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
-from dashboard.models import ProjectTally, TalliedAssignment
+from dashboard.models import CountedAnnotation, ProjectTally
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
 from tenancy.actor import acting_in
@@ -241,9 +241,14 @@ def _project_tally(house: House) -> ProjectTally:
     return ProjectTally.objects.create(project=house.rows["accounts.Project"], counts=counts, annotations=1)
 
 
-def _tallied_assignment(house: House) -> TalliedAssignment:
-    return TalliedAssignment.objects.create(
-        assignment=house.rows["assignments.Assignment"], submission=house.rows["assignments.Submission"]
+def _counted_annotation(house: House) -> CountedAnnotation:
+    return CountedAnnotation.objects.create(
+        project=house.rows["accounts.Project"],
+        assignment=house.rows["assignments.Assignment"],
+        submission=house.rows["assignments.Submission"],
+        user=house.person,
+        submitted_at=timezone.now(),
+        is_surplus=False,
     )
 
 
@@ -285,7 +290,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "assignments.Submission": _submission,
     "assignments.Withdrawal": _withdrawal,
     "dashboard.ProjectTally": _project_tally,
-    "dashboard.TalliedAssignment": _tallied_assignment,
+    "dashboard.CountedAnnotation": _counted_annotation,
     "exports.Export": _export,
 }
 
