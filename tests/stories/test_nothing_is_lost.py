@@ -3,10 +3,12 @@
 Everything runs in Chromium on the real site.
 """
 
+import json
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, Route, expect
 
 from tests.stories.conftest import Reader
 from tests.stories.working import Desk, claimed, eventually, project_of_tasks
@@ -74,9 +76,9 @@ def test_without_a_network_changes_are_kept_and_counted_and_sent_when_it_is_back
 
 
 def test_an_answer_that_is_lost_on_the_way_is_no_conflict(desk: Desk) -> None:
-    def lose(route: object) -> None:
-        route.fetch()  # type: ignore[attr-defined]
-        route.abort()  # type: ignore[attr-defined]
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
 
     desk.page.route("**/draft/", lose, times=1)
     desk.write("Once")
@@ -85,6 +87,39 @@ def test_an_answer_that_is_lost_on_the_way_is_no_conflict(desk: Desk) -> None:
     desk.is_saved()
     assert desk.stored_summary() == "Once and more"
     expect(desk.dialog("Two versions of this work")).to_have_count(0)
+
+
+def test_a_site_that_fails_is_asked_again_by_itself_and_at_once_on_request(desk: Desk) -> None:
+    desk.page.route("**/draft/", lambda route: route.fulfill(status=503, json={"code": "down", "detail": "A pause."}))
+    desk.write("Kept")
+    expect(desk.saved).to_have_text("Not saved.")
+    expect(desk.saved).to_have_class(re.compile("is-bad"))
+    expect(desk.page.locator("[data-announce]")).to_have_text("Not saved. A pause.")
+    desk.page.unroute("**/draft/")
+    desk.page.get_by_role("button", name="Retry").click()
+    desk.is_saved()
+    assert desk.stored_summary() == "Kept"
+
+
+def test_leaving_asks_only_while_something_is_kept_nowhere(desk: Desk) -> None:
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    desk.page.on("dialog", leave)
+    desk.page.route("**/draft/", lambda route: route.abort())
+    desk.write("Here")
+    desk.reload()
+    assert asked == []
+    full = "Storage.prototype.setItem = function () { throw new DOMException('full', 'QuotaExceededError'); }"
+    desk.page.evaluate(f"() => {{ {full} }}")
+    desk.write("!")
+    expect(desk.saved).to_have_text("This browser's storage is full")
+    desk.reload()
+    assert asked == ["beforeunload"]
+    expect(desk.summary).to_have_value("Here")
 
 
 def test_a_session_that_ended_is_mended_in_the_page(desk: Desk, reader: Reader) -> None:
@@ -191,6 +226,15 @@ def test_time_is_short_in_amber_and_any_work_renews_it(world_of_browsers: World,
     assert (desk.row().lease_until or until) > until
 
 
+def test_reading_keeps_the_task_and_being_away_does_not(world_of_browsers: World, reader: Reader) -> None:
+    desk = desk_of(world_of_browsers, reader, lease_minutes=1)
+    until = desk.row().lease_until
+    desk.page.wait_for_timeout(11_000)
+    assert desk.row().lease_until == until
+    desk.page.mouse.move(600, 300)
+    eventually(lambda: desk.row().lease_until != until, desk.page)
+
+
 def test_a_second_tab_reads_and_takes_over_with_what_the_first_had_not_sent(desk: Desk, reader: Reader) -> None:
     desk.write("From the first")
     second = desk.beside()
@@ -293,6 +337,22 @@ def test_submitting_twice_makes_one_submission_and_undo_opens_it_again(desk: Des
     desk.submit()
     expect(dialog).to_be_visible()
     assert [one.result["verdict"]["summary"] for one in desk.submissions()] == ["Fine", "Fine indeed"]
+
+
+def test_what_the_site_finds_missing_is_told_in_its_sentences(desk: Desk, reader: Reader) -> None:
+    def forget_the_verdict(route: Route) -> None:
+        route.continue_(post_data=json.dumps({"fence": 1, "annotations": {}}))
+
+    desk.decide()
+    desk.page.route("**/submit/", forget_the_verdict, times=1)
+    desk.submit()
+    dialog = desk.dialog("Not submitted: something is missing")
+    expect(dialog.get_by_role("listitem").first).to_contain_text("verdict")
+    reader.assert_clean("incomplete")
+    dialog.get_by_role("button", name="Go on working").click()
+    assert desk.submissions() == []
+    desk.submit()
+    expect(desk.dialog("Submitted")).to_be_visible()
 
 
 def test_a_task_is_skipped_with_a_reason_alone(desk: Desk, reader: Reader) -> None:

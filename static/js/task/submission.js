@@ -147,6 +147,10 @@ export class Submission {
     for (const text of /** @type {NodeListOf<HTMLElement>} */ (dialog.querySelectorAll("[data-outcome]"))) {
       text.hidden = text.dataset.outcome !== outcome;
     }
+    // Closed at once it would take the way back with it.
+    dialog.oncancel = (event) => {
+      if (!one("[data-undo]").hidden) event.preventDefault();
+    };
     clearInterval(this.#ticking);
     this.#ticking = setInterval(() => this.#tick(), 250);
     this.#tick();
