@@ -4,14 +4,11 @@
  */
 
 import { linesIn } from "./comment-parts.js";
-import { exactText, smallDiff } from "./suggestion.js";
+import { asTyped, exactText, smallDiff } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
 /** @typedef {import("./comment-rules.js").Faults} Faults */
-
-/** A text as a field gives it back, which knows one way to end a line. @param {string} text */
-export const asTyped = (text) => text.replace(/\r\n?/g, "\n");
 
 export class CommentForm {
   /** What the suggestion began with; null until it came. @type {string | null} */ #original = null;

@@ -5,11 +5,12 @@
 
 import { nextOf } from "../evidence-lines.js";
 import { key, on } from "../events.js";
+import { uid } from "../task/storage.js";
 import { CommentMarks } from "./comment-marks.js";
 import { cardOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
 import { buttonOf, chooseLines, isBroken, mark, neighbour, numberOf, rowOf } from "./line-range.js";
-import { element } from "./suggestion.js";
+import { asTyped, element } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-form.js").CommentForm} CommentForm */
@@ -68,7 +69,7 @@ class Comments {
     if (!Array.isArray(answers)) return [];
     return answers.map((one, at) => {
       /** @type {any} */
-      const whole = { comment_id: `comment-${at + 1}`, side: "new", line_end: one.line_start, comment: "" };
+      const whole = { comment_id: `comment-${at + 1}`, file: "", side: "new", line_end: one.line_start, comment: "" };
       for (const [name, value] of Object.entries(one)) if (value !== null) whole[name] = value;
       return whole;
     });
@@ -101,7 +102,9 @@ class Comments {
     const saved = this.#find(draft.id);
     if (!saved) return Boolean(draft.comment || draft.category || draft.severity || draft.suggestion !== undefined);
     const keys = /** @type {const} */ (["comment", "category", "severity", "suggestion", "line_start", "line_end"]);
-    return keys.some((name) => draft[name] !== saved[name]);
+    /** @param {unknown} value */
+    const typed = (value) => (typeof value === "string" ? asTyped(value) : value);
+    return keys.some((name) => typed(draft[name]) !== typed(saved[name]));
   }
 
   #count() {
@@ -135,7 +138,10 @@ class Comments {
   /* Showing ------------------------------------------------------------------------------------------ */
 
   redraw() {
-    this.#drafts = new Map((this.task.kept("forms") ?? []).map((/** @type {Draft} */ draft) => [draft.id, draft]));
+    const kept = this.task.kept("forms");
+    /** @type {Draft[]} */
+    const drafts = Array.isArray(kept) ? kept.filter((draft) => draft?.id && draft.file) : [];
+    this.#drafts = new Map(drafts.map((draft) => [draft.id, draft]));
     for (const id of [...this.#elements.keys()]) this.#remove(id);
     this.#place();
     this.#count();
@@ -262,7 +268,7 @@ class Comments {
     const draft = draftOn(start, end);
     const form = this.#forms.get(draft?.id ?? "");
     if (form) form.focus();
-    else this.#write(draft ?? { id: crypto.randomUUID(), file, side, line_start: start, line_end: end, comment: "" }, rowOf(article, side, end));
+    else this.#write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, comment: "" }, rowOf(article, side, end));
   }
 
   /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */

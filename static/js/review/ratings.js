@@ -23,6 +23,9 @@ function ratedFiles(task, block) {
   return [...byPath.values()].filter((file) => carried[file.operation] ?? true);
 }
 
+/** @param {any} object @param {string} name */
+const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
+
 /** @param {Task} task @param {Scheme} scheme */
 export function mount(task, scheme) {
   /** @type {{ name: string, display: string }[]} */
@@ -36,8 +39,9 @@ export function mount(task, scheme) {
   const sections = new Map();
   let hasArrived = false;
 
+  // Files and dimensions may be named as what every object has: "constructor", "length".
   /** @param {File} file @returns {Record<string, number>} */
-  const ratingsOf = ({ path }) => task.answers(scheme.name)?.[path] ?? {};
+  const ratingsOf = ({ path }) => ({ __proto__: null, ...own(task.answers(scheme.name), path) });
   /** @param {File} file */
   const open = (file) => dimensions.filter(({ name }) => ratingsOf(file)[name] == null);
   /** The whole path where its last part names several files. @param {string | undefined} name @param {number} at */

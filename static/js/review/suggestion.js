@@ -29,6 +29,9 @@ export function exactText(task, { file, side, line_start, line_end }) {
   return answer;
 }
 
+/** A text as a field gives it back, which knows one way to end a line. @param {string} text */
+export const asTyped = (text) => text.replace(/\r\n?/g, "\n");
+
 /** What the site shows by name, too: controls but tab and line feed, what joins, reorders or fills without a sign. */
 const HIDDEN = /((?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0d\uffa0])\1*/gu;
 

@@ -73,7 +73,7 @@ export class Draft {
   load(stored) {
     const here = read(this.key);
     this.revision = stored.revision;
-    this.content = stored.content ?? { answers: {}, page: {} };
+    this.content = whole(stored.content);
     this.#savedVersion = this.#version;
     if (!here) return null;
     this.#marks = here.marks;
@@ -86,7 +86,7 @@ export class Draft {
     this.changes = here.changes;
     this.state = "waiting";
     this.#version += 1;
-    return isNext ? null : (stored.content ?? { answers: {}, page: {} });
+    return isNext ? null : whole(stored.content);
   }
 
   /** @param {Content} content replaces what is there and is never changed itself */
@@ -132,7 +132,7 @@ export class Draft {
    * @param {Stored} theirs
    */
   async settle({ revision, content }) {
-    const other = content ?? { answers: {}, page: {} };
+    const other = whole(content);
     if (!this.#isOurs(content) && !isSame(work(other), work(this.content))) {
       this.isHeld = true;
       if ((await this.hooks.choose(this.content, other)) === "theirs") this.take(other);
@@ -225,6 +225,12 @@ export class Draft {
     }
     this.hooks.show();
   }
+}
+
+/** A program may leave either part out, and keep any JSON as the page's. @param {any} content @returns {Content} */
+function whole(content) {
+  const { answers, page } = content ?? {};
+  return { answers: answers ?? {}, page: page && typeof page === "object" && !Array.isArray(page) ? page : {} };
 }
 
 /** What a person has done, without where they looked. @param {Content | null} content */

@@ -9,7 +9,7 @@ const task = new Task(JSON.parse(one("#task-data").textContent ?? ""));
 /* Files that were viewed ------------------------------------------------------------------------------ */
 
 /** @returns {string[]} */
-const viewed = () => task.kept("viewed") ?? [];
+const viewed = () => (Array.isArray(task.kept("viewed")) ? task.kept("viewed") : []);
 
 function showViewed() {
   const seen = new Set(viewed());
