@@ -62,7 +62,7 @@ def test_a_comment_is_written_with_the_mouse_alone(desk: Desk) -> None:
     assert [(one["file"], one["category"]) for one in kept] == [(PATH, "bug")]
     assert places(kept) == [("new", 16, 16)]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", kept[0]["created_at"])
-    assert re.fullmatch(r"[0-9a-f-]{36}", kept[0]["comment_id"])
+    assert re.fullmatch(r"[A-Za-z0-9_-]{20,64}", kept[0]["comment_id"])
     assert not {"severity", "suggestion"} & set(kept[0])
     desk.reader.assert_clean("comment")
 
