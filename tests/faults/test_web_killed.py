@@ -71,7 +71,12 @@ class Web:
     def dies(self, page: Page) -> None:
         """Wait for the request, and kill -9. The page goes on meanwhile."""
         reached = self.machine.folder / "reached"
-        eventually(lambda: reached.exists() or page.wait_for_timeout(20), "the request")
+
+        def has_come() -> bool:
+            page.wait_for_timeout(20)
+            return reached.exists()
+
+        eventually(has_come, "the request")
         assert self.program
         self.program.kill_all()
         reached.unlink()
