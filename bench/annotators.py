@@ -32,7 +32,10 @@ class Annotator(threading.Thread):
         self.page: dict[str, int] = {}
         csrf = uuid.uuid4().hex
         names = plan["cookies"]
-        cookies = f"{names['session']}={session}; {names['csrf']}={csrf}"
+        self.home, self.project = f"/o/{plan['organisation']}/", plan["project"]
+        self.api = f"{self.home}api/v1/"
+        self.cookies = {names["session"]: session, names["csrf"]: csrf}
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         self.headers = {**SITE, "Cookie": cookies, "X-CSRFToken": csrf}
         self.connection = http.client.HTTPConnection(plan["host"], timeout=120)
 
@@ -51,16 +54,30 @@ class Annotator(threading.Thread):
 
     def loop(self) -> None:
         """One trace, from claim to submission."""
-        organisation, project = self.plan["organisation"], self.plan["project"]
-        api = f"/o/{organisation}/api/v1/"
-        claim = self.send("next", "POST", f"{api}projects/{project}/next/", {})["assignment"]
-        if claim is None:
+        answers = self.plan["answers"]
+        work = self.claim()
+        self.load(self.path_of(work))
+        self.save(work, answers)
+        body = {"fence": work["fence"], "annotations": answers}
+        self.send("submit", "POST", f"{self.api}assignments/{work['id']}/submit/", body, expected=201)
+
+    def claim(self) -> dict[str, Any]:
+        """The next trace of the project, as the assignment that the API answers."""
+        found: dict[str, Any] | None = self.send("next", "POST", f"{self.api}projects/{self.project}/next/", {})[
+            "assignment"
+        ]
+        if found is None:
             raise WrongAnswerError("next: there is no trace left")
-        self.load(f"/o/{organisation}/p/{project}/tasks/{claim['id']}/")
-        answers, work = self.plan["answers"], f"{api}assignments/{claim['id']}/"
+        return found
+
+    def save(self, work: dict[str, Any], answers: dict[str, Any]) -> None:
+        """The first draft of an assignment."""
         content = {"answers": answers, "page": {"viewed": list(answers["file_ratings"])}}
-        self.send("draft", "PUT", work + "draft/", {"fence": claim["fence"], "revision": 0, "content": content})
-        self.send("submit", "POST", work + "submit/", {"fence": claim["fence"], "annotations": answers}, expected=201)
+        body = {"fence": work["fence"], "revision": 0, "content": content}
+        self.send("draft", "PUT", f"{self.api}assignments/{work['id']}/draft/", body)
+
+    def path_of(self, work: dict[str, Any]) -> str:
+        return f"{self.home}p/{self.project}/tasks/{work['id']}/"
 
     def load(self, path: str) -> None:
         """The page, which has the first rows in it."""

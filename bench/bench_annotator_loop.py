@@ -57,15 +57,7 @@ def bench_annotator_loop(transactional_db: None, capsys: pytest.CaptureFixture[s
 
 
 def measure(site: ServedSite, stage: Stage, sessions: list[str], loops: int) -> Measured:
-    plan = {
-        "host": site.address.removeprefix("http://"),
-        "organisation": stage.organisation.slug,
-        "project": stage.project.slug,
-        "cookies": {"session": "__Host-session", "csrf": "__Host-csrf"},
-        "sessions": sessions,
-        "loops": loops,
-        "answers": answers(),
-    }
+    plan = {**plan_of(site, stage, loops), "sessions": sessions}
     before = site.used()
     done = subprocess.run(
         [sys.executable, "-m", "bench.annotators"],
@@ -76,6 +68,18 @@ def measure(site: ServedSite, stage: Stage, sessions: list[str], loops: int) -> 
     )
     used = site.used() - before
     return Measured(len(sessions), len(sessions) * loops, used, json.loads(done.stdout))
+
+
+def plan_of(site: ServedSite, stage: Stage, loops: int) -> dict[str, Any]:
+    """What an annotator has to know."""
+    return {
+        "host": site.address.removeprefix("http://"),
+        "organisation": stage.organisation.slug,
+        "project": stage.project.slug,
+        "cookies": {"session": "__Host-session", "csrf": "__Host-csrf"},
+        "loops": loops,
+        "answers": answers(),
+    }
 
 
 def answers() -> dict[str, Any]:

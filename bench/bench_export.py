@@ -1,0 +1,118 @@
+"""How fast 1,000,000 full reviews leave, beside what PostgreSQL, zstd and sha256 alone make of the same rows."""
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from pytest_django.fixtures import Settings
+
+from accounts.actions.projects import publish_configuration
+from exports.actions import request_export
+from exports.models import Export
+from jobs.models import Job, JobState
+from jobs.runner import run
+from tenancy.actor import Actor, acting, acting_in
+from tests.exports.seeding import count_rows, seed
+from tests.worlds import World
+
+RECORDS = int(os.environ.get("BENCH_RECORDS", 1_000_000))
+YAML = """task_name: Review
+annotation_schemes:
+  - {name: inline_comments, annotation_type: code_review_comments, inline_comments: {severity: {enabled: true}}}
+  - {name: file_ratings, annotation_type: code_review_file_ratings}
+  - {name: verdict, annotation_type: code_review_verdict}
+"""
+# The columns that an export reads, without its questions: what was taken back, and what a moment had seen.
+SAME_ROWS = """
+COPY (
+  SELECT s.id, s.submitted_at, s.packed, a.kind, a.version_id, t.external_id, t.version, m.annotator_name
+  FROM assignments_submission s
+  JOIN assignments_assignment a ON a.id = s.assignment_id JOIN traces_trace t ON t.id = a.trace_id
+  JOIN accounts_membership m ON m.organisation_id = a.organisation_id AND m.user_id = a.user_id
+  ORDER BY s.id
+) TO STDOUT
+"""
+
+
+@pytest.mark.timeout(7200)
+def bench_export(
+    committed_world: World, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = committed_world
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(tmp_path)}},
+    }
+    with acting_in(world.acme, world.alice):
+        publish_configuration(project=world.acme_project, source=YAML)
+    begin = time.perf_counter()
+    seed(world.acme, world.acme_project, RECORDS)
+    count_rows()
+    made = time.perf_counter() - begin
+    actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
+    connection.close()
+    copied = min(copy_seconds(actor) for _ in range(2))
+    seconds, peak, export = export_seconds(world, actor)
+    with capsys.disabled():
+        print(f"\n{RECORDS:,} reviews made in {made:.0f} s; the file has {export.bytes:,} bytes")
+        print(f"COPY | zstd -3, sha256   {RECORDS / copied:10,.0f} rows/s   {copied:7.1f} s")
+        print(f"export job               {RECORDS / seconds:10,.0f} rows/s   {seconds:7.1f} s")
+        print(f"ratio                    {copied / seconds:10.2f} (at least 0.33)")
+        print(f"worker's peak memory     {peak:10.0f} MiB (under 200)")
+
+
+def copy_seconds(actor: Actor) -> float:
+    """PostgreSQL's own way out, through the programs' own compression and hash."""
+    begin = time.perf_counter()
+    with (
+        subprocess.Popen(["zstd", "-3", "-q", "-c"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as zstd,
+        subprocess.Popen(["sha256sum"], stdin=zstd.stdout, stdout=subprocess.DEVNULL),
+        acting(actor),
+        connection.cursor() as cursor,
+    ):
+        assert zstd.stdin is not None  # noqa: S101 - a pipe was asked for
+        with cursor.cursor.copy(SAME_ROWS) as copy:
+            for block in copy:
+                zstd.stdin.write(block)
+        zstd.stdin.close()
+    return time.perf_counter() - begin
+
+
+def export_seconds(world: World, actor: Actor) -> tuple[float, float, Export]:
+    """The job as a worker does it, in a process of its own, whose memory is nothing but the job's."""
+    with acting(actor):
+        export = request_export(project=world.acme_project, format="code_review", options={})
+    begin = time.perf_counter()
+    connection.close()
+    child = os.fork()
+    if not child:
+        try:
+            while _is_open(actor, export):
+                run(job_id=export.job_id, actor=actor, redelivered=False)
+        finally:
+            os._exit(0)
+    peak = 0.0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        peak = max(peak, _peak_mib(child))
+        time.sleep(0.2)
+    seconds = time.perf_counter() - begin
+    with acting(actor):
+        export.refresh_from_db()
+        job = Job.objects.get(pk=export.job_id)
+    if job.state != JobState.DONE or export.rows != RECORDS:
+        pytest.fail(f"The job is {job.state} after {export.rows} rows: {job.error}")
+    return seconds, peak, export
+
+
+def _is_open(actor: Actor, export: Export) -> bool:
+    with acting(actor):
+        return Job.objects.open().filter(pk=export.job_id).exists()
+
+
+def _peak_mib(pid: int) -> float:
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(found[1]) / 1024 if found else 0.0
