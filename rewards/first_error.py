@@ -100,7 +100,9 @@ def _labels(correct: int, steps: int) -> list[int]:
 def _origins(correct: int, steps: int) -> list[Origin]:
     """Who marks the first error says of the steps before it that they are none; what comes after is our rule."""
     said = min(correct + 1, steps)
-    return ["given"] * said + ["inferred"] * (steps - said)
+    given: list[Origin] = ["given"] * said
+    inferred: list[Origin] = ["inferred"] * (steps - said)
+    return given + inferred
 
 
 def _gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:

@@ -15,6 +15,7 @@ from rewards.statistics import Judgement, judgements
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -48,8 +49,8 @@ def plot_error_distribution(
         counts = [sum(at == step for at, _ in errors) for step in range(last)]
         axes.bar(range(last), counts, color="#ef4444", width=0.9)
         axes.set_xlabel("Step of the first error")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.yaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.xaxis)
+    _whole_numbers(axes.yaxis)
     axes.set_ylabel("Annotations")
     without = len(found) - len(errors)
     axes.annotate(
@@ -93,7 +94,7 @@ def plot_reward_curves(
     axes.axhline(0, color="#a1a1aa", linewidth=0.8)
     axes.set_xlabel("Step")
     axes.set_ylabel("Cumulative reward")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    _whole_numbers(axes.xaxis)
     # Names are shown as they are: matplotlib would hide one that begins with "_", and set "$x$" as a formula.
     legend = axes.legend([line for line, _ in lines], ["" for _ in lines], frameon=False)
     for text, (_, name) in zip(legend.get_texts(), lines, strict=True):
@@ -140,6 +141,12 @@ def _frame(title: str) -> tuple[Figure, Axes]:
     axes.grid(axis="y", color="#e4e4e7", linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes
+
+
+def _whole_numbers(axis: Axis) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _written(figure: Figure, output_path: str | Path) -> Figure:

@@ -56,8 +56,9 @@ class ProcessReward(SchemeType):
 
     @classmethod
     def missing(cls, answers: object, scheme: ProcessRewardScheme, evidence: Evidence) -> tuple[Gap, ...]:
-        mode = first_error if scheme.mode == "first_error" else per_step
-        return mode.missing_of(answers, scheme, evidence.steps)
+        if scheme.mode == "first_error":
+            return first_error.missing_of(answers, scheme, evidence.steps)
+        return per_step.missing_of(answers, scheme, evidence.steps)
 
     @classmethod
     def result(

@@ -4,11 +4,13 @@ from itertools import combinations
 from math import isnan, nan
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.patches import Rectangle
 
 from rewards.analysis import plot_error_distribution, plot_reward_curves, process_reward_stats
 
@@ -33,7 +35,7 @@ def expected(given_labels: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
     of = {trace: [error for (name, _), error in first.items() if name == trace] for trace in traces}
     pairs = [list(combinations(errors, 2)) for errors in of.values() if len(errors) > 1]
     errors = [error for error in first.values() if error is not None]
-    near = [[(a is None and b is None) or (None not in (a, b) and abs(a - b) <= 1) for a, b in one] for one in pairs]
+    near = [[a == b or (a is not None and b is not None and abs(a - b) == 1) for a, b in one] for one in pairs]
     correct = [trace for trace in traces if set(of[trace]) == {None}]
     return {
         "total_traces": len(traces),
@@ -101,13 +103,14 @@ def test_plots_are_written_into_folders_that_are_made(tmp_path: Path, suffix: st
     ]
     errors = tmp_path / "figures" / f"errors.{suffix}"
     figure = plot_error_distribution(annotations, output_path=errors, normalize_by_trace_length=True, title="Where?")
-    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 3
+    assert sum(cast(Rectangle, bar).get_height() for bar in figure.axes[0].patches) == 3
     assert errors.stat().st_size > 1000
     curves = tmp_path / "figures" / "more" / f"curves.{suffix}"
     figure = plot_reward_curves(annotations, output_path=curves, group_by="agent_model", title="Reward")
     legend = figure.axes[0].get_legend()
+    assert legend
     assert [text.get_text() for text in legend.get_texts()] == ["$x^$ (n = 1)", "_a (n = 1)", "unknown (n = 1)"]
-    assert list(figure.axes[0].lines[0].get_ydata()) == [1.0, 2.0, 1.0]
+    assert list(np.asarray(figure.axes[0].lines[0].get_ydata())) == [1.0, 2.0, 1.0]
     assert curves.stat().st_size > 1000
 
 

@@ -270,7 +270,7 @@ def _json_call(action: JSON, value: dict[str, JSON], place: str) -> ToolCall:
         return _call_of(action)
     if isinstance(action, dict):
         called = name(action, "name") or name(action, "tool") or "action"
-        given = next((action[key] for key in ("arguments", "args", "input", "tool_input") if key in action), {})
+        given: JSON = next((action[key] for key in ("arguments", "args", "input", "tool_input") if key in action), {})
         return ToolCall(name(action, "id"), called, _arguments(given))
     raise WrongShape(f"{place}.action must be a text or an object, got {kind_of(action)}.")
 
