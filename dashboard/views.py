@@ -161,20 +161,21 @@ def _cards(choices: list[tuple[str, Distribution]]) -> Iterator[SchemeCard]:
         )
 
 
-def _drawn(scheme: str, distribution: Distribution, has_title: bool) -> dict[str, Any]:
+def _drawn(scheme: str, distribution: Distribution, is_one_of_several: bool) -> dict[str, Any]:
+    """Alone, a bar is a share of the whole; among several the bars are small, and the longest has full length."""
     mean = distribution.mean
-    parts = pieces([(chosen.value, chosen.count) for chosen in distribution.values])
+    most = max((chosen.count for chosen in distribution.values), default=0)
+    whole = most if is_one_of_several else distribution.total
     return {
-        "title": distribution.title if has_title else "",
+        "title": distribution.title if is_one_of_several else "",
         "mean": "" if mean is None else f"{mean:.2f}",
-        "has_scale": distribution.has_scale,
         "rows": [
             {
                 "chosen": chosen,
                 "share": share(chosen.count, distribution.total) or "0%",
-                "width": piece.width,
+                "width": f"{100 * chosen.count / whole:.3f}%" if whole else "0%",
                 "c": f"{scheme}.{chosen.value}" if chosen.is_coloured else "",
             }
-            for chosen, piece in zip(distribution.values, parts, strict=True)
+            for chosen in distribution.values
         ],
     }
