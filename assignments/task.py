@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
+from uuid import UUID
 
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
 from accounts.configuration.registry import SchemeType, scheme_types
 from assignments.models import Assignment
+from assignments.models.claims import configuration_of
 from tenancy.actor import ActiveMembership
 from traces.judging import exact_paths
 from traces.models import TraceFile
@@ -21,6 +26,8 @@ class ShownScheme:
 
     scheme: SchemeConfiguration
     kind: type[SchemeType]
+    avatar: str
+    """Two letters that stand for the annotator."""
 
     @property
     def name(self) -> str:
@@ -38,6 +45,12 @@ class ShownScheme:
     def module(self) -> str:
         return static(self.kind.module)
 
+    @cached_property
+    def markup(self) -> SafeString:
+        """What the type's template makes of the scheme, for whoever has this avatar."""
+        return render_to_string(self.template, {"scheme": self.scheme, "avatar": self.avatar})
+
+    @cached_property
     def data(self) -> dict[str, Any]:
         return {
             "name": self.scheme.name,
@@ -49,11 +62,18 @@ class ShownScheme:
         }
 
 
-def shown_schemes(configuration: ProjectConfiguration) -> list[ShownScheme]:
-    """The schemes that people answer on the task page, in their configured order."""
+def shown_schemes(assignment: Assignment, annotator: str) -> tuple[ShownScheme, ...]:
+    """The schemes that this annotator answers on the task page, in their configured order."""
+    return _shown(assignment.version_id, annotator[-2:].upper())
+
+
+# Kept in memory with what their templates have made of them, because a version never changes.
+@lru_cache(maxsize=500)
+def _shown(version: UUID, avatar: str) -> tuple[ShownScheme, ...]:
     types = scheme_types()
-    shown = (ShownScheme(scheme, types[scheme.annotation_type]) for scheme in configuration.annotation_schemes)
-    return [scheme for scheme in shown if scheme.template]
+    schemes = configuration_of(version).annotation_schemes
+    shown = (ShownScheme(scheme, types[scheme.annotation_type], avatar) for scheme in schemes)
+    return tuple(scheme for scheme in shown if scheme.template)
 
 
 def task_data(
@@ -86,7 +106,7 @@ def task_data(
         "draft": {"revision": draft.revision if draft else 0, "content": draft.content if draft else None},
         "tab": tab,
         "urls": urls,
-        "schemes": [scheme.data() for scheme in shown_schemes(configuration)],
+        "schemes": [scheme.data for scheme in shown_schemes(assignment, membership.annotator_name)],
         "files": [
             {
                 "index": file.index,

@@ -136,7 +136,7 @@ class Assignment(TenantModel):
 
     def configuration(self) -> ProjectConfiguration:
         """What page, checks and exports of this assignment follow. Raises UnreadablePinError."""
-        return _configuration(self.version_id)
+        return configuration_of(self.version_id)
 
     def draft(self) -> "Draft | None":
         return self.drafts.first()
@@ -150,7 +150,8 @@ def _rules(version: UUID) -> AssignmentRules:
 
 
 @lru_cache(maxsize=200)
-def _configuration(version: UUID) -> ProjectConfiguration:
+def configuration_of(version: UUID) -> ProjectConfiguration:
+    """The configuration of a version that the reader has found, always the same object. Raises UnreadablePinError."""
     versions = ConfigurationVersion.objects.filter(pk=version)
     return pinned(versions.values_list("configuration", flat=True).get())
 

@@ -182,7 +182,7 @@ def _frame(
 ) -> dict[str, Any]:
     """What stands around every tab, and the tab."""
     inside = tab(assignment, configuration)
-    schemes = shown_schemes(configuration)
+    schemes = shown_schemes(assignment, request.membership.annotator_name)
     here = [assignment.project.slug, assignment.pk]
     late = "?late=1" if is_late else ""
     has_steps, has_guidelines = configuration.agentic.enabled, configuration.guidelines is not None

@@ -1,21 +1,18 @@
 """Icons, form fields and links outside the organisation for the site's templates; no data is read here."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textarea
-from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.configuration.icons import icon_shapes
+from accounts.drawn_icons import drawn_icon
 from tenancy.urls import global_reverse
 
 register = template.Library()
-
-_SPRITE = "icons/sprite.svg"
 
 
 @register.simple_tag
@@ -24,13 +21,7 @@ def icon(name: str, classes: str = "i") -> SafeString:
 
     It is hidden from assistive technology, so the text beside it or the control's `aria-label` carries the meaning.
     """
-    return _drawn(name, classes)
-
-
-# A task page has a hundred of them, of the few that our templates name.
-@lru_cache(maxsize=500)
-def _drawn(name: str, classes: str) -> SafeString:
-    return format_html('<svg class="{}" aria-hidden="true"><use href="{}#i-{}"/></svg>', classes, static(_SPRITE), name)
+    return drawn_icon(name, classes)
 
 
 @register.simple_tag

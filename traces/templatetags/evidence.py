@@ -1,9 +1,14 @@
 """How texts of a run stand in templates: escaped, with what hides in them made visible. No data is read here."""
 
-from django import template
+from collections.abc import Sequence
 
+from django import template
+from django.template import Context
+
+from traces.evidence import Folder
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
+from traces.tree import file_tree as tree_of
 
 register = template.Library()
 
@@ -18,3 +23,9 @@ def visible(text: str) -> SafeHtml:
 def visible_in_attribute(text: str) -> SafeHtml:
     """A text of a run inside an attribute's double quotes, or in a page's title."""
     return trusted(attribute(text))
+
+
+@register.simple_tag(takes_context=True)
+def file_tree(context: Context, folders: Sequence[Folder]) -> SafeHtml:
+    """These folders as the project's `display` wants them; with `is_task` the tree shows which files were viewed."""
+    return tree_of(folders, context["display"].file_tree, is_task=bool(context.get("is_task")))
