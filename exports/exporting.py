@@ -21,7 +21,15 @@ from exports.formats.records import Refusal
 from exports.formats.registry import Format, format_named
 from exports.models import Export
 from exports.stored import StoredProject
-from exports.writing import SCHEMA_VERSION, Digest, configuration_members, options_of, rows_of, write_zip
+from exports.writing import (
+    SCHEMA_VERSION,
+    Digest,
+    configuration_members,
+    in_blocks,
+    options_of,
+    rows_of,
+    write_zip,
+)
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from tenancy import audit
@@ -93,16 +101,15 @@ class _Work:
         records, ends = 0, time.monotonic() + SECONDS_A_PART
         with _buffer() as file:
             digest = Digest()
-            for last, portion in self._source.portions(
+            for portion in self._source.portions(
                 format.resolve,
                 held=bool(format.needs),
                 after=UUID(cursor["after"]) if cursor["after"] else None,
                 at_most=settings.EXPORT_RECORDS_A_PART,
             ):
-                counted = _Counted(portion)
-                file.writelines(digest.passing(rows_of(format, self._source, counted)))
-                cursor["after"] = str(last)
-                records += counted.count
+                file.writelines(digest.passing(in_blocks(rows_of(format, self._source, portion.records))))
+                cursor["after"] = str(portion.last)
+                records += portion.count
                 if (
                     records >= settings.EXPORT_RECORDS_A_PART
                     or digest.bytes >= BYTES_A_PART
@@ -214,19 +221,6 @@ class _Work:
         part = {"member": member, "name": stored_as, "bytes": digest.bytes, "sha256": digest.sha256}
         self._export.parts = [*self._export.parts, part]
         self._export.bytes += digest.bytes
-
-
-class _Counted:
-    """Passes on, and counts."""
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items = items
-        self.count = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for item in self._items:
-            self.count += 1
-            yield item
 
 
 def _buffer() -> IO[bytes]:

@@ -8,9 +8,10 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
@@ -41,25 +42,28 @@ from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
 from traces.records import change_from
 
-ROWS_AT_ONCE = 5_000
-BYTES_AT_ONCE = 32 * 2**20
+ROWS_AT_ONCE = 20_000
+BYTES_AT_ONCE = 64 * 2**20
 HELD_AT_ONCE = 1_000
 HELD_BYTES_AT_ONCE = 4 * 2**20
 UNPACKED_BYTES_AT_ONCE = 16 * 2**20
 FACTS_AT_ONCE = 100
 TRACES_AT_ONCE = 500
 LINES_KEPT = 100_000
+# Ids come as their 16 bytes and times as PostgreSQL's microseconds: a million rows make no objects of them.
 _COLUMNS = {
-    "pk": "uuid",
-    "submitted_at": "timestamptz",
+    "pk": "bytea",
+    "submitted_at": "int8",
     "packed": "bytea",
-    "assignment__trace_id": "uuid",
-    "assignment__user_id": "uuid",
-    "assignment__version_id": "uuid",
+    "assignment__trace_id": "bytea",
+    "assignment__user_id": "bytea",
+    "assignment__version_id": "bytea",
     "assignment__kind": "text",
     "assignment__trace__external_id": "text",
     "assignment__trace__version": "int4",
 }
+Key = TypeVar("Key")
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _GZIP = 31
 """What tells zlib that gzip's frame is around it."""
 _TASK_LENGTH, _NAME_LENGTH, _PATH_LENGTH = 100_000, 200, 4096
@@ -77,6 +81,15 @@ def reading(actor: Actor) -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True)
+class Portion:
+    """Some records, to be used up before the next portion: how many, and the submission that is the last one's."""
+
+    last: UUID
+    count: int
+    records: Iterable[Record]
+
+
 class StoredProject:
     """A source of records: a project's counted submissions in the order of their making, at the snapshot."""
 
@@ -91,9 +104,10 @@ class StoredProject:
             # Read here, because records are made while rows are on their way.
             versions = ConfigurationVersion.objects.filter(project=project)
             self._versions = {
-                pk: (number, given) for pk, number, given in versions.values_list("pk", "number", "configuration")
+                pk.bytes: (number, given) for pk, number, given in versions.values_list("pk", "number", "configuration")
             }
-            self._annotators = dict(Membership.objects.values_list("user_id", "annotator_name"))
+            members = Membership.objects.values_list("user_id", "annotator_name")
+            self._annotators = {user.bytes: name for user, name in members}
 
     @cached_property
     def project(self) -> Project:
@@ -106,23 +120,24 @@ class StoredProject:
             return rows.filter(assignment__kind=Kind.ADJUDICATION).count() if resolve == "adjudicated" else rows.count()
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
-        for _, records in self.portions(resolve, held=held):
-            yield records
+        for portion in self.portions(resolve, held=held):
+            yield portion.records
 
     def portions(
         self, resolve: Resolve, *, held: bool, after: UUID | None = None, at_most: int = ROWS_AT_ONCE
-    ) -> Iterator[tuple[UUID, Iterable[Record]]]:
-        """Portions of at most so many records behind that submission, each with the id of its last one."""
+    ) -> Iterator["Portion"]:
+        """Portions of at most so many records behind that submission."""
         if resolve == "adjudicated" and after is None:
             self._demand_adjudicated()
         rows, size = (HELD_AT_ONCE, HELD_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
         while keys := self._keys(resolve, after, min(rows, at_most), size):
-            after = keys[-1]
+            after = UUID(bytes=keys[-1])
             if held:
                 for portion in _unpacked_in_portions(list(self._between(keys))):
-                    yield portion[-1][0], [self._record(row) for row in portion]
+                    last = UUID(bytes=portion[-1][0])
+                    yield Portion(last, len(portion), [self._record(row) for row in portion])
             else:
-                yield after, map(self._record, self._between(keys))
+                yield Portion(after, len(keys), map(self._record, self._between(keys)))
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
         for _, group in groupby(self._by_trace(), key=lambda record: record.trace):
@@ -145,7 +160,7 @@ class StoredProject:
                 chosen = _first_of(sizes, HELD_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 rows = {row[0]: row for row in self._rows(chosen)}
-                yield from (self._record(rows[pk]) for pk in chosen)
+                yield from (self._record(rows[pk.bytes]) for pk in chosen)
 
     def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
         for start in range(0, len(wanted), FACTS_AT_ONCE):
@@ -199,36 +214,40 @@ class StoredProject:
                     f"{self._row.name} has no adjudicated annotation. Choose all annotations, or adjudicate first."
                 )
 
-    def _keys(self, resolve: Resolve, after: UUID | None, rows: int, size: int) -> list[UUID]:
+    def _keys(self, resolve: Resolve, after: UUID | None, rows: int, size: int) -> list[bytes]:
         """The next submissions: so many rows, or fewer where they are over a size."""
-        with reading(self._actor):
-            selected = self._selected(resolve)
-            behind = selected.filter(pk__gt=after) if after else selected
-            sizes = behind.order_by("pk").values_list("pk", Length("packed"))[:rows]
-            return _first_of(sizes, size)
+        selected = self._selected(resolve)
+        behind = selected.filter(pk__gt=after) if after else selected
+        sizes = behind.order_by("pk").values_list("pk", Length("packed"))[:rows]
+        return _first_of(list(self._copied(sizes, ["bytea", "int4"])), size)
 
-    def _between(self, keys: Sequence[UUID]) -> Iterator[Any]:
+    def _between(self, keys: Sequence[bytes]) -> Iterator[Any]:
         """The rows of submissions that stand one behind another, found along their index."""
         wanted = set(keys)
-        here = Submission.objects.for_project(self._row).filter(pk__gte=keys[0], pk__lte=keys[-1])
-        return (row for row in self._copied(here) if row[0] in wanted)
+        here = Submission.objects.for_project(self._row).filter(
+            pk__gte=UUID(bytes=keys[0]), pk__lte=UUID(bytes=keys[-1])
+        )
+        return (row for row in self._copied_columns(here) if row[0] in wanted)
 
     def _rows(self, keys: Sequence[UUID]) -> Iterator[Any]:
-        return self._copied(Submission.objects.for_project(self._row).filter(pk__in=keys))
+        return self._copied_columns(Submission.objects.for_project(self._row).filter(pk__in=keys))
 
-    def _copied(self, chosen: Any) -> Iterator[Any]:
-        """The columns of submissions, in order, while PostgreSQL still reads on: COPY is its fastest way out.
+    def _copied_columns(self, chosen: Any) -> Iterator[Any]:
+        return self._copied(chosen.order_by("pk").values_list(*_COLUMNS), [*_COLUMNS.values()])
+
+    def _copied(self, chosen: Any, types: Sequence[str]) -> Iterator[Any]:
+        """The rows of a queryset while PostgreSQL still reads on: COPY is its fastest way out.
 
         Nothing else can be asked for until the last row.
         """
-        statement, parameters = chosen.order_by("pk").values_list(*_COLUMNS).query.sql_with_params()
+        statement, parameters = chosen.query.sql_with_params()
         copying = f"COPY ({statement}) TO STDOUT (FORMAT BINARY)"
         with (
             reading(self._actor),
             connection.cursor() as cursor,
             cursor.cursor.copy(copying, parameters) as copy,
         ):
-            copy.set_types([*_COLUMNS.values()])
+            copy.set_types(types)
             yield from copy.rows()
 
     def _record(self, row: Any) -> Record:
@@ -236,7 +255,7 @@ class StoredProject:
         return Record(
             id=external_id,
             annotator=self._annotators[user],
-            timestamp=timestamp(at),
+            timestamp=_timestamp(at // 1_000_000),
             annotations_text=zlib.decompress(packed, _GZIP).decode("ascii"),
             trace_version=trace_version,
             configuration_version=self._versions[version][0],
@@ -258,12 +277,12 @@ class StoredProject:
             after = found[-1]
 
     def _facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
-        keys = {cast(UUID, record.trace) for record, _ in wanted}
+        keys = {UUID(bytes=cast(bytes, record.trace)) for record, _ in wanted}
         columns = ["pk", "content_sha256", *(name for name in ("agent_model",) if name in needs)]
         if "task_description" in needs:
             columns.append("task")
         with reading(self._actor):
-            traces = {row["pk"]: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
+            traces = {row["pk"].bytes: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
             files = self._files_of(keys, wanted) if {"operations", "files"} & {*needs} else {}
         for record, _ in wanted:
             row = traces[record.trace]
@@ -275,7 +294,7 @@ class StoredProject:
         found: defaultdict[Any, dict[str, list[_File]]] = defaultdict(dict)
         rows = TraceFile.objects.filter(trace__in=traces, path__in=paths).order_by("trace", "index")
         for trace, path, operation, sha256 in rows.values_list("trace", "path", "operation", "sha256"):
-            found[trace].setdefault(path, []).append(_File(operation, sha256))
+            found[trace.bytes].setdefault(path, []).append(_File(operation, sha256))
         return found
 
 
@@ -288,7 +307,7 @@ class _File:
 class _Pinned(Mapping[int, ProjectConfiguration]):
     """Configurations by their version, each read when it is first asked for."""
 
-    def __init__(self, versions: dict[UUID, tuple[int, dict[str, Any]]]) -> None:
+    def __init__(self, versions: dict[bytes, tuple[int, dict[str, Any]]]) -> None:
         self._given = dict(versions.values())
         self._read: dict[int, ProjectConfiguration] = {}
 
@@ -378,9 +397,14 @@ def _is_exact(text: str, length: int) -> bool:
     return len(text) < length and storable(text, length) == text and "\ufffd" not in text
 
 
-def _first_of(sizes: Iterable[tuple[UUID, int]], room: int) -> list[UUID]:
+@lru_cache(maxsize=1_000)
+def _timestamp(seconds: int) -> str:
+    return timestamp(_EPOCH + timedelta(seconds=seconds))
+
+
+def _first_of(sizes: Iterable[tuple[Key, int]], room: int) -> list[Key]:
     """As many as fit, at least one."""
-    chosen: list[UUID] = []
+    chosen: list[Key] = []
     for pk, size in sizes:
         room -= size
         if room < 0 and chosen:

@@ -6,7 +6,6 @@ Sources (files or a database) make these; nothing here knows where they come fro
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
@@ -32,11 +31,12 @@ class Refusal(Exception):  # noqa: N818  (an answer to the person who exports)
         self.sentence = sentence
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Record:
-    """One annotation. `annotations_text` is its part of the record as `json_text` writes it.
+    """One annotation. Nothing changes it; a frozen class would only take three times as long to make it.
 
-    `configuration_version` is the project's version that it was made under, None where the source does not say.
+    `annotations_text` is its part of the record as `json_text` writes it. `configuration_version` is
+    the project's version that it was made under, None where the source does not say.
     `trace` is how the source finds the trace again, None where it has none.
     """
 
@@ -48,11 +48,13 @@ class Record:
     configuration_version: int | None = None
     kind: Kind = "normal"
     trace: Hashable = None
+    _parsed: dict[str, Any] | None = None
 
-    @cached_property
+    @property
     def annotations(self) -> dict[str, Any]:
-        parsed: dict[str, Any] = json.loads(self.annotations_text)
-        return parsed
+        if self._parsed is None:
+            self._parsed = json.loads(self.annotations_text)
+        return self._parsed
 
     @property
     def text(self) -> str:
