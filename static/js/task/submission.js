@@ -151,6 +151,14 @@ export class Submission {
     dialog.oncancel = (event) => {
       if (!one("[data-undo]").hidden) event.preventDefault();
     };
+    // Escape is no answer: the way back stays for a while.
+    dialog.oncancel = () => {
+      const undo = () => {
+        show("submitted");
+        void this.#undo();
+      };
+      this.task.toast("Submitted.", { undo });
+    };
     clearInterval(this.#ticking);
     this.#ticking = setInterval(() => this.#tick(), 250);
     this.#tick();
