@@ -1,7 +1,8 @@
-"""Loads a project from its YAML: the organisation, the project, the configuration as its newest version, the traces."""
+"""Loads a project from its YAML with its data files, or from an archive with everything that belongs to it."""
 
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -12,16 +13,23 @@ from accounts.actions.organisations import create_organisation
 from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
 from accounts.configuration import ProjectConfiguration, check_configuration
 from accounts.models import ConfigurationVersion, Organisation, Project
+from exports.folders import Folder
+from exports.formats.records import Refusal
+from exports.loading import load_archive
 from tenancy.actor import acting_in
+from tenancy.errors import Refused
 from traces.actions import import_now
 from traces.wording import problems_of, told
 
 
 class Command(BaseCommand):
-    help = "Load CONFIG.yaml as a project of an organisation. Loading it again changes nothing, or adds a version."
+    help = (
+        "Load CONFIG.yaml, or an archive (folder or ZIP), as a project of an organisation. "
+        "Loading it again changes nothing, or adds a version."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("config", type=Path, metavar="CONFIG.yaml")
+        parser.add_argument("config", type=Path, metavar="CONFIG.yaml|ARCHIVE")
         parser.add_argument("--org", required=True, help="the organisation's slug; a missing organisation is made")
         parser.add_argument("--project", help="the project's slug (default: from task_name)")
         parser.add_argument(
@@ -30,12 +38,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["config"]
+        if path.is_dir() or is_zipfile(path):
+            self._load_archive(path, options)
+            return
         source = _read(path)
         configuration = self._checked(path, source)
         files = _data_files(path, configuration)
-        slug = options["project"] or slugify(configuration.task_name)[:63].strip("-")
-        if not slug:
-            raise CommandError("task_name gives no slug (a-z, 0-9 and -). Name one with --project SLUG.")
+        slug = _slug(configuration, options)
         # All or nothing: an organisation made for a project that is refused would stay behind.
         with transaction.atomic():
             organisation = self._organisation(options["org"])
@@ -48,6 +57,31 @@ class Command(BaseCommand):
         else:
             self.stdout.write(f"{options['org']}/{slug}: version {version.number} is published.")
         self._import(organisation, project, files)
+
+    def _load_archive(self, path: Path, options: dict[str, Any]) -> None:
+        """Configurations, traces and records. Which organisation and project they go to is decided before any row."""
+        try:
+            with Folder(path) as folder:
+                configuration = folder.project.newest
+                if configuration is None or not folder.configuration_text():
+                    raise CommandError(f"{path} has no configuration, so it makes no project.")
+                slug = _slug(configuration, options)
+                with transaction.atomic():
+                    organisation = self._organisation(options["org"])
+                    with acting_in(organisation):
+                        project = self._project(slug, configuration)
+                loaded = load_archive(organisation=organisation, project=project, folder=folder)
+        except (Refusal, Refused) as refusal:
+            raise CommandError(refusal.sentence) from None
+        self.stdout.write(
+            f"{options['org']}/{slug}: {loaded.versions} configuration version(s) published, "
+            f"{loaded.traces} trace(s) imported, {loaded.known_traces} known, "
+            f"{loaded.records} annotation(s) restored, {loaded.known_records} known."
+        )
+        if loaded.strangers:
+            self.stdout.write(
+                f"No member is called {', '.join(loaded.strangers)}: an inactive membership keeps each name."
+            )
 
     def _import(self, organisation: Organisation, project: Project, files: list[Path]) -> None:
         """The data files, in the format that the configuration names. A file that brings nothing is an error."""
@@ -99,6 +133,13 @@ class Command(BaseCommand):
             return create_project(slug=slug, name=configuration.task_name)
         except ValidationError as error:
             raise CommandError(f"--project {slug}: {' '.join(error.messages)}") from None
+
+
+def _slug(configuration: ProjectConfiguration, options: dict[str, Any]) -> str:
+    slug: str = options["project"] or slugify(configuration.task_name)[:63].strip("-")
+    if not slug:
+        raise CommandError("task_name gives no slug (a-z, 0-9 and -). Name one with --project SLUG.")
+    return slug
 
 
 def _read(path: Path) -> str:

@@ -1,0 +1,82 @@
+"""Putting an annotation back that left in an archive: as submitted as it was, by the same person, at the same time."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import ConfigurationVersion, Project, User
+from assignments.actions.locks import lock_desk
+from assignments.actions.places import open_places
+from assignments.models import Assignment, AssignmentState, Kind, Submission, TracePlaces
+from jobs import outbox
+from tenancy.errors import Refused
+from traces.models import Trace
+from traces.models.bodies import pack
+from traces.records import sha256_of
+
+KEY = "archive"
+
+
+class AnnotatedOtherwise(Refused):
+    code = "annotated_otherwise"
+
+
+def restore(
+    *,
+    project: Project,
+    trace: Trace,
+    user: User,
+    version: ConfigurationVersion,
+    kind: Kind,
+    at: datetime,
+    result: dict[str, Any],
+) -> bool:
+    """Store a submission with its assignment; False where exactly it is there already.
+
+    A place is made for it where none is left. Raises AnnotatedOtherwise where the person has, or holds, another
+    annotation of the trace.
+    """
+    digest = sha256_of(result)
+    with transaction.atomic():
+        lock_desk(project, user)
+        own = Assignment.objects.for_project(project).of(user).filter(trace=trace, kind=kind).first()
+        if own is not None:
+            known = Submission.objects.for_project(project).counted().filter(assignment=own).first()
+            if known is not None and sha256_of(known.result) == digest:
+                return False
+            raise AnnotatedOtherwise(
+                f"{trace} has another annotation by this person already. Load the archive into a new project."
+            )
+        assignment = Assignment.objects.create(
+            project=project,
+            trace=trace,
+            user=user,
+            version=version,
+            kind=kind,
+            state=AssignmentState.SUBMITTED,
+            since=at,
+        )
+        if assignment.takes_place:
+            _take_place(project, trace)
+        submission = Submission.objects.create(
+            project=project,
+            assignment=assignment,
+            number=1,
+            packed=pack(result),
+            submitted_at=at,
+            key=KEY,
+            request_sha256=digest,
+        )
+        outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk))
+    return True
+
+
+def _take_place(project: Project, trace: Trace) -> None:
+    places = TracePlaces.objects.for_project(project).filter(trace=trace)
+    while not places.exists() and open_places(project=project):
+        pass
+    row = places.select_for_update(no_key=True, of=("self",)).get()
+    row.done += 1
+    row.places = max(row.places, row.live + row.done)
+    row.save(update_fields=["done", "places"])
