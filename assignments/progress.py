@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Aggregate, Count, DurationField, Exists, F, OuterRef, Q, Sum
 from django.db.models.functions import Least
 
@@ -76,12 +77,32 @@ class Place:
         return self.number - 1
 
 
+# Each page of a task asks it, and Django takes longer to write such a query than PostgreSQL to answer it.
+_PLACE = """
+SELECT count(*) FILTER (WHERE a.state = 'claimed'),
+       count(*) FILTER (WHERE a.state = 'submitted' AND NOT EXISTS (
+         SELECT FROM assignments_submission s
+          WHERE s.organisation_id = a.organisation_id AND s.assignment_id = a.id AND s.is_surplus AND NOT EXISTS (
+            SELECT FROM assignments_withdrawal w
+             WHERE w.organisation_id = s.organisation_id AND w.submission_id = s.id))),
+       (SELECT count(*) FROM assignments_traceplaces p
+         WHERE p.organisation_id = %(organisation)s AND p.project_id = %(project)s AND p.live < p.wanted - p.done)
+     - count(*) FILTER (WHERE a.state IN ('claimed', 'submitted', 'skipped') AND EXISTS (
+         SELECT FROM assignments_traceplaces p
+          WHERE p.organisation_id = a.organisation_id AND p.trace_id = a.trace_id AND p.live < p.wanted - p.done))
+  FROM assignments_assignment a
+ WHERE a.organisation_id = %(organisation)s AND a.project_id = %(project)s AND a.user_id = %(user)s
+   AND a.kind = 'normal'
+"""
+
+
 def place_of(project: Project, user: User) -> Place:
     """Where a person is who holds a trace of the project. Goes through no more than what is left."""
-    mine = _mine({"organisation": active_organisation(), "project__in": [project.pk]}, user).get(project.pk, {})
-    done, held = mine.get("done", 0), max(mine.get("open", 0), 1)
-    free = TracePlaces.objects.for_project(project).free().count()
-    return Place(done + 1, done + held + free - mine.get("free", 0))
+    with connection.cursor() as cursor:
+        asked = {"organisation": active_organisation(), "project": project.pk, "user": user.pk}
+        cursor.execute(_PLACE, asked)
+        held, done, left = cursor.fetchone()
+    return Place(done + 1, done + max(held, 1) + left)
 
 
 def _together(

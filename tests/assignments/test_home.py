@@ -17,7 +17,7 @@ from assignments.actions.submitting import withdraw
 from assignments.actions.working import release, save_draft, skip
 from assignments.history import recent_events, this_week
 from assignments.models import Assignment
-from assignments.progress import Progress, progress_of
+from assignments.progress import Place, Progress, place_of, progress_of
 from jobs.wording import storable
 from tenancy.actor import acting_in
 from tests.assignments.conftest import YAML, Queue, hand_in
@@ -131,6 +131,32 @@ def test_a_trace_that_is_claimed_again_is_timed_from_then(queue: Queue) -> None:
     median = mine(queue, queue.world.bob).median
     assert median is not None
     assert median < timedelta(minutes=1)
+
+
+def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(queue: Queue) -> None:
+    bob, alice = queue.world.bob, queue.world.alice
+
+    def agree(user: User) -> None:
+        known = mine(queue, user)
+        total = known.mine_done + max(known.mine_open, 1) + known.left_for_me
+        assert place_of(queue.project, user) == Place(known.mine_done + 1, total)
+
+    late = queue.claimed(bob)
+    queue.expire(late)
+    hand_in(queue.claimed(alice))
+    assert hand_in(late).is_surplus
+    agree(bob)
+    held = queue.claimed(bob)
+    agree(bob)
+    skip(assignment=held, fence=held.fence, reason="unreadable")
+    agree(bob)
+    withdraw(submission=hand_in(queue.claimed(alice)))
+    for person in (bob, alice):
+        agree(person)
+    queue.publish(wanted=2)
+    want_as_configured(project=queue.project)
+    for person in (bob, alice):
+        agree(person)
 
 
 def test_an_unpublished_project_has_no_progress(queue: Queue) -> None:
