@@ -79,7 +79,11 @@ export class CommentMarks {
   #newItem({ id, file, side, line_start, line_end, category, comment, isDraft }) {
     const item = cloneOf(this.template, "item");
     const link = /** @type {HTMLAnchorElement} */ (item.querySelector("a"));
-    const [dot, text, place] = /** @type {[HTMLElement, HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (link.children));
+    // Taken one by one: the minifier puts a pattern of three before the name that it reads.
+    const parts = /** @type {HTMLCollectionOf<HTMLElement>} */ (link.children);
+    const dot = /** @type {HTMLElement} */ (parts[0]);
+    const text = /** @type {HTMLElement} */ (parts[1]);
+    const place = /** @type {HTMLElement} */ (parts[2]);
     if (category) {
       dot.dataset.c = `${this.name}.${category}`;
       dot.role = "img";
