@@ -110,11 +110,7 @@ class _Work:
                 file.writelines(digest.passing(in_blocks(rows_of(format, self._source, portion.records))))
                 cursor["after"] = str(portion.last)
                 records += portion.count
-                if (
-                    records >= settings.EXPORT_RECORDS_A_PART
-                    or digest.bytes >= BYTES_A_PART
-                    or time.monotonic() >= ends
-                ):
+                if records >= settings.EXPORT_RECORDS_A_PART or digest.size >= BYTES_A_PART or time.monotonic() >= ends:
                     break
             else:
                 cursor["phase"] = "traces" if format.is_archive else "end"
@@ -134,7 +130,7 @@ class _Work:
                 file.writelines(digest.passing([line, b"\n"]))
                 cursor["after"] = str(last)
                 cursor["traces"] += 1
-                if digest.bytes >= BYTES_A_PART or time.monotonic() >= ends:
+                if digest.size >= BYTES_A_PART or time.monotonic() >= ends:
                     break
             else:
                 cursor["phase"] = "end"
@@ -213,14 +209,14 @@ class _Work:
 
     def _keep(self, file: IO[bytes], digest: Digest, member: str) -> None:
         """Store what was written, if anything, and note it on the export. The name says worker, place and content."""
-        if not digest.bytes:
+        if not digest.size:
             return
         number = len(self._export.parts)
         name = f"{self._export.folder}/{number:05}-{self._fence}-{digest.sha256[:16]}"
         stored_as = storage.keep(name, file)
-        part = {"member": member, "name": stored_as, "bytes": digest.bytes, "sha256": digest.sha256}
+        part = {"member": member, "name": stored_as, "bytes": digest.size, "sha256": digest.sha256}
         self._export.parts = [*self._export.parts, part]
-        self._export.bytes += digest.bytes
+        self._export.bytes += digest.size
 
 
 def _buffer() -> IO[bytes]:
@@ -235,9 +231,9 @@ def _whole_of(export: Export) -> tuple[str, int]:
         piece = Digest()
         for _ in whole.passing(piece.passing(storage.read(part["name"]))):
             pass
-        if (piece.sha256, piece.bytes) != (part["sha256"], part["bytes"]):
+        if (piece.sha256, piece.size) != (part["sha256"], part["bytes"]):
             raise Refusal(f"The storage gives {part['name']} back otherwise than it was given. Export again.")
-    return whole.sha256, whole.bytes
+    return whole.sha256, whole.size
 
 
 def remove_unfinished(event: OutboxEvent) -> None:

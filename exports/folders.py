@@ -90,6 +90,7 @@ class Folder:
         return self._traces is not None
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Sequence[Record]]:
+        chosen: Iterator[Record]
         if resolve == "latest":
             wanted = set(self._latest())
             chosen = (record for place, record in enumerate(self._records()) if place in wanted)

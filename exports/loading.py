@@ -4,10 +4,10 @@ All can be done again: what is there already is left as it is. What contradicts 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from uuid import UUID
 
 from accounts.actions.organisations import add_member, change_member
 from accounts.actions.projects import publish_configuration
@@ -88,7 +88,7 @@ def publish_versions(project: Project, folder: Folder) -> int:
 
 def _load_traces(
     organisation: Organisation, project: Project, folder: Folder
-) -> Iterator[tuple[tuple[str, int], tuple[Any, bool]]]:
+) -> Iterator[tuple[tuple[str, int], tuple[UUID, bool]]]:
     """Each trace's id and version in the archive, with its row's id and whether it came in now."""
     with acting_in(organisation):
         file = ImportedFile.objects.create(
@@ -116,7 +116,7 @@ def _load_traces(
 class _Records:
     """Puts records back, portion by portion."""
 
-    def __init__(self, organisation: Organisation, project: Project, traces: dict[tuple[str, int], Any]) -> None:
+    def __init__(self, organisation: Organisation, project: Project, traces: dict[tuple[str, int], UUID]) -> None:
         self._organisation = organisation
         self._project = project
         self._traces = traces
@@ -129,15 +129,18 @@ class _Records:
         self.restored = self.known = 0
         self.strangers: list[str] = []
 
-    def load(self, records: Any) -> None:
+    def load(self, records: Sequence[Record]) -> None:
         with acting_in(self._organisation):
-            wanted = {self._traces.get((record.id, record.trace_version)) for record in records}
-            rows = {row.pk: row for row in Trace.objects.filter(pk__in=wanted)}
-            for record in records:
-                trace = rows.get(self._traces.get((record.id, record.trace_version)))
-                if trace is None:
-                    raise NotLoadable(f"The archive has an annotation of {record.id!r}, but not that trace.")
-                self._restore(record, trace)
+            keys = [self._trace(record) for record in records]
+            rows = {row.pk: row for row in Trace.objects.filter(pk__in=set(keys))}
+            for record, key in zip(records, keys, strict=True):
+                self._restore(record, rows[key])
+
+    def _trace(self, record: Record) -> UUID:
+        key = self._traces.get((record.id, record.trace_version))
+        if key is None:
+            raise NotLoadable(f"The archive has an annotation of {record.id!r}, but not that trace.")
+        return key
 
     def _restore(self, record: Record, trace: Trace) -> None:
         number = record.configuration_version or max(self._versions)

@@ -31,14 +31,14 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 class Digest:
     """How many bytes went by, and their SHA-256."""
 
-    bytes: int = 0
+    size: int = 0
 
     def __post_init__(self) -> None:
         self._sha256 = hashlib.sha256()
 
     def passing(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         for piece in pieces:
-            self.bytes += len(piece)
+            self.size += len(piece)
             self._sha256.update(piece)
             yield piece
 
@@ -119,7 +119,7 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
         file.seek(0)
         for _ in digest.passing(_blocks(file)):
             pass
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.bytes, digest.sha256)
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.size, digest.sha256)
 
 
 def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
@@ -141,7 +141,7 @@ def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
             else:
                 (folder / name).unlink(missing_ok=True)
     annotations = contents[ANNOTATIONS]
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, annotations.bytes, annotations.sha256)
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, annotations.size, annotations.sha256)
 
 
 def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -179,7 +179,7 @@ def archive_manifest(format: Format, contents: dict[str, Digest]) -> bytes:
         "format": format.name,
         "options": options_of(format),
         "rows": format.rows,
-        "files": {name: {"bytes": digest.bytes, "sha256": digest.sha256} for name, digest in contents.items()},
+        "files": {name: {"bytes": digest.size, "sha256": digest.sha256} for name, digest in contents.items()},
     }
     return json.dumps(manifest, indent=2).encode("ascii") + b"\n"
 
@@ -200,7 +200,7 @@ def _write_file(format: Format, source: Source, path: Path) -> Manifest:
         file.writelines(digest.passing([format.head()]))
         file.writelines(digest.passing(_blocks(body)))
         file.writelines(digest.passing([format.tail()]))
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.bytes, digest.sha256)
+    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.size, digest.sha256)
 
 
 @contextmanager

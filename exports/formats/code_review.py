@@ -6,6 +6,9 @@ from exports.formats.registry import Format
 
 
 class CodeReview(Format):
+    """`annotations` has a part for each scheme, under the scheme's name, as it was submitted. `timestamp` is the
+    submission in UTC. `trace_version` stands beside `id` where the trace has had other content before."""
+
     name = "code_review"
     label = "Complete reviews, one record a line"
     suffix = ".jsonl"

@@ -15,7 +15,10 @@ _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 
 class Comments(Format):
-    """The comment's own keys as they stand in the record, then what is known of its place."""
+    """The comment's own keys as they stand in the record, then what is known of its place: `side` ("new" or "old"),
+    the record's `id` and `annotator`, `diff_hunk` (the hunks that hold a commented line, as a unified diff) and
+    `commented_text`. `line_start` and `line_end` count lines of the file on that side. A comment without a side is on
+    the new one."""
 
     name = "code_review_comments"
     label = "Comments with the code they are about, one a line"

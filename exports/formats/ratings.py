@@ -18,7 +18,8 @@ _STRIPPED = ("\t", "\r", "\n")
 
 
 class FileRatings(Format):
-    """One column for each dimension of any configuration, the newest's first; an empty cell is not rated."""
+    """One column for each dimension of any configuration, the newest's first; an empty cell is not rated. A dimension
+    that is called like one of the first five columns gets `dimension_` before its name."""
 
     name = "code_review_file_ratings"
     label = "Ratings of files as a table (CSV)"

@@ -71,7 +71,7 @@ def test_a_review_that_was_handed_in_leaves_as_documented_in_all_four_formats(re
 
     verdicts = json.loads(reviews.export("code_review_verdicts"))
     assert verdicts["distribution"]["request_changes"] == {"count": 1, "share": 1.0}
-    assert list(verdicts["by_agent_model"]), list(verdicts["by_annotator"]) == (["model-a"], ["bob"])
+    assert (list(verdicts["by_agent_model"]), list(verdicts["by_annotator"])) == (["model-a"], ["bob"])
     assert verdicts["summaries"][0]["summary"] == ANSWERS["verdict"]["summary"]
 
 
@@ -217,11 +217,13 @@ def test_a_submission_beyond_the_wanted_number_does_not_leave(reviews: Reviews) 
     reviews.trace("a")
     made = reviews.submit(reviews.world.bob)
     with acting_in(reviews.world.acme):
+        version = reviews.project.newest_version()
+        assert version is not None
         late = Assignment.objects.create(
             project=reviews.project,
             trace=made.assignment.trace,
             user=reviews.world.dora,
-            version=reviews.project.newest_version(),
+            version=version,
             state="submitted",
         )
         Submission.objects.create(

@@ -94,7 +94,7 @@ def _requested(world: World) -> Export:
 
 def _job(world: World, export: Export) -> Job:
     with acting_in(world.acme):
-        return Job.objects.get(pk=export.job_id)
+        return Job.objects.get(parameters__export=str(export.pk))
 
 
 def _export(world: World, export: Export) -> Export:

@@ -39,14 +39,14 @@ class Command(BaseCommand):
     def _export_project(self, name: str, request: Request, options: dict[str, Any]) -> None:
         if options["config"] and request.output:
             raise UsageError("--config says where to write without -o. Leave one of the two out.")
-        project = _project(name)
-        actor = Actor(project.organisation_id, (project.organisation_id,))
+        organisation, project = _named(name)
+        actor = Actor(organisation.pk, (organisation.pk,))
         with acting(actor):
             snapshot = Snapshot.now()
         self.stdout.write(export(request, StoredProject(project, actor, snapshot)))
 
 
-def _project(name: str) -> Project:
+def _named(name: str) -> tuple[Organisation, Project]:
     slug, _, project = name.partition("/")
     if not (slug and project):
         raise UsageError(f"{name!r} names no project. Write ORG/PROJECT, as in demo/agent-code-review.")
@@ -57,4 +57,4 @@ def _project(name: str) -> Project:
         found = Project.objects.filter(slug=project).first()
     if found is None:
         raise Refusal(f"{slug} has no project {project!r}.")
-    return found
+    return organisation, found

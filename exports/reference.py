@@ -1,0 +1,168 @@
+"""The reference of the export formats as Markdown, made from their registry and docstrings. Knows no Django.
+
+The files that it shows are what each format writes for one invented review.
+"""
+
+import json
+import sys
+from inspect import cleandoc
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pydantic import ValidationError
+
+from exports.folders import Folder
+from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from exports.formats.options import KnownOption, known_options
+from exports.formats.records import Record, Refusal, json_text
+from exports.formats.registry import Format, formats
+from exports.writing import write_export
+
+_HEAD = """\
+# Reference of the export formats
+
+Written by `make reference` from the formats that are installed. Every format is there on a project's page, in the
+admin, over the API, and for the two commands, which write the same bytes:
+
+```console
+$ .venv/bin/python manage.py export --project ORGANISATION/PROJECT -f FORMAT -o FILE
+$ .venv/bin/python -m potato.export -i PATH -f FORMAT -o FILE
+```
+
+The second needs no database. PATH is an archive (folder or ZIP), a folder with `annotations.jsonl`, or a file of
+records. `--config CONFIG.yaml` names a configuration that does not lie in it; `--manifest FILE` writes down what was
+exported, with its size and SHA-256. An export that selects nothing says so, exits with 1 and writes no file.
+"""
+_EXAMPLE_HEAD = """\
+## The example
+
+Every file below is made of this one record of an invented review:
+"""
+_ARCHIVE_FILES = {
+    ANNOTATIONS: "the records, with `configuration_version`, and with `kind` where it is not `normal`",
+    TRACES: "the traces, in [Potato's own format](trace-format.md)",
+    CONFIGURATION: "the newest configuration",
+    VERSIONS: "every version of it: `version`, `source` (the YAML), `note`",
+    MANIFEST: "the number of rows, and size and SHA-256 of each file",
+}
+_NEEDS = {
+    "agent_model": "the agent model",
+    "task_description": "the task description",
+    "operations": "what became of each file",
+    "files": "the changed lines",
+}
+_EXAMPLE: dict[str, Any] = {
+    "inline_comments": [
+        {
+            "file": "src/prices.py",
+            "line_start": 2,
+            "line_end": 3,
+            "category": "bug",
+            "severity": "major",
+            "comment": "Rounds half to even; an invoice needs half up.",
+        }
+    ],
+    "file_ratings": {"src/prices.py": {"correctness": 2, "quality": 4}},
+    "verdict": {"decision": "request_changes", "summary": "Rounding differs from the invoice."},
+}
+
+
+_TRACE = {
+    "id": "trace_042",
+    "task_description": "Round prices to cents.",
+    "agent_model": "agent-2",
+    "files": [
+        {
+            "path": "src/prices.py",
+            "old_text": "def shown(price):\n    return str(price)\n",
+            "new_text": "def shown(price):\n    cents = round(price, 2)\n    return str(cents)\n",
+        }
+    ],
+}
+
+
+def formats_reference() -> str:
+    """The whole page, with a part for each installed format."""
+    record = json.dumps(json.loads(_record().text), indent=2)
+    parts = [_HEAD, _EXAMPLE_HEAD, f"```json\n{record}\n```\n"]
+    return "\n".join([*parts, *(_part(format) for format in formats().values())])
+
+
+def _part(format: type[Format]) -> str:
+    blocks = [f"## `{format.name}`", _prose(format), _facts(format)]
+    if format.is_archive:
+        blocks.append(_table(("file", "holds"), [(f"`{name}`", text) for name, text in _ARCHIVE_FILES.items()]))
+    if options := known_options({format.name: format}):
+        rows = [
+            (f"`--{name.replace('_', '-')}`", _values(format, name, one), one.description)
+            for name, one in options.items()
+        ]
+        blocks.append(_table(("option", "values", "chooses"), rows))
+    if example := _example(format):
+        blocks.append(f"```{_language(format)}\n{example.rstrip()}\n```")
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _prose(format: type[Format]) -> str:
+    """The docstrings of the module and of the class; the first may begin with the name, which is the title here."""
+    module = cleandoc(sys.modules[format.__module__].__doc__ or "").removeprefix(f"`{format.name}`: ")
+    module = module[:1].upper() + module[1:]
+    own = cleandoc(format.__doc__ or "")
+    return "\n\n".join(text for text in (module, own) if text)
+
+
+def _facts(format: type[Format]) -> str:
+    needs = ", ".join(_NEEDS[need] for need in sorted(format.needs))
+    types = ", ".join(f"`{kind}`" for kind in sorted(format.annotation_types))
+    lines = [
+        f"- File: `{format.suffix}`, {format.media_type}",
+        f"- Made of: the answers to {types}" if types else "- Made of: whole records",
+    ]
+    if needs:
+        lines.append(f'- Asks the trace for: {needs}; without `traces.jsonl` they are null, empty or "unknown"')
+    return "\n".join(lines)
+
+
+def _values(format: type[Format], name: str, option: KnownOption) -> str:
+    """The values that this format takes, the default first."""
+    default = format.options.model_fields[name].default
+    choices = sorted((one for one in option.choices if _is_taken(format, name, one)), key=lambda one: one != default)
+    return ", ".join(f"`{one}`" for one in choices) or "any"
+
+
+def _is_taken(format: type[Format], name: str, value: str) -> bool:
+    try:
+        format.options.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
+
+
+def _record() -> Record:
+    return Record("trace_042", "reviewer_01", "2026-03-01T10:00:00Z", json_text(_EXAMPLE))
+
+
+def _example(format: type[Format]) -> str:
+    """What the format writes for the example; nothing for a format of other annotations, and for an archive."""
+    if format.is_archive:
+        return ""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / ANNOTATIONS).write_text(f"{_record().text}\n", encoding="utf-8")
+        (Path(folder) / TRACES).write_text(f"{json_text(_TRACE)}\n", encoding="utf-8")
+        written = Path(folder) / f"example{format.suffix}"
+        try:
+            with Folder(Path(folder), None) as source:
+                write_export(format(source.project, format.options()), source, written)
+        except Refusal:
+            return ""
+        return written.read_bytes().decode("utf-8").replace("\r\n", "\n")
+
+
+def _language(format: type[Format]) -> str:
+    return {".jsonl": "json", ".json": "json"}.get(format.suffix, "text")
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
