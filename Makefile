@@ -13,7 +13,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema lock clean bench
+.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench
 
 install: $(INSTALLED)
 
@@ -71,6 +71,14 @@ $(TSC): package.json package-lock.json
 # docs/openapi.yaml, from the API's routes and models.
 api-schema: $(INSTALLED)
 	$(RUN) manage.py api_schema
+
+# docs/configuration-reference.md and docs/export-formats.md, from the models and the formats.
+reference: $(INSTALLED)
+	$(RUN) manage.py reference
+
+# docs/images, from the demo that `make run` serves: PORT as there.
+screenshots: $(INSTALLED)
+	$(RUN) docs/screenshots.py
 
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

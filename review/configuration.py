@@ -92,9 +92,9 @@ class Category(Block):
     display: Label = Field(default_factory=_display_of_value)
     """Shown to annotators; the value in title case when left out."""
     color: Colour = Field(default_factory=lambda given: KNOWN_CATEGORIES.get(given["value"], PLAIN_LOOK).color)
-    """Colour of the category, #rgb or #rrggbb."""
+    """Colour of the category, #rgb or #rrggbb; when left out that of a known value, else #6b7280."""
     icon: Icon | None = Field(default_factory=lambda given: KNOWN_CATEGORIES.get(given["value"], PLAIN_LOOK).icon)
-    """Name of a Lucide icon; null for none."""
+    """Name of a Lucide icon, null for none; when left out that of a known value, else none."""
 
 
 class SeverityLevel(Block):
@@ -341,9 +341,9 @@ class Option(Block):
     description: Description | None = None
     """Shown where the verdict is chosen."""
     color: Colour = Field(default_factory=lambda given: KNOWN_OPTIONS.get(given["value"], PLAIN_LOOK).color)
-    """Colour of the option, #rgb or #rrggbb."""
+    """Colour of the option, #rgb or #rrggbb; when left out that of a known value, else #6b7280."""
     icon: Icon | None = Field(default_factory=lambda given: KNOWN_OPTIONS.get(given["value"], PLAIN_LOOK).icon)
-    """Name of a Lucide icon; null for none."""
+    """Name of a Lucide icon, null for none; when left out that of a known value, else none."""
 
 
 def _known_options() -> tuple[Option, ...]:

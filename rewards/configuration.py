@@ -111,11 +111,11 @@ class StepLabel(Block):
     display: Label = Field(default_factory=lambda given: _known(given["value"]).display)
     """Shown to annotators; the value in title case when left out."""
     color: Colour = Field(default_factory=lambda given: _known(given["value"]).color)
-    """Colour of the label, #rgb or #rrggbb."""
+    """Colour of the label, #rgb or #rrggbb; when left out that of a known value, else #6b7280."""
     score: Annotated[float, Field(strict=False, ge=-1000, le=1000)] = Field(
         default_factory=lambda given: _known(given["value"]).score
     )
-    """What a step with this label adds to the cumulative score."""
+    """What a step with this label adds to the cumulative score; a label of your own needs one."""
 
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:

@@ -49,8 +49,10 @@ class Assignment(Block):
 
 
 class ProjectConfiguration(Block):
-    """Everything that a project's YAML says. `model_dump(mode="json")` is plain JSON and validates back to an equal
-    object, so that it can be pinned in a row."""
+    """Everything that a project's YAML says.
+
+    `model_dump(mode="json")` is plain JSON and validates back to an equal object, so that it can be pinned in a row.
+    """
 
     task_name: Annotated[str, text(200)]
     """Title of the project."""
