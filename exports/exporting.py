@@ -221,7 +221,8 @@ class _Work:
 
 def _buffer() -> IO[bytes]:
     """A file on this machine's disk that is gone when it is closed."""
-    return tempfile.TemporaryFile(buffering=BUFFER_BYTES)
+    settings.EXPORT_SCRATCH.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryFile(buffering=BUFFER_BYTES, dir=settings.EXPORT_SCRATCH)
 
 
 def _whole_of(export: Export) -> tuple[str, int]:

@@ -5,6 +5,7 @@ The files that it shows are what each format writes for one invented review.
 
 import json
 import sys
+from collections.abc import Sequence
 from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -163,6 +164,6 @@ def _language(format: type[Format]) -> str:
     return {".jsonl": "json", ".json": "json"}.get(format.suffix, "text")
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

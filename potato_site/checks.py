@@ -1,6 +1,7 @@
 """System checks of settings that each look right and together are not."""
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from django.apps import AppConfig
@@ -39,6 +40,19 @@ def _production_problems() -> Iterator[CheckMessage]:
             hint="Set BROKER_URL=redis://host:6379/0.",
             id="potato.E004",
         )
+
+
+@register(Tags.compatibility)
+def the_storage_of_exports_is_installed(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    if not settings.EXPORT_S3_BUCKET or find_spec("storages") is not None:
+        return []
+    return [
+        Error(
+            "EXPORT_S3_BUCKET is set, and django-storages is not installed.",
+            hint='Install it: pip install "potato[s3]". Or remove EXPORT_S3_BUCKET, to keep exports in EXPORT_ROOT.',
+            id="potato.E006",
+        )
+    ]
 
 
 @register(Tags.compatibility)

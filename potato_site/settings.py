@@ -275,6 +275,8 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 
 EXPORT_RETENTION_DAYS = env.int("EXPORT_RETENTION_DAYS", 30)
 EXPORT_RECORDS_A_PART = env.int("EXPORT_RECORDS_A_PART", 20_000)
+# Where parts are written until they are stored: a disk, not memory, with room for a whole archive.
+EXPORT_SCRATCH = Path(env.str("EXPORT_SCRATCH", str(MEDIA_ROOT / "scratch")))
 EXPORT_S3_BUCKET: str = env.str("EXPORT_S3_BUCKET", "")
 STORAGES["exports"] = {
     "BACKEND": "exports.storage.DurableFileSystemStorage",

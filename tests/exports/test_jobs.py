@@ -24,6 +24,7 @@ from jobs import outbox, sweeps
 from jobs.actions import cancel_job
 from jobs.models import Job, JobState
 from jobs.runner import run
+from potato_site.checks import the_storage_of_exports_is_installed
 from tenancy.actor import acting
 from tests.exports.conftest import FORMATS, Reviews
 from tests.exports.files import json_lines
@@ -32,6 +33,7 @@ from tests.exports.files import json_lines
 @pytest.fixture(autouse=True)
 def in_a_folder(settings: Settings, tmp_path: Path) -> Path:
     folder = tmp_path / "storage"
+    settings.EXPORT_SCRATCH = tmp_path / "scratch"
     settings.STORAGES = {
         **settings.STORAGES,
         "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(folder)}},
@@ -308,6 +310,13 @@ def test_parts_end_by_size_and_by_time_as_well(five: Reviews, monkeypatch: pytes
             patched.setattr(exporting, name, 0)
             export = done(five, ask(five, "code_review"))
             assert (len(export.parts), content(export)) == (5, whole)
+
+
+def test_a_bucket_without_its_package_does_not_start(settings: Settings) -> None:
+    assert the_storage_of_exports_is_installed(None) == []
+    settings.EXPORT_S3_BUCKET = "exports"
+    (problem,) = the_storage_of_exports_is_installed(None)
+    assert (problem.id, 'pip install "potato[s3]"' in str(problem.hint)) == ("potato.E006", True)
 
 
 def test_no_other_user_of_the_machine_reads_the_files(five: Reviews, in_a_folder: Path) -> None:
