@@ -54,12 +54,12 @@ class RequestForm(OrganisationModelForm[Export]):
 class ExportAdmin(OrganisationModelAdmin[Export]):
     view_right = add_right = Right.EXPORT
     form = RequestForm
-    list_display = ["what", "project", "present_state", "rows", "size", "file", "requested_by", "requested_at"]
+    list_display = ["what", "project", "present_state", "rows", "size", "taken", "requested_by", "requested_at"]
     list_filter = ["project", "format"]
     list_select_related = ["project", "job", "requested_by"]
     date_hierarchy = "requested_at"
     readonly_fields = [
-        "format", "project", "chosen", "present_state", "rows", "size", "sha256", "file", "requested_by",
+        "format", "project", "chosen", "present_state", "rows", "size", "hash", "file", "requested_by",
         "requested_at", "expires_at", "told",
     ]  # fmt: skip
 
@@ -67,7 +67,11 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
         """The form with a field for each option that installed formats have."""
         fields = {f"option_{name}": _field(name, option) for name, option in known_options(formats()).items()}
         form = type("RequestFormWithOptions", (RequestForm,), fields)
-        return super().get_form(request, obj, change=change, form=form, **kwargs)
+        made = super().get_form(request, obj, change=change, form=form, **kwargs)
+        if project := made.base_fields.get("project"):
+            widget = project.widget
+            widget.can_add_related = widget.can_change_related = widget.can_view_related = False
+        return made
 
     def get_fields(self, request: HttpRequest, obj: Export | None = None) -> Any:
         options = [f"option_{name}" for name in known_options(formats())]
@@ -112,6 +116,18 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
             return "removed" if export.removed_at else "none yet"
         return format_html('<a href="{}" download>{}</a>', reverse("export-file", args=[export.pk]), export.file_name)
 
+    @display(description="file")
+    def taken(self, export: Export) -> SafeString | str:
+        """As `file`, where there is little room."""
+        if not export.is_ready:
+            return self.file(export)
+        words = '<a href="{}" download aria-label="Download {}">Download</a>'
+        return format_html(words, reverse("export-file", args=[export.pk]), export.file_name)
+
+    @display(description="SHA-256", empty_value="none yet")
+    def hash(self, export: Export) -> str:
+        return export.sha256
+
     @display(description="manifest")
     def told(self, export: Export) -> SafeString | str:
         return format_html("<pre>{}</pre>", json.dumps(export.manifest, indent=2)) if export.manifest else "none yet"
@@ -123,7 +139,7 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
 
 
 def _field(name: str, option: Any) -> forms.Field:
-    label, help_text = name.replace("_", " "), f"{option.description} ({', '.join(option.formats)})"
+    label, help_text = name.replace("_", " ").capitalize(), f"{option.description} ({', '.join(option.formats)})"
     if option.choices:
         choices = [("", "As usual"), *((choice, choice) for choice in option.choices)]
         return forms.ChoiceField(choices=choices, required=False, label=label, help_text=help_text)
