@@ -1,6 +1,7 @@
 """`manage.py run` in a checkout of its own: the servers it accepts, and what is left when it is ended early."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,11 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from potato_site.devservices import postgres, valkey
 from potato_site.devservices.locations import find_locations
 from potato_site.devservices.processes import listener
 from tests.potato_site.developers import CHECKOUT, Developer
+from tests.stories.reviewing import is_ready, saved
 
 NOT_COPIED = shutil.ignore_patterns(".*", "node_modules", "__pycache__", "build", "tests", "docs")
 SECONDS = 120
@@ -106,6 +109,48 @@ def running_servers(checkout: Path) -> list[Path]:
     sockets = find_locations("development", checkout=checkout).sockets
     found = [*sockets.glob("postgresql-*/.s.PGSQL.5432"), *sockets.glob("*/server.sock")]
     return [path for path in found if listener(path)]
+
+
+@pytest.mark.browser
+def test_the_demo_is_reviewed_with_the_files_as_they_are_served(run: Run, chromium: Browser) -> None:
+    """Other stories read the scripts as they were written, and not hashed and shortened as people get them."""
+    process = run()
+    said = said_until(process, "READY")
+    [address] = re.findall("READY (http://.*)", said) or [said]
+    errors: list[str] = []
+    page = chromium.new_context(base_url=address, viewport={"width": 1440, "height": 1000}).new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto("/accounts/login/")
+    page.get_by_label("User name or email").fill("annotator")
+    page.get_by_label("Password", exact=True).fill("potato-demo")
+    page.get_by_role("button", name="Sign in").click()
+    page.goto("/o/demo/")
+    page.get_by_role("button", name="Next task").first.click()
+    is_ready(page)
+    page.locator("tr.is-add button[data-side=new]").first.click()
+    form = page.locator(".cform")
+    form.get_by_role("radio").first.check(force=True)
+    form.get_by_label("Comment", exact=True).fill("An empty list ends here.")
+    form.get_by_role("button", name="Save comment").click()
+    expect(page.locator(".comment")).to_contain_text("An empty list ends here.")
+    for file in page.locator(".rate").all():
+        file.scroll_into_view_if_needed()
+        expect(file.locator(".rating__opt").first).to_be_visible()
+        for rating in file.locator("fieldset.rating").all():
+            rating.get_by_role("radio").first.check(force=True)
+    page.locator(".vopt input").first.check(force=True)
+    page.get_by_label("Summary").fill("The change does what it should, but for the empty list.")
+    saved(page)
+    page.reload()
+    is_ready(page)
+    expect(page.locator(".comment")).to_contain_text("An empty list ends here.")
+    submit = page.get_by_role("button", name="Submit review")
+    expect(submit).not_to_have_attribute("aria-disabled", "true")
+    submit.click()
+    expect(page.get_by_role("dialog", name="Submitted")).to_be_visible()
+    assert errors == []
+    page.context.close()
 
 
 def test_an_administrators_address_is_enough_each_time(run: Run, elsewhere: tuple[str, str]) -> None:
