@@ -42,6 +42,7 @@ def test_an_admin_exports_verdicts(
     reader.assert_clean("with what was refused")
     page.get_by_label("Format").select_option("code_review_verdicts")
     page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url("**/change/", timeout=20_000)
     expect(page.get_by_text("code_review_verdicts is being exported.")).to_be_visible()
     expect(page.get_by_role("link", name="Queued, 0")).to_be_visible()
     reader.assert_clean("while it waits")
