@@ -14,6 +14,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
 DEEPEST = 64
+_MOST_DIGITS = 300
 
 
 class TooLarge(APIException):
@@ -53,7 +54,7 @@ class ExactJSONRenderer(BaseRenderer):
 def loads(body: bytes) -> Any:
     """The JSON value of a UTF-8 text. Raises ParseError (400) with what is wrong and where."""
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
     except UnicodeDecodeError as error:
         raise ParseError(f"The body is not UTF-8 at byte {error.start}.", code="not_json") from None
     except RecursionError:
@@ -85,6 +86,12 @@ def _plain(value: Any) -> Any:
 
 def _no_number(constant: str) -> float:
     raise ValueError(f"{constant} is no number of JSON")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(text)} digits, {_MOST_DIGITS} are read")
+    return int(text)
 
 
 def _finite(digits: str) -> float:

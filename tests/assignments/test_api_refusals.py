@@ -121,6 +121,7 @@ def sent(api: Api, path: str, body: bytes, content_type: str = "application/json
         (b"{", 400, "not_json"),
         (b'{"fence": 1', 400, "not_json"),
         (b'{"fence": NaN}', 400, "not_json"),
+        (b'{"fence": %s}' % (b"9" * 5000), 400, "not_json"),
         (b'{"fence": -Infinity}', 400, "not_json"),
         (b'{"fence": 1e999}', 400, "not_json"),
         (b'{"fence": ' + b"9" * 5000 + b"}", 400, "not_json"),

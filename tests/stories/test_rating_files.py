@@ -377,7 +377,10 @@ def test_own_scales_are_printed_as_configured_and_fit_every_width(
         f"10, from 0 to 10: <i>All</i> of it -- {('a long story ' * 8).strip()}"
     )
     expect(change.get_by_role("radio").nth(0)).to_have_accessible_name("-2, from -2 to 2")
-    risk.get_by_role("radio").nth(10).check()
+    risk.get_by_role("radio").nth(3).check()
+    page.keyboard.press("1")
+    page.keyboard.press("0")
+    expect(risk.get_by_role("radio").nth(10)).to_be_checked()
     change.get_by_role("radio").nth(0).check()
     page.mouse.move(0, 0)
     page.keyboard.press("1")

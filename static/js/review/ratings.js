@@ -23,6 +23,8 @@ function ratedFiles(task, block) {
   return [...byPath.values()].filter((file) => carried[file.operation] ?? true);
 }
 
+const PAUSE = 1_500;
+
 /** @param {any} object @param {string} name */
 const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
@@ -38,6 +40,8 @@ export function mount(task, scheme) {
   /** @type {Map<Element, File>} */
   const sections = new Map();
   let hasArrived = false;
+  /** The last digits that chose a rating. @type {{ scale: Element | null, text: string, at: number }} */
+  let typed = { scale: null, text: "", at: 0 };
 
   // Files and dimensions may be named as what every object has: "constructor", "length".
   /** @param {File} file @returns {Record<string, number>} */
@@ -128,11 +132,16 @@ export function mount(task, scheme) {
   });
   on("keydown", ".rating", (event, scale) => {
     const isClearing = event.key === "Backspace" || event.key === "Delete";
-    const point = scale.querySelector(`input[value="${CSS.escape(event.key)}"]`);
+    const values = [...scale.querySelectorAll("input")].map(({ value }) => value);
+    // 10 is typed as 1 and 0: the first of them stays where a longer value may be meant.
+    const longer = typed.scale === scale && event.timeStamp - typed.at < PAUSE ? typed.text + event.key : "";
+    const point = [longer, event.key].find((text) => values.includes(text));
     if (event.ctrlKey || event.metaKey || event.altKey || task.isReadOnly || !(isClearing || point)) return;
     event.preventDefault();
-    rate(scale, isClearing ? null : Number(event.key));
-    focus(isClearing ? scale : (scale.nextElementSibling ?? scale));
+    typed = { scale, text: point ?? "", at: event.timeStamp };
+    rate(scale, isClearing ? null : Number(point));
+    const mayGoOn = values.some((value) => value !== point && value.startsWith(point ?? ""));
+    focus(isClearing || mayGoOn ? scale : (scale.nextElementSibling ?? scale));
     return true;
   });
   // The file in which the focus is, while that is in sight, else the first one below the bars at the top.
