@@ -53,6 +53,12 @@ def duration(time: timedelta) -> str:
     return " ".join(filter(None, (f"{hours} h" if hours else "", f"{rest} min" if rest else "")))
 
 
+def about(time: timedelta) -> str:
+    """The same as an estimate: "under 1 min", "about 14 min"."""
+    words = duration(time)
+    return words if words.startswith("under") else f"about {words}"
+
+
 def clock(time: timedelta) -> str:
     """What is left of a time as a clock counts it down: 27:41, 1:05:09; 0:00 when it is over."""
     seconds = max(int(time.total_seconds()), 0)

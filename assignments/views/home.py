@@ -19,7 +19,7 @@ from accounts.models import ConfigurationVersion, Project, User
 from assignments.history import TASK_START, Week, recent_events, this_week, title_of
 from assignments.models import Assignment
 from assignments.progress import Progress, progress_of
-from assignments.wording import clock, duration
+from assignments.wording import about, clock, duration
 from tenancy.actor import active_organisation
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
@@ -91,7 +91,7 @@ class ProjectRow:
             if progress.unfinished_for_me:
                 return "The rest is with others"
             return "Nothing more after this" if progress.mine_open else "Nothing more for you"
-        each = f", about {duration(progress.median)} each" if progress.median else ""
+        each = f", {about(progress.median)} each" if progress.median else ""
         return f"{progress.left_for_me} left for you{each}"
 
 

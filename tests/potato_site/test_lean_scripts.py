@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.contrib.staticfiles.storage import FileSystemStorage
+from django.core.files.storage import FileSystemStorage
 
 from potato_site.static_storage import LeanScripts
 

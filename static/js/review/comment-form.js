@@ -193,7 +193,7 @@ export class CommentForm {
     this.code.rows = Math.max(count, 2);
     this.#part(".editor__nums").textContent = Array.from({ length: count }, (_, at) => line_start + at).join("\n");
     const same = text === this.#original ? "No change yet. Without one, no suggestion is saved." : "";
-    this.#part("[data-hint]").textContent = text === "" ? "Empty: the lines go." : same;
+    this.#part("[data-hint]").textContent = text === "" && this.isSuggesting ? "Empty: the lines go." : same;
     const diff = this.#part("[data-diff]");
     if (!diff.hidden) diff.replaceChildren(smallDiff(this.#original, text, line_start));
   }
