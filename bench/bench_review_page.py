@@ -13,9 +13,10 @@ from playwright.sync_api import Browser, Page
 
 from bench.annotators import Annotator
 from bench.bench_annotator_loop import answers, plan_of
-from bench.changes import as_file, path_of, record
+from bench.changes import as_file, path_of, record_of_patch
 from bench.served import ServedSite, served
 from bench.stage import build_stage, import_traces, session_of
+from potato_site.supervisor import HOST
 from tests.browser import CHROMIUM
 
 SIZES = {"small": 1, "typical": 12, "huge": 386}
@@ -32,7 +33,8 @@ const seen = (selector) => {
   return found !== null && found.getBoundingClientRect().height > 0;
 };
 // A frame that was asked for in a frame comes after that one was painted.
-window.__until = (selector) => new Promise((resolve) => {
+window.__until = (selector) => new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error(`${selector} did not appear in a minute`)), 60_000);
   const look = () => {
     if (seen(selector)) requestAnimationFrame(() => resolve(performance.now()));
     else requestAnimationFrame(look);
@@ -54,7 +56,7 @@ FORM = "form.cform"
 def bench_review_page(transactional_db: None, chromium: Browser, capsys: pytest.CaptureFixture[str]) -> None:
     stage = build_stage(REVIEWERS)
     for number, files in enumerate(SIZES.values()):
-        import_traces(stage, as_file([record(number, files=files, lines=LINES)]))
+        import_traces(stage, as_file([record_of_patch(number, files=files, lines=LINES)]))
     found: dict[str, dict[str, list[float]]] = {size: defaultdict(list) for size in SIZES}
     with served() as site:
         for user in stage.annotators:
@@ -76,7 +78,7 @@ def measure(chromium: Browser, site: ServedSite, reviewer: Annotator, files: int
     address = site.address + reviewer.path_of(work)
     # A new context has nothing in its cache, as at a first visit.
     with chromium.new_context(viewport={"width": 1440, "height": 1000}) as context:
-        context.add_cookies([{"name": name, "value": value, **COOKIE} for name, value in reviewer.cookies.items()])
+        context.add_cookies([cookie(name, value) for name, value in reviewer.cookies.items()])
         context.add_init_script(WATCH)
         page = context.new_page()
         page.goto(address, wait_until="commit")
@@ -91,7 +93,8 @@ def measure(chromium: Browser, site: ServedSite, reviewer: Annotator, files: int
     return times
 
 
-COOKIE: Any = {"domain": "127.0.0.1", "path": "/", "secure": True}
+def cookie(name: str, value: str) -> Any:
+    return {"name": name, "value": value, "domain": HOST, "path": "/", "secure": True}
 
 
 def form_time(page: Page, row: int) -> float:

@@ -1,5 +1,6 @@
 """Changes of a size that reviewers meet, made by a seed: every trace has its own texts in the same places."""
 
+import difflib
 import json
 import random
 from typing import Any
@@ -23,6 +24,13 @@ def record(number: int, *, files: int, lines: int) -> dict[str, Any]:
     }
 
 
+def record_of_patch(number: int, *, files: int, lines: int) -> dict[str, Any]:
+    """The same run, of which only the difference is known: whole texts of very many files are too large to import."""
+    whole = record(number, files=files, lines=lines)
+    patch = "".join(_difference(file) for file in whole.pop("files"))
+    return {**whole, "patch": patch}
+
+
 def as_file(records: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in records)
 
@@ -43,6 +51,13 @@ def _file(chance: random.Random, index: int, lines: int) -> dict[str, Any]:
         after[changed_line(changed // HUNK) - 1 + changed % HUNK] = _line(chance)
     texts = {"old_text": "".join(before), "new_text": "".join(after)}
     return {"path": path_of(index), "operation": "modified", **texts}
+
+
+def _difference(file: dict[str, Any]) -> str:
+    path = file["path"]
+    old, new = (file[name].splitlines(keepends=True) for name in ("old_text", "new_text"))
+    lines = "".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"))
+    return f"diff --git a/{path} b/{path}\n{lines}"
 
 
 def _line(chance: random.Random) -> str:

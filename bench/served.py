@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import psycopg
 from django.conf import settings
 from django.db import connection
@@ -47,6 +46,24 @@ class Used:
 
 
 @dataclass(frozen=True)
+class Process:
+    """A process of this machine, which must be a Linux; `seconds` is its own time of the processors."""
+
+    pid: int
+    parent: int
+    seconds: float
+
+    @classmethod
+    def read(cls, pid: int) -> "Process | None":
+        try:
+            # The name in brackets may hold blanks.
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None  # It has ended.
+        return cls(pid, int(fields[1]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"))
+
+
+@dataclass(frozen=True)
 class ServedSite:
     """`address` has no slash at the end."""
 
@@ -56,9 +73,10 @@ class ServedSite:
 
     def used(self) -> Used:
         """What the site's processes have used since they began. Other programs of the machine are not in it."""
-        master = psutil.Process(self.process.pid)
-        times = [one.cpu_times() for one in (master, *master.children(recursive=True))]
-        return Used(sum(one.user + one.system for one in times), self.database.used())
+        processes = [Process.read(int(folder.name)) for folder in Path("/proc").iterdir() if folder.name.isdecimal()]
+        master = self.process.pid
+        web = sum(one.seconds for one in processes if one is not None and master in (one.pid, one.parent))
+        return Used(web, self.database.used())
 
 
 class DatabaseProcesses(threading.Thread):
@@ -79,11 +97,8 @@ class DatabaseProcesses(threading.Thread):
                 "AND pid <> pg_backend_pid()"
             ).fetchall()
             for (pid,) in rows:
-                try:
-                    times = psutil.Process(pid).cpu_times()
-                except psutil.NoSuchProcess:
-                    continue
-                self._seconds[pid] = times.user + times.system
+                if process := Process.read(pid):
+                    self._seconds[pid] = process.seconds
             return sum(self._seconds.values())
 
     def run(self) -> None:

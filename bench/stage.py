@@ -13,7 +13,7 @@ from potato_site.management.commands.load_demo import CONFIGURATION
 from tenancy.actor import acting_in
 from tenancy.roles import Role
 from traces.imports import ImportTraces
-from traces.models import ImportedFile
+from traces.models import ImportedFile, Trace
 from traces.sources import BytesSource
 
 PLACES = 8
@@ -46,18 +46,23 @@ def _person(number: int) -> User:
     return User.objects.create_user(name, email=f"{name}@example.org", name=name)
 
 
-def import_traces(stage: Stage, content: bytes, *, format: str = "native", name: str = "runs.jsonl") -> None:
-    """Import as a worker does: stored, and rendered for both layouts."""
+def import_traces(stage: Stage, content: bytes) -> None:
+    """Import records of the format `native` as a worker does: stored, and rendered for both layouts."""
+    name = "runs.jsonl"
     source = BytesSource(name, content)
     kind = ImportTraces()
     with acting_in(stage.organisation):
-        file = ImportedFile.objects.create(project=stage.project, name=name, size=source.size, format=format)
+        file = ImportedFile.objects.create(project=stage.project, name=name, size=source.size, format="native")
     job = Job(parameters={"file": str(file.pk)})
     finished = False
     while not finished:
         with acting_in(stage.organisation):
             part = kind.do_part(job, source)
         job.cursor, finished = part.cursor, part.finished
+    with acting_in(stage.organisation):
+        imported = Trace.objects.filter(file=file).count()
+    if imported != content.count(b"\n"):
+        raise RuntimeError(f"{imported} of the runs of {name} were imported. Are they too large for an import?")
 
 
 def session_of(user: User) -> str:
