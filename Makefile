@@ -13,7 +13,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench
+.PHONY: install run test test-all test-chosen test-rest test-stories lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench
 
 install: $(INSTALLED)
 
@@ -41,7 +41,22 @@ test: $(INSTALLED)
 	  echo "Installing Chromium for the browser's tests"; \
 	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >/dev/null \
 	    && browser="$$(command -v chromium)"; fi; \
-	$${browser:+env CHROMIUM="$$browser"} $(RUN) -m pytest $(PYTEST)
+	$${browser:+env CHROMIUM="$$browser"} $(MAKE) --no-print-directory $(if $(PYTEST),test-chosen,test-all)
+
+# Stories wait for browsers and processes, the rest for the processor: side by side they take half the time. Each has a
+# database of its own, on servers that are there before.
+test-all:
+	@POTATO_MODE=test $(RUN) -m potato_site.devservices.for_tests
+	@$(MAKE) --no-print-directory --jobs=2 test-stories test-rest
+
+test-stories:
+	POTATO_TEST_RUN=_stories $(RUN) -m pytest tests/stories tests/faults
+
+test-rest:
+	$(RUN) -m pytest --ignore=tests/stories --ignore=tests/faults
+
+test-chosen:
+	$(RUN) -m pytest $(PYTEST)
 
 lint: lint-python lint-types lint-floors lint-templates lint-site lint-javascript
 
