@@ -5,12 +5,11 @@ from typing import Any
 
 from django import template
 from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textarea
-from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
-from accounts.configuration.icons import icon_shapes
 from accounts.drawn_icons import drawn_icon
 from tenancy.urls import global_reverse
+from traces.rendering.icons import drawn_shape
 
 register = template.Library()
 
@@ -25,15 +24,12 @@ def icon(name: str, classes: str = "i") -> SafeString:
 
 
 @register.simple_tag
-def configured_icon(name: str | None, classes: str = "i") -> SafeString:
+def configured_icon(name: str | None, classes: str = "i") -> str:
     """A decorative icon that a configuration names, drawn in place: the sprite holds only those of our own pages.
 
     Nothing where no icon is configured.
     """
-    if name is None:
-        return SafeString()
-    shape = mark_safe(icon_shapes()[name])  # noqa: S308 - our own file, and the name is only a key of it
-    return format_html('<svg class="{}" viewBox="0 0 24 24" aria-hidden="true">{}</svg>', classes, shape)
+    return drawn_shape(name, classes) if name else ""
 
 
 @register.simple_tag

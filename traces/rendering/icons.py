@@ -3,6 +3,11 @@
 Shapes are Lucide's, as in static/icons/sprite.svg (ISC licence: static/icons/LICENSE-lucide.txt); a test compares.
 """
 
+from html import escape
+
+from accounts.configuration.icons import icon_shapes
+from traces.rendering.safe import SafeHtml, trusted
+
 SHAPES = {
     "brain": (
         '<path d="M12 18V5"/>'
@@ -51,3 +56,9 @@ SHAPES = {
 def icon(name: str) -> str:
     """A decorative icon, hidden from assistive technology."""
     return f'<svg class="i" viewBox="0 0 24 24" aria-hidden="true">{SHAPES[name]}</svg>'
+
+
+def drawn_shape(name: str, classes: str) -> SafeHtml:
+    """A decorative icon drawn in place, by any Lucide name that a configuration may use. Raises KeyError for others."""
+    shape = icon_shapes()[name]
+    return trusted(f'<svg class="{escape(classes)}" viewBox="0 0 24 24" aria-hidden="true">{shape}</svg>')
