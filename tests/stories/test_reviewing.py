@@ -215,6 +215,7 @@ def test_a_review_in_seven_steps_with_the_keyboard_alone(world_of_browsers: Worl
     keys.line(42)
     keys.press("c")
     form = page.get_by_role("form")
+    expect(form.get_by_role("radio").first).to_be_focused()
     keys.press("1")
     keys.press("Shift+Tab", "ArrowRight")  # from the last severity to the first
     expect(form.get_by_role("radio", name="Critical")).to_be_checked()
