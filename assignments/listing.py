@@ -18,6 +18,7 @@ from assignments.records import annotator_names
 from assignments.summaries import summaries_of
 from jobs.wording import storable
 from tenancy.actor import active_organisation
+from traces.listing import Choice
 
 ANNOTATIONS_ON_A_PAGE = 50
 
@@ -29,15 +30,6 @@ _IN_STATE = {
     "surplus": Q(~_WITHDRAWN, is_surplus=True),
     "withdrawn": Q(_WITHDRAWN),
 }
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One value that a filter can take, with the number of rows that it would show beside the other filters."""
-
-    value: str
-    label: str
-    count: int
 
 
 @dataclass(frozen=True)

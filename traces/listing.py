@@ -53,7 +53,7 @@ ORDERS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """One value that a filter can take, with the number of traces that it would show beside the other filters."""
+    """One value that a filter can take, with the number of rows that it would show beside the other filters."""
 
     value: str
     label: str
