@@ -23,9 +23,6 @@ from accounts.configuration.wording import did_you_mean, listed, nearest, quoted
 ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]
 
-# Types that people meet in the documentation before they are built; each entry goes when its type comes.
-ANNOUNCED_TYPES = {"process_reward": "Process reward annotation is not part of this version yet. Remove this scheme."}
-
 
 class SchemeConfiguration(Block):
     """One entry of `annotation_schemes`. A scheme type adds its own keys in a subclass, which narrows
@@ -45,7 +42,7 @@ class SchemeConfiguration(Block):
             return _SchemeOfNoType
         if scheme_type := scheme_types().get(kind):
             return scheme_type.configuration
-        meant = None if kind in ANNOUNCED_TYPES else nearest(kind, list(scheme_types()))
+        meant = nearest(kind, list(scheme_types()))
         return _misspelt(scheme_types()[meant].configuration) if meant else _SchemeOfNoType
 
 
@@ -158,8 +155,6 @@ def _loaded(entry: EntryPoint) -> type[SchemeType]:
 
 
 def _registered(annotation_type: str) -> str:
-    if annotation_type in ANNOUNCED_TYPES:
-        raise PydanticCustomError("not_available", "{message}", {"message": ANNOUNCED_TYPES[annotation_type]})
     known = list(scheme_types())
     hint = did_you_mean(annotation_type, known) or f" Use {listed(known, 'or')}."
     message = f"{quoted(annotation_type)} is not an annotation_type.{hint}"
