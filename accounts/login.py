@@ -1,11 +1,14 @@
 """What allauth asks us: who may sign up, where a login leads, and which account a name and a password open."""
 
+from uuid import UUID
+
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend as AllauthBackend
 from django.db.models import Q
 from django.http import HttpRequest
 
 from accounts.models import User
+from accounts.models.people import person_with
 
 _CLAIMS = 3
 """How many accounts of one address can be opened by it, the oldest first; all of them by their user names."""
@@ -23,6 +26,11 @@ class AuthenticationBackend(AllauthBackend):  # type: ignore[misc]  # allauth sh
     What does not match takes as many checks of a password as any other that does not: the time of an answer tells
     neither whether an account has the address nor how many have.
     """
+
+    def get_user(self, user_id: UUID) -> User | None:
+        """The person of a session; None for one who is switched off."""
+        found = person_with.first(user_id)
+        return found if found is not None and self.user_can_authenticate(found) else None
 
     def _authenticate(self, request: HttpRequest | None, **credentials: str) -> User | None:
         login = credentials.get("email") or credentials.get("username") or ""

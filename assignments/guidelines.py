@@ -1,11 +1,14 @@
 """Whether a person has read a project's guidelines as they stand. Everybody is told again when they have changed."""
 
 from enum import StrEnum
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from assignments.actions.locks import lock_desk
 from assignments.models import Assignment, Desk
+from tenancy.prepared import prepared
 from traces.records import sha256_of
 
 
@@ -21,13 +24,16 @@ def reading_of(assignment: Assignment, guidelines: str | None) -> Reading:
     """What the assignment's person knows of these guidelines of its project."""
     if guidelines is None:
         return Reading.KNOWN
-    desks = Desk.objects.filter(
-        organisation=assignment.organisation_id, project=assignment.project_id, user=assignment.user_id
-    )
-    read = desks.values_list("guidelines_sha256", flat=True).first()
+    read = _read.first(assignment.organisation_id, assignment.project_id, assignment.user_id)
     if not read:
         return Reading.NEW
     return Reading.KNOWN if read == sha256_of(guidelines) else Reading.CHANGED
+
+
+@prepared
+def _read(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Desk, str]":
+    desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
+    return desks.values_list("guidelines_sha256", flat=True)
 
 
 def acknowledge(*, assignment: Assignment, guidelines: str) -> None:

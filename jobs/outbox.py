@@ -20,7 +20,8 @@ from django.utils import timezone
 from jobs import bell
 from jobs.models import Job, OutboxEvent
 from jobs.wording import told
-from tenancy.actor import Actor, acting, active_organisation, on_commit
+from tenancy.actor import Actor, acting, current, on_commit
+from tenancy.prepared import insert
 
 log = structlog.get_logger(__name__)
 
@@ -50,8 +51,10 @@ def unsubscribe(topic: str, subscriber: Subscriber) -> None:
 
 def publish(topic: str, **payload: Any) -> OutboxEvent:
     """Write an event of the active organisation; `payload` is JSON: ids, not contents."""
-    event = OutboxEvent.objects.create(topic=topic, payload=payload)
-    on_commit(_ring)
+    event = OutboxEvent(topic=topic, payload=payload)
+    insert(event)
+    actor = current()
+    transaction.on_commit(lambda: _ring(actor))
     return event
 
 
@@ -120,15 +123,17 @@ def _tell(event: OutboxEvent) -> bool:
     return not errors
 
 
-def _ring() -> None:
+def _ring(actor: Actor) -> None:
     """Ring at once after a quiet second, else so that a second lies between two rings. What is committed before a ring
     is heard needs none of its own, and a ring costs more than the event."""
-    organisation, now = active_organisation(), time.monotonic()
+    organisation, now = actor.organisation, time.monotonic()
     heard_at = _heard_at.get(organisation, -_PAUSE_SECONDS)
     if now < heard_at:
         return
     wait = max(0.0, heard_at + _PAUSE_SECONDS - now)
-    if _ring_now(**({"countdown": wait} if wait else {})):
+    with acting(actor):
+        is_heard = _ring_now(**({"countdown": wait} if wait else {}))
+    if is_heard:
         if len(_heard_at) >= _ORGANISATIONS_KEPT:
             _heard_at.clear()
         _heard_at[organisation] = now + wait

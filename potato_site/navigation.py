@@ -44,12 +44,22 @@ _PARTS = {
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `navigation` and `organisation`. Outside an organisation there is only home."""
+    """Context processor: `navigation` and `organisation`."""
+    membership = getattr(request, "membership", None)
+    organisation = (
+        {"name": membership.organisation_name, "slug": membership.organisation_slug} if membership is not None else None
+    )
+    # Called by the templates that show it, which those of a task are not.
+    return {"navigation": lambda: _groups(request), "organisation": organisation}
+
+
+def _groups(request: HttpRequest) -> list[Group]:
+    """Outside an organisation there is only home."""
     home = global_reverse("home")
     groups = [Group("", [Item("Home", home, "house", request.path == home)])]
     membership = getattr(request, "membership", None)
     if membership is None:
-        return {"navigation": groups, "organisation": None}
+        return groups
     projects, own = reverse("organisation"), reverse("my-annotations")
     items = [Item("Projects", projects, "git-pull-request", request.path == projects)]
     if allowed(request, Right.ANNOTATE):
@@ -67,7 +77,4 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     ]
     if manage:
         groups.append(Group("Manage", manage))
-    return {
-        "navigation": groups,
-        "organisation": {"name": membership.organisation_name, "slug": membership.organisation_slug},
-    }
+    return groups

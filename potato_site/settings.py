@@ -4,6 +4,7 @@ POTATO_MODE is `production` unless it says `development` or `test`. Production h
 servers, and system checks (potato_site.checks) refuse what cannot be right.
 """
 
+import logging
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -90,7 +91,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "potato_site.health.HealthMiddleware",
     # Pages of a large difference; fragments come compressed, and static files by WhiteNoise below it.
-    "django.middleware.gzip.GZipMiddleware",
+    "potato_site.compression.GZipMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "tenancy.middleware.OrganisationPathMiddleware",
@@ -214,6 +215,7 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
     "join_failed": "30/m/ip",
 }
+SESSION_ENGINE = "accounts.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 
 # --- Security -------------------------------------------------------------------------------------
@@ -350,6 +352,10 @@ CELERY_BEAT_SCHEDULE = {
 # --- Logs: events with fields, JSON in production -------------------------------------------------
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
+# A line for each request, when it ends; who it was, tenancy.middleware says. Addresses of people are nobody's business.
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG
+DJANGO_STRUCTLOG_USER_ID_FIELD = None
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 _shared_processors: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from accounts.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
+from tenancy.prepared import prepared
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
 from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, is_offered, render_views
@@ -99,16 +100,23 @@ def step_fragment(step: TraceStep, options: DisplayOptions, part: str) -> Fragme
 
 def rows_of_first_parts(hashes: set[str], view: str) -> dict[str, int]:
     """How many rows the first parts have, by the bodies' hashes; those that are not made yet are left out."""
-    return dict(_first(hashes, view).values_list("sha256", "rows"))
+    return dict(_rows_of_first.rows(sorted(hashes), view))
 
 
 def first_parts(hashes: set[str], view: str) -> dict[str, Fragment]:
     """The first parts by the bodies' hashes; those that are not made yet are left out."""
-    return {fragment.sha256: fragment for fragment in _first(hashes, view)}
+    return {fragment.sha256: fragment for fragment in _first.rows(sorted(hashes), view)}
 
 
-def _first(hashes: set[str], view: str) -> "QuerySet[Fragment]":
-    return Fragment.objects.filter(sha256__in=hashes, render_version=RENDER_VERSION, view=view, part="0")
+@prepared
+def _first(hashes: list[str], view: str) -> "QuerySet[Fragment]":
+    return Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view=view, part="0")
+
+
+@prepared
+def _rows_of_first(hashes: list[str], view: str) -> "QuerySet[Fragment, tuple[str, int]]":
+    first = Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view=view, part="0")
+    return first.values_list("sha256", "rows")
 
 
 def _rows(part: str) -> tuple[int, int]:

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from jobs.wording import storable
-from traces.changes.model import FileChange, Hunk, Operation
+from traces.changes.model import FileChange, Hunk, Operation, Side
 from traces.changes.places import Evidence, JudgedFile
+from tenancy.prepared import prepared
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
-from traces.records import change_from
+from traces.records import change_from, lines_in
 
 
 class StoredChange:
@@ -23,8 +27,16 @@ class StoredChange:
         self.operation = cast(Operation, file.operation)
 
     @cached_property
+    def _record(self) -> dict[str, Any]:
+        record: dict[str, Any] = unpack(self._packed)
+        return record
+
+    @cached_property
     def _whole(self) -> FileChange:
-        return change_from(unpack(self._packed))
+        return change_from(self._record)
+
+    def lines(self, side: Side) -> dict[int, str]:
+        return lines_in(self._record, side)
 
     @property
     def hunks(self) -> tuple[Hunk, ...]:
@@ -32,16 +44,33 @@ class StoredChange:
 
     @property
     def old_text(self) -> str | None:
-        return self._whole.old_text
+        text: str | None = self._record["old_text"]
+        return text
 
     @property
     def new_text(self) -> str | None:
-        return self._whole.new_text
+        text: str | None = self._record["new_text"]
+        return text
 
 
 def evidence_of(trace: Trace) -> Evidence:
     """All files of the trace, exact, and the number of its steps. Two queries, whatever the number of files."""
-    return Evidence.of(_changes(list(trace.files.order_by("index"))), steps=trace.steps_count)
+    bodies = dict(_bodies.rows(trace.pk))
+    return Evidence.of(
+        [StoredChange(file, bodies[file.sha256]) for file in _files.rows(trace.pk)], steps=trace.steps_count
+    )
+
+
+@prepared
+def _files(trace: UUID) -> "QuerySet[TraceFile]":
+    files = TraceFile.objects.filter(trace=trace).order_by("index")
+    return files.only("path", "old_path", "operation", "sha256")
+
+
+@prepared
+def _bodies(trace: UUID) -> "QuerySet[Body, tuple[str, memoryview]]":
+    hashes = TraceFile.objects.filter(trace=trace).values("sha256")
+    return Body.objects.filter(sha256__in=hashes).values_list("sha256", "packed")
 
 
 def judged_file(trace: Trace, path: str) -> JudgedFile | None:

@@ -7,7 +7,7 @@ import hashlib
 import json
 from typing import Any
 
-from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind
+from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind, Side
 from traces.runs import JSON, Step, ToolCall
 
 _KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
@@ -87,6 +87,12 @@ def change_from(record: dict[str, Any]) -> FileChange:
         badges=tuple(Badge(BadgeCode(code), sentence) for code, sentence in record["badges"]),
         hunks=tuple(_hunk_from(hunk) for hunk in record["hunks"]),
     )
+
+
+def lines_in(record: dict[str, Any], side: Side) -> dict[int, str]:
+    """The lines of a change's hunks on that side, as FileChange.lines gives them, without making a change of it."""
+    at = 2 if side == "new" else 1
+    return {row[at]: row[3] for hunk in record["hunks"] for row in hunk["lines"] if row[at] is not None}
 
 
 def _hunk_from(record: dict[str, Any]) -> Hunk:

@@ -37,6 +37,6 @@ def _file(shown: ShownFile, settings: FileTree, is_task: bool) -> str:
     return (
         f'<{tag}{link} data-file="{file.index}" class="{classes}" data-c="{shown.tone}">{icon}'
         f'<span class="tree__name trunc">{escaped(shown.name)}</span>{care}{seen}'
-        f'<span class="tree__sub"><span>{file.get_operation_display()}</span>'
+        f'<span class="tree__sub"><span>{shown.operation}</span>'
         f"{'' if shown.is_unchanged else changed}</span></{tag}>"
     )

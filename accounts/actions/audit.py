@@ -5,15 +5,17 @@ from typing import Any
 import structlog
 from django.db import models
 
-from accounts.models import AuditEvent, PlatformEvent, User
+from accounts.models import AuditEvent, PlatformEvent
+from accounts.models.people import person_with
 from tenancy.actor import current
+from tenancy.prepared import insert
 
 
 def write(verb: str, target: models.Model | None, detail: dict[str, Any]) -> None:
     """Add one event to the active organisation's trail; raises where no organisation is active."""
     user_id = current().user
-    person = User.objects.filter(pk=user_id).first() if user_id else None
-    AuditEvent.objects.create(
+    person = person_with.first(user_id) if user_id else None
+    event = AuditEvent(
         verb=verb,
         person=person,
         person_name=str(person or "")[:120],
@@ -23,6 +25,7 @@ def write(verb: str, target: models.Model | None, detail: dict[str, Any]) -> Non
         detail=detail,
         request_id=structlog.contextvars.get_contextvars().get("request_id", ""),
     )
+    insert(event)
 
 
 def write_unscoped(reason: str) -> None:

@@ -1,6 +1,7 @@
 """People. A person is global: the organisations see each other's people only as their own members."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.validators import ASCIIUsernameValidator
@@ -9,6 +10,7 @@ from django.db.models.functions import Lower, Upper
 from django.utils import timezone
 
 from tenancy.models import new_id
+from tenancy.prepared import prepared
 
 
 class UserManager(BaseUserManager["User"]):
@@ -63,3 +65,9 @@ class User(AbstractBaseUser):
 
     def get_short_name(self) -> str:
         return self.username
+
+
+@prepared
+def person_with(id: UUID) -> "models.QuerySet[User]":
+    """Whom a session or an action names."""
+    return User.objects.filter(pk=id)

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KT
+from django.http import Http404
 from django.utils import timezone
 from django_stubs_ext import WithAnnotations
 
@@ -13,6 +14,7 @@ from accounts.models.organisations import SLUG
 from tenancy.actor import ActiveMembership
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
+from tenancy.prepared import prepared
 from tenancy.roles import Right, role_has
 
 
@@ -107,3 +109,22 @@ class ConfigurationVersion(TenantModel):
 
     def __str__(self) -> str:
         return f"version {self.number}"
+
+
+def project_visible_to(membership: ActiveMembership, slug: str) -> Project:
+    """The project of this address as `visible_to` says. Raises Http404."""
+    sets_up = role_has(membership.role, Right.CONFIGURE_PROJECTS)
+    found = (_project if sets_up else _published_project).first(slug)
+    if found is None:
+        raise Http404
+    return found
+
+
+@prepared
+def _project(slug: str) -> "models.QuerySet[Project]":
+    return Project.objects.filter(slug=slug)
+
+
+@prepared
+def _published_project(slug: str) -> "models.QuerySet[Project]":
+    return Project.objects.published().filter(slug=slug)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Min, OuterRef, Subquery
+from django.db.models import Exists, Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.configuration.project import Assignment as AssignmentRules
@@ -17,6 +17,7 @@ from assignments.actions.places import open_places, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
 from assignments.models.queue import TracePlacesQuerySet
+from tenancy.prepared import insert, prepared
 
 # A claim does not wait for a place that somebody is moving; it looks again, so often and after so many seconds.
 _LOOKS = 5
@@ -54,8 +55,7 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
             return NothingToDo(Reason.NOT_PUBLISHED)
         rules, version = found
         desk = lock_desk(project, user)
-        own = Assignment.objects.for_project(project).of(user).open().filter(kind=Kind.NORMAL)
-        held = list(own.select_for_update(no_key=True, of=("self",)).order_by("since", "pk"))
+        held = _held.rows(project.organisation_id, project.pk, user.pk)
         if held and not another:
             return _prolonged(held[0], rules)
         if len(held) >= rules.max_open:
@@ -106,15 +106,28 @@ def resume(*, assignment: Assignment) -> Assignment:
 
 def _take_next(desk: Desk) -> TracePlaces | None:
     """Lock the next free places behind the desk's position, else the first ones of all, and move the position."""
-    free = _without_own(TracePlaces.objects.for_project(desk.project).free(), desk.user_id)
-    free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
-    places = free.filter(trace__gt=desk.position).first()
+    own = desk.organisation_id, desk.project_id, desk.user_id
+    places = _free_behind.first(*own, desk.position)
     if places is None and desk.position.int:
-        places = free.first()
+        places = _free_behind.first(*own, UUID(int=0))
     if places is not None:
-        desk.position = places.trace_id
-        desk.save(update_fields=["position"])
+        desk.go_to(places.trace_id)
     return places
+
+
+@prepared
+def _held(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Assignment]":
+    """What the person has open, the oldest claim first, locked."""
+    own = Assignment.objects.open().filter(organisation=organisation, project=project, user=user, kind=Kind.NORMAL)
+    return own.select_for_update(no_key=True, of=("self",)).order_by("since", "pk")
+
+
+@prepared
+def _free_behind(organisation: UUID, project: UUID, user: UUID, position: UUID) -> "QuerySet[TracePlaces]":
+    """The next free places behind a trace that nobody else is moving, locked."""
+    free = TracePlaces.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
+    free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
+    return _without_own(free, user)[:1]
 
 
 def _without_own(places: TracePlacesQuerySet, user: UUID) -> TracePlacesQuerySet:
@@ -133,22 +146,18 @@ def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUI
     places.move(live=1)
     now = timezone.now()
     until = now + timedelta(minutes=rules.lease_minutes)
-    again = (
-        Assignment.objects.of(user)
-        .filter(organisation=places.organisation_id, trace=places.trace_id, kind=Kind.NORMAL)
-        .select_for_update(no_key=True, of=("self",))
-        .first()
+    first = Assignment(
+        project_id=places.project_id,
+        trace_id=places.trace_id,
+        user=user,
+        version_id=version,
+        since=now,
+        claimed_at=now,
+        lease_until=until,
     )
-    if again is None:
-        return Assignment.objects.create(
-            project_id=places.project_id,
-            trace_id=places.trace_id,
-            user=user,
-            version_id=version,
-            since=now,
-            claimed_at=now,
-            lease_until=until,
-        )
+    if insert(first, unless_there=True):
+        return first
+    again = _earlier.get(places.organisation_id, places.trace_id, user.pk)
     again.state, again.since, again.claimed_at, again.lease_until = AssignmentState.CLAIMED, now, now, until
     again.fence += 1
     if not Draft.objects.filter(assignment=again).exists():
@@ -156,6 +165,13 @@ def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUI
         again.version_id = version
     again.save(update_fields=["state", "since", "claimed_at", "lease_until", "fence", "version"])
     return again
+
+
+@prepared
+def _earlier(organisation: UUID, trace: UUID, user: UUID) -> "QuerySet[Assignment]":
+    """The person's claim on the trace, which ended, locked."""
+    own = Assignment.objects.filter(organisation=organisation, trace=trace, user=user, kind=Kind.NORMAL)
+    return own.select_for_update(no_key=True, of=("self",))
 
 
 def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:

@@ -1,29 +1,48 @@
 """The rows that an action locks, always in this order: the person's desk, the places of the trace, the assignment."""
 
+from uuid import UUID
+
+from django.db.models import QuerySet
+
 from accounts.models import Project, User
 from assignments.models import Assignment, Desk, TracePlaces
+from tenancy.prepared import insert, prepared
 
 
 def lock_desk(project: Project, user: User) -> Desk:
     """Wait until no other act of this person in the project is under way; the desk is made when it is missing."""
-    desks = Desk.objects.filter(organisation=project.organisation_id, project=project, user=user)
-    locked = desks.select_for_update(no_key=True, of=("self",))
-    found = locked.first()
+    found = _desk.first(project.organisation_id, project.pk, user.pk)
     if found is None:
-        Desk.objects.bulk_create([Desk(project=project, user=user)], ignore_conflicts=True)
-        found = locked.get()
+        insert(Desk(project=project, user=user), unless_there=True)
+        found = _desk.get(project.organisation_id, project.pk, user.pk)
     found.project = project
     return found
 
 
 def lock_places(assignment: Assignment) -> TracePlaces:
     """The places of the assignment's trace. Nobody holds them while waiting for another row of these."""
-    return TracePlaces.objects.select_for_update(no_key=True, of=("self",)).get(
-        organisation=assignment.organisation_id, trace=assignment.trace_id
-    )
+    return _places.get(assignment.organisation_id, assignment.trace_id)
 
 
 def lock_assignment(assignment: Assignment) -> Assignment:
     """The row as it is now, with its project and person."""
-    rows = Assignment.objects.select_related("project", "user")
-    return rows.select_for_update(no_key=True, of=("self",)).get(pk=assignment.pk)
+    row = _assignment.get(assignment.pk)
+    row.project, row.user = assignment.project, assignment.user
+    return row
+
+
+@prepared
+def _desk(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Desk]":
+    desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
+    return desks.select_for_update(no_key=True, of=("self",))
+
+
+@prepared
+def _places(organisation: UUID, trace: UUID) -> "QuerySet[TracePlaces]":
+    places = TracePlaces.objects.filter(organisation=organisation, trace=trace)
+    return places.select_for_update(no_key=True, of=("self",))
+
+
+@prepared
+def _assignment(assignment: UUID) -> "QuerySet[Assignment]":
+    return Assignment.objects.filter(pk=assignment).select_for_update(no_key=True, of=("self",))

@@ -1,14 +1,16 @@
 """How many annotators each trace is given to: places are opened for new traces, and follow what is wanted."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, PositiveIntegerField
+from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
 from accounts.configuration.project import Assignment as AssignmentRules
-from accounts.models import Project
+from accounts.models import ConfigurationVersion, Project
 from assignments.models import TracePlaces
+from tenancy.prepared import prepared
 from traces.models import Trace
 
 OPENED_AT_ONCE = 1_000
@@ -16,8 +18,14 @@ OPENED_AT_ONCE = 1_000
 
 def rules_of(project: Project) -> tuple[AssignmentRules, UUID] | None:
     """How the newest published version gives traces out, and that version's id; None while nothing is published."""
-    newest = project.versions.order_by("-number").values_list("configuration__assignment", "pk").first()
+    newest = _newest.first(project.pk)
     return (AssignmentRules.model_validate(newest[0] or {}), newest[1]) if newest else None
+
+
+@prepared
+def _newest(project: UUID) -> "QuerySet[ConfigurationVersion, tuple[Any, UUID]]":
+    versions = ConfigurationVersion.objects.filter(project=project).order_by("-number")
+    return versions.values_list("configuration__assignment", "pk")[:1]
 
 
 def open_places(*, project: Project) -> int:

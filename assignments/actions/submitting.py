@@ -2,8 +2,10 @@
 
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.configuration import UnreadablePinError
@@ -16,6 +18,7 @@ from assignments.models import Assignment, AssignmentState, Submission, Withdraw
 from jobs import outbox
 from tenancy import audit
 from tenancy.actor import current
+from tenancy.prepared import insert, prepared, prepared_update
 from traces.judging import evidence_of
 from traces.models.bodies import pack
 from traces.records import sha256_of
@@ -57,7 +60,7 @@ def submit(
         lock_desk(assignment.project, assignment.user)
         places = lock_places(assignment)
         row = lock_assignment(assignment)
-        earlier = list(row.submissions.filter(organisation=row.organisation_id).defer("packed"))
+        earlier = _submitted.rows(row.organisation_id, row.pk)
         known = next((submission for submission in earlier if submission.key == key), None)
         if known is not None:
             if known.request_sha256 != digest:
@@ -73,7 +76,7 @@ def submit(
         if row.takes_place and not is_surplus:
             places.move(live=-1 if row.is_open else 0, done=1)
         now = at or timezone.now()
-        submission = Submission.objects.create(
+        submission = Submission(
             project=row.project,
             assignment=row,
             number=len(earlier) + 1,
@@ -83,11 +86,23 @@ def submit(
             request_sha256=digest,
             is_surplus=is_surplus,
         )
+        insert(submission)
         row.state, row.since, row.lease_until = AssignmentState.SUBMITTED, now, None
-        row.save(update_fields=["state", "since", "lease_until"])
+        _ended.run(row.pk, now)
         audit.record("submission.made", submission, trace=str(row.trace_id), surplus=is_surplus)
         outbox.publish("submission.made", submission=str(submission.pk), project=str(row.project_id))
     return submission
+
+
+@prepared
+def _submitted(organisation: UUID, assignment: UUID) -> "QuerySet[Submission]":
+    return Submission.objects.filter(organisation=organisation, assignment=assignment).defer("packed")
+
+
+@prepared_update
+def _ended(assignment: UUID, now: datetime) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
+    rows = Assignment.objects.filter(pk=assignment)
+    return rows, {"state": AssignmentState.SUBMITTED, "since": now, "lease_until": None}
 
 
 def withdraw(*, submission: Submission) -> Assignment:

@@ -1,11 +1,12 @@
 """While a trace is being judged: signs of life, drafts, and giving it back undone."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.configuration.annotations import malformed
@@ -16,6 +17,7 @@ from jobs import outbox
 from jobs.wording import storable
 from tenancy import audit
 from tenancy.errors import Refused
+from tenancy.prepared import insert, prepared_update
 from traces.models.bodies import pack
 
 
@@ -25,11 +27,16 @@ def heartbeat(*, assignment: Assignment, fence: int) -> Assignment:
     Raises LeaseEnded after the sweep has taken it back, TakenOver where another page goes on, NotOpen where it is over.
     """
     until = timezone.now() + timedelta(minutes=assignment.rules().lease_minutes)
-    if not Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=fence).update(lease_until=until):
+    if not _kept.run(assignment.pk, fence, until):
         assignment.refresh_from_db(fields=["state", "fence", "lease_until"])
         raise refusal(assignment, fence)
     assignment.state, assignment.fence, assignment.lease_until = OPEN, fence, until
     return assignment
+
+
+@prepared_update
+def _kept(assignment: UUID, fence: int, until: datetime) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
+    return Assignment.objects.filter(pk=assignment, state=OPEN, fence=fence), {"lease_until": until}
 
 
 def save_draft(*, assignment: Assignment, fence: int, revision: int, content: Any) -> Draft:
@@ -46,19 +53,22 @@ def save_draft(*, assignment: Assignment, fence: int, revision: int, content: An
         with suppress(LeaseEnded):
             heartbeat(assignment=assignment, fence=fence)
         now, packed = timezone.now(), pack(content)
-        drafts = Draft.objects.filter(organisation=assignment.organisation_id, assignment=assignment)
-        if revision:
-            again = drafts.filter(revision=revision)
-            is_saved = bool(again.update(revision=F("revision") + 1, packed=packed, saved_at=now))
-            stored = drafts.first()
-        else:
-            made = Draft(assignment=assignment, packed=packed, saved_at=now)
-            Draft.objects.bulk_create([made], ignore_conflicts=True)
-            stored = drafts.first()
-            is_saved = stored is not None and stored.pk == made.pk
+        first = Draft(assignment=assignment, packed=packed, saved_at=now)
+        if not revision and insert(first, unless_there=True):
+            return first
+        is_saved = bool(revision and _saved.run(assignment.organisation_id, assignment.pk, revision, packed, now))
+        stored = assignment.draft()
         if stored is None or not is_saved:
             raise DraftConflict(revision=stored.revision if stored else 0, content=stored.content if stored else None)
     return stored
+
+
+@prepared_update
+def _saved(
+    organisation: UUID, assignment: UUID, revision: int, packed: bytes, now: datetime
+) -> "tuple[QuerySet[Draft], dict[str, Any]]":
+    drafts = Draft.objects.filter(organisation=organisation, assignment=assignment, revision=revision)
+    return drafts, {"revision": F("revision") + 1, "packed": packed, "saved_at": now}
 
 
 def skip(*, assignment: Assignment, fence: int, reason: str) -> Assignment:

@@ -4,12 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts.configuration.registry import scheme_types
 from assignments.actions.claiming import NothingToDo
 from assignments.api import shapes
 from assignments.models import Assignment, Submission
 from assignments.records import annotator_names, record_of
 from assignments.wording import why_nothing
+from tenancy.prepared import prepared
 from traces.judging import exact_paths
 from traces.models import TraceFile
 
@@ -33,8 +36,7 @@ def summaries_of(assignments: Iterable[UUID]) -> list[shapes.Assignment]:
 
 
 def summary_of(assignment: UUID) -> shapes.Assignment:
-    (summary,) = summaries_of([assignment])
-    return summary
+    return shapes.Assignment(**_shown(_facts_of_one.get(assignment)))
 
 
 def detail_of(assignment: Assignment) -> shapes.AssignmentInDetail:
@@ -90,20 +92,26 @@ def annotations_of(submissions: list[Submission]) -> list[shapes.Submission]:
 
 def _facts(assignments: Iterable[UUID]) -> list[dict[str, Any]]:
     rows = Assignment.objects.filter(pk__in=list(assignments)).order_by("since", "pk").values(*_FACTS)
-    return [
-        {
-            "id": row["pk"],
-            "project": row["project__slug"],
-            "trace": shapes.Trace(
-                id=row["trace"],
-                external_id=row["trace__external_id"],
-                version=row["trace__version"],
-                task=row["trace__task"],
-            ),
-            "state": row["state"],
-            "fence": row["fence"],
-            "lease_until": row["lease_until"],
-            "configuration_version": row["version__number"],
-        }
-        for row in rows
-    ]
+    return [_shown(row) for row in rows]
+
+
+@prepared
+def _facts_of_one(assignment: UUID) -> "QuerySet[Assignment, dict[str, Any]]":
+    return Assignment.objects.filter(pk=assignment).values(*_FACTS)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["pk"],
+        "project": row["project__slug"],
+        "trace": shapes.Trace(
+            id=row["trace"],
+            external_id=row["trace__external_id"],
+            version=row["trace__version"],
+            task=row["trace__task"],
+        ),
+        "state": row["state"],
+        "fence": row["fence"],
+        "lease_until": row["lease_until"],
+        "configuration_version": row["version__number"],
+    }

@@ -5,6 +5,8 @@ import re
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -15,6 +17,7 @@ from rest_framework.response import Response
 from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models import Project
+from accounts.models.projects import project_visible_to
 from assignments.actions.claiming import NothingToDo, claim_next, resume
 from assignments.actions.submitting import UNDO, hand_in, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
@@ -25,6 +28,7 @@ from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SUR
 from assignments.models import Assignment, Submission
 from assignments.progress import progress_of
 from assignments.records import record_of
+from tenancy.prepared import prepared
 from tenancy.roles import Right
 from traces.changes.places import SIDES
 from traces.judging import judged_file
@@ -36,18 +40,25 @@ _NOT_IN_RECORDS = [f"assignment__{name}" for name in _NOT_NEEDED if name.startsw
 _LINE = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
+@prepared
+def _own(person: UUID, assignment: UUID) -> "QuerySet[Assignment]":
+    rows = Assignment.objects.filter(user=person, pk=assignment)
+    return rows.select_related("project", "trace").defer(*_NOT_NEEDED)
+
+
 class AnnotatorView(ApiView):
     right = Right.ANNOTATE
 
     def own_assignment(self) -> Assignment:
         """The caller's assignment that the address names, whatever became of it."""
-        rows = Assignment.objects.of(self.person).select_related("project", "trace").defer(*_NOT_NEEDED)
-        found = get_object_or_404(rows, pk=self.kwargs["assignment_id"])
+        found = _own.first(self.person.pk, self.kwargs["assignment_id"])
+        if found is None:
+            raise Http404
         found.user = self.person
         return found
 
     def project(self) -> Project:
-        return get_object_or_404(Project.objects.visible_to(self.membership), slug=self.kwargs["project"])
+        return project_visible_to(self.membership, self.kwargs["project"])
 
 
 class ProjectsView(AnnotatorView):

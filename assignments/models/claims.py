@@ -14,6 +14,7 @@ from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project, User
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
+from tenancy.prepared import prepared
 from traces.models.bodies import pack, unpack
 
 
@@ -139,7 +140,7 @@ class Assignment(TenantModel):
         return configuration_of(self.version_id)
 
     def draft(self) -> "Draft | None":
-        return self.drafts.first()
+        return _draft.first(self.organisation_id, self.pk)
 
 
 # Kept in memory, because a version never changes; asked for by the ids of rows that the reader has found.
@@ -184,3 +185,8 @@ class Draft(TenantModel):
     @content.setter
     def content(self, content: Any) -> None:
         self.packed = pack(content)
+
+
+@prepared
+def _draft(organisation: UUID, assignment: UUID) -> "models.QuerySet[Draft]":
+    return Draft.objects.filter(organisation=organisation, assignment=assignment)

@@ -4,6 +4,7 @@ Locks are taken in one order: a person's desk, the places of one trace, the assi
 wait for places or assignments, they pass over what is locked; so nobody waits in a circle.
 """
 
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.db.models import F, Q
 from accounts.models import Project
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
+from tenancy.prepared import prepared_update
 
 # Written once, so that the planner finds the condition of the partial index in every query.
 FREE = Q(live__lt=F("wanted") - F("done"))
@@ -81,7 +83,12 @@ class TracePlaces(TenantModel):
         """Change the counters by so many. The caller holds the lock."""
         self.live += live
         self.done += done
-        self.save(update_fields=["live", "done"])
+        _counted.run(self.pk, self.live, self.done)
+
+
+@prepared_update
+def _counted(places: UUID, live: int, done: int) -> "tuple[models.QuerySet[TracePlaces], dict[str, Any]]":
+    return TracePlaces.objects.filter(pk=places), {"live": live, "done": done}
 
 
 class Desk(TenantModel):
@@ -106,3 +113,13 @@ class Desk(TenantModel):
 
     def __str__(self) -> str:
         return f"desk of {self.user_id}"
+
+    def go_to(self, trace: UUID) -> None:
+        """Go on behind this trace next time. The caller holds the lock."""
+        self.position = trace
+        _gone_to.run(self.pk, trace)
+
+
+@prepared_update
+def _gone_to(desk: UUID, position: UUID) -> "tuple[models.QuerySet[Desk], dict[str, Any]]":
+    return Desk.objects.filter(pk=desk), {"position": position}

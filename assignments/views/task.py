@@ -8,6 +8,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -25,11 +26,12 @@ from assignments.task import shown_schemes, task_data
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
+from tenancy.prepared import prepared
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
 from traces.answering import answer_file, answer_step, display_of, files_tab, steps_tab
 from traces.asked import asked_for
-from traces.evidence import addresses, in_order
+from traces.evidence import addresses, files_of, in_order
 from traces.models import TraceFile
 from traces.rendering.prose import prose
 
@@ -142,9 +144,17 @@ def palette_sheet(request: OrganisationRequest, project: str, version: int) -> H
 
 def _own(request: OrganisationRequest, project: str, assignment_id: UUID) -> Assignment:
     """An assignment of the signed-in person, in this project."""
-    own = Assignment.objects.of(cast(User, request.user)).select_related("project", "trace", "version")
-    light = own.defer("version__source", "version__configuration", "trace__report")
-    return get_object_or_404(light, pk=assignment_id, project__slug=project)
+    found = _own_in.first(cast(User, request.user).pk, project, assignment_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+@prepared
+def _own_in(person: UUID, project: str, assignment: UUID) -> "QuerySet[Assignment]":
+    own = Assignment.objects.filter(user=person, project__slug=project, pk=assignment)
+    light = own.select_related("project", "trace", "version")
+    return light.defer("project__draft", "version__source", "version__configuration", "trace__report", "trace__tags")
 
 
 def _configuration(assignment: Assignment) -> ProjectConfiguration:
@@ -194,7 +204,7 @@ def _frame(
         "next": reverse("next-task", args=here[:1]),
     }
     files: Sequence[TraceFile] = (
-        inside["evidence"].files if inside["tab"] == "files" else in_order(assignment.trace.files.all())
+        inside["evidence"].files if inside["tab"] == "files" else in_order(files_of.rows(assignment.trace_id))
     )
     return {
         **inside,

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 LineKind: TypeAlias = Literal["context", "add", "del"]
 LineEnd: TypeAlias = Literal["lf", "crlf", "none"]
 Operation: TypeAlias = Literal["added", "modified", "deleted", "renamed", "copied", "unchanged"]
+Side: TypeAlias = Literal["new", "old"]
 Origin: TypeAlias = Literal["patch", "content", "edits", "blocks", "read"]
 
 SYMLINK_MODE = "120000"
@@ -110,6 +111,11 @@ class FileChange:
     removed: int = 0
     has_line_numbers: bool = True
     steps: tuple[int, ...] = ()
+
+    def lines(self, side: Side) -> dict[int, str]:
+        """The lines of the hunks on that side, without line ends, by their number."""
+        numbered = ((line.new_no if side == "new" else line.old_no, line.text) for hunk in self.hunks for line in hunk.lines)
+        return {number: text for number, text in numbered if number is not None}
 
     @property
     def is_symlink(self) -> bool:

@@ -6,16 +6,16 @@ Made from the changes as they were stored. Says nothing about who judges or how.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 from traces.changes.model import Hunk, Operation
+from traces.changes.model import Side as Side
 
-Side: TypeAlias = Literal["new", "old"]
 SIDES: tuple[Side, ...] = ("new", "old")
 
 
 class Change(Protocol):
-    """What is asked of a FileChange here; a store may unpack the last three when they are asked for."""
+    """What is asked of a FileChange here; a store may unpack the last four when they are asked for."""
 
     @property
     def path(self) -> str: ...
@@ -25,6 +25,7 @@ class Change(Protocol):
     def operation(self) -> Operation: ...
     @property
     def hunks(self) -> Sequence[Hunk]: ...
+    def lines(self, side: Side) -> dict[int, str]: ...
     @property
     def old_text(self) -> str | None: ...
     @property
@@ -46,7 +47,7 @@ class JudgedFile:
         These are the lines of the hunks, and all lines where the whole text is known. A file without line numbers
         has none.
         """
-        return self._lines[side]
+        return self._new_lines if side == "new" else self._old_lines
 
     def holds(self, side: Side, start: int, end: int) -> bool:
         """Whether every line from start to end, both included, can be commented."""
@@ -61,17 +62,18 @@ class JudgedFile:
         return "\n".join(lines[number] for number in range(start, end + 1))
 
     @cached_property
-    def _lines(self) -> dict[Side, dict[int, str]]:
-        sides: dict[Side, dict[int, str]] = {"new": {}, "old": {}}
+    def _new_lines(self) -> dict[int, str]:
+        found: dict[int, str] = {}
         for change in self.changes:
-            for line in (line for hunk in change.hunks for line in hunk.lines):
-                if line.new_no is not None:
-                    sides["new"].setdefault(line.new_no, line.text)
-                if line.old_no is not None:
-                    sides["old"].setdefault(line.old_no, line.text)
-            sides["new"].update(_numbered(change.new_text))
-            sides["old"].update(_numbered(change.old_text))
-        return sides
+            found = {**change.lines("new"), **found, **_numbered(change.new_text)}
+        return found
+
+    @cached_property
+    def _old_lines(self) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for change in self.changes:
+            found = {**change.lines("old"), **found, **_numbered(change.old_text)}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from django import template
 from django.template import Context
 
-from traces.evidence import Folder
+from traces.articles import file_articles as articles_of
+from traces.evidence import Folder, ShownFile
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
 from traces.tree import file_tree as tree_of
@@ -29,3 +30,9 @@ def visible_in_attribute(text: str) -> SafeHtml:
 def file_tree(context: Context, folders: Sequence[Folder]) -> SafeHtml:
     """These folders as the project's `display` wants them; with `is_task` the tree shows which files were viewed."""
     return tree_of(folders, context["display"].file_tree, is_task=bool(context.get("is_task")))
+
+
+@register.simple_tag
+def file_articles(files: Sequence[ShownFile]) -> SafeHtml:
+    """The files with their heads and differences."""
+    return articles_of(files)
