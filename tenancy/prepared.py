@@ -5,7 +5,6 @@ with the ORM: what is prepared here is written as a queryset, and read back as i
 """
 
 from collections.abc import Callable
-from copy import copy
 from datetime import datetime, timedelta
 from functools import cached_property
 from inspect import Signature, signature
@@ -13,12 +12,19 @@ from secrets import randbelow, token_bytes, token_hex
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID, uuid4
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.transaction import TransactionManagementError
 from django.db.models import CharField, Lookup, Model, QuerySet
 from django.db.models.constants import OnConflict
 from django.db.models.expressions import DatabaseDefault
-from django.db.models.sql import InsertQuery, Query, UpdateQuery
+from django.db.models.query import (
+    FlatValuesListIterable,
+    ModelIterable,
+    ValuesIterable,
+    ValuesListIterable,
+    get_related_populators,
+)
+from django.db.models.sql import InsertQuery, UpdateQuery
 from django.utils import timezone
 
 Parameters = ParamSpec("Parameters")
@@ -102,14 +108,13 @@ class PreparedQuery(Generic[Parameters, Row]):
 
     def rows(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> list[Row]:
         """All rows of the queryset, as it would give them."""
-        compiler = copy(self._compiler)
-        if self._query.select_for_update and not connection.in_atomic_block:
+        statement = self._statement
+        if self._locks and not connection.in_atomic_block:
             raise TransactionManagementError("A row is locked for a transaction, and none is open.")
-        compiler.connection = connections[DEFAULT_DB_ALIAS]  # itself: the proxy is slow, and asked often
-        answer = (self._statement.sql, self._statement.values(arguments, named))
-        compiler.as_sql = lambda: answer
-        compiler.get_converters = lambda _: self._converters
-        return list(self._iterable(_Source(self._query, compiler)))
+        with connection.cursor() as cursor:
+            cursor.execute(statement.sql, statement.values(arguments, named))
+            found = cursor.fetchall()
+        return self._read(self._converted(found) if self._converters else found)
 
     def first(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Row | None:
         """The first of the rows. The queryset limits itself where it could have many."""
@@ -119,38 +124,58 @@ class PreparedQuery(Generic[Parameters, Row]):
         """The one row. Raises the model's DoesNotExist where there is none."""
         found = self.first(*arguments, **named)
         if found is None:
-            model = self._query.model
-            raise model.DoesNotExist(f"No {model._meta.verbose_name} matches the prepared query.")
+            raise self._model.DoesNotExist(f"No {self._model._meta.verbose_name} is there.")
         return found
 
     @cached_property
     def _statement(self) -> _Statement:
         return _Statement(self._build, self._compile)
 
-    @cached_property
-    def _compiler(self) -> Any:
-        self._statement  # noqa: B018  (compiles)
-        return self.__dict__["_compiler"]
-
     def _compile(self, queryset: "QuerySet[Any, Row]") -> tuple[str, tuple[Any, ...]]:
-        self._query, self._iterable = queryset.query, queryset._iterable_class
+        self._model = queryset.model
+        self._locks = queryset.query.select_for_update
         compiler = queryset.query.get_compiler(DEFAULT_DB_ALIAS)
-        built = compiler.as_sql()
+        built: tuple[str, tuple[Any, ...]] = compiler.as_sql()
         self._converters = compiler.get_converters([column for column, *_ in compiler.select])
-        self.__dict__["_compiler"] = compiler
+        self._read = _reader(queryset, compiler)
         return built
 
+    def _converted(self, rows: list[tuple[Any, ...]]) -> list[Any]:
+        """As SQLCompiler.apply_converters."""
+        changed = [list(row) for row in rows]
+        for at, (converters, column) in self._converters.items():
+            for row in changed:
+                for convert in converters:
+                    row[at] = convert(row[at], column, connection)
+        return changed
 
-class _Source:
-    """What Django's iterables of rows ask of a queryset."""
 
-    db = DEFAULT_DB_ALIAS
-    _known_related_objects: dict[Any, Any] = {}
+def _reader(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[list[Any]], list[Any]]:
+    """How the answer becomes what the queryset gives: as Django's iterables of rows, made ready once."""
+    kind = queryset._iterable_class
+    if kind is ModelIterable:
+        model, selected = compiler.klass_info["model"], compiler.klass_info["select_fields"]
+        start, end = selected[0], selected[-1] + 1
+        names = [column.target.attname for column, *_ in compiler.select[start:end]]
+        related = get_related_populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
 
-    def __init__(self, query: Query, compiler: Any) -> None:
-        self.model = query.model
-        self.query = copy(query)
-        self.query.get_compiler = lambda *_, **__: compiler  # type: ignore[method-assign]
+        def models(rows: list[Any]) -> list[Any]:
+            found = []
+            for row in rows:
+                found.append(model.from_db(DEFAULT_DB_ALIAS, names, row[start:end]))
+                for populator in related:
+                    populator.populate(row, found[-1])
+            return found
+
+        return models
+    if kind is FlatValuesListIterable:
+        return lambda rows: [row[0] for row in rows]
+    if kind is ValuesListIterable:
+        return lambda rows: [tuple(row) for row in rows]
+    if kind is ValuesIterable:
+        keys = list(queryset.query.selected or ())
+        return lambda rows: [dict(zip(keys, row, strict=True)) for row in rows]
+    raise TypeError(f"A prepared query cannot give rows as {kind.__name__}.")
 
 
 class PreparedUpdate(Generic[Parameters]):

@@ -1,0 +1,21 @@
+"""Django's `{% static %}`, which looks an address up each time anew: a page has forty, and they change with a release."""
+
+from functools import cache
+
+from django import template
+from django.templatetags import static as django_static
+from django.utils.html import escape
+
+register = template.Library()
+register.tag("get_static_prefix", django_static.PrefixNode.handle_token)
+
+
+@register.simple_tag
+def static(path: str) -> str:
+    """The address of a static file."""
+    return _address(path)
+
+
+@cache
+def _address(path: str) -> str:
+    return escape(django_static.static(path))
