@@ -14,8 +14,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from assignments.archives import ANNOTATIONS, TRACES
 from exports import storage
-from exports.formats.archive import ANNOTATIONS, TRACES
 from exports.formats.options import read_options
 from exports.formats.records import Refusal
 from exports.formats.registry import Format, format_named

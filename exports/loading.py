@@ -13,9 +13,9 @@ from accounts.actions.organisations import add_member, change_member
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project, User
 from assignments.actions.restoring import restore
+from assignments.archives import TRACES
 from assignments.models import Kind
 from exports.folders import BOUNDS, Folder
-from exports.formats.archive import TRACES
 from exports.formats.records import Record, json_text
 from tenancy import audit
 from tenancy.actor import acting_in

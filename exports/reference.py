@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from assignments.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from exports.folders import Folder
-from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from exports.formats.options import KnownOption, known_options
 from exports.formats.records import Record, Refusal, json_text
 from exports.formats.registry import Format, formats

@@ -15,7 +15,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
-from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from assignments.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from exports.formats.records import NO_TRACE, Record, Refusal, Source, json_text
 from exports.formats.registry import Format
 

@@ -1,69 +1,40 @@
 """What formats read: records, what a trace says about its record, and what the project's configurations say.
 
-Sources (files or a database) make these; nothing here knows where they come from.
+Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal` and `json_text`
+are of assignments.archives, and a format finds them here with the rest.
 """
 
-import json
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
+from assignments.archives import Kind, Record, Refusal, json_text
 from traces.changes.places import JudgedFile
 
-Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
-KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
 Answer = TypeVar("Answer")
 
 UNKNOWN = "unknown"
 
-json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-"""Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
-
-
-class Refusal(Exception):  # noqa: N818  (an answer to the person who exports)
-    """Why there is no export; the sentence says what, where and what to do."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
-@dataclass(slots=True)
-class Record:
-    """One annotation. Nothing changes it; a frozen class would only take three times as long to make it.
-
-    `annotations_text` is its part of the record as `json_text` writes it. `configuration_version` is
-    the project's version that it was made under, None where the source does not say.
-    `trace` is how the source finds the trace again, None where it has none.
-    """
-
-    id: str
-    annotator: str
-    timestamp: str
-    annotations_text: str
-    trace_version: int = 1
-    configuration_version: int | None = None
-    kind: Kind = "normal"
-    trace: Hashable = None
-    _parsed: dict[str, Any] | None = None
-
-    @property
-    def annotations(self) -> dict[str, Any]:
-        if self._parsed is None:
-            self._parsed = json.loads(self.annotations_text)
-        return self._parsed
-
-    @property
-    def text(self) -> str:
-        """The documented record as one line of JSON, without the line's end."""
-        version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
-        return (
-            f'{{"id":{json_text(self.id)}{version},"annotator":{json_text(self.annotator)},'
-            f'"timestamp":{json_text(self.timestamp)},"annotations":{self.annotations_text}}}'
-        )
+__all__ = [
+    "NO_TRACE",
+    "UNKNOWN",
+    "Answer",
+    "Kind",
+    "Need",
+    "NoTrace",
+    "Project",
+    "Record",
+    "Refusal",
+    "Resolve",
+    "Source",
+    "TraceFacts",
+    "Wanted",
+    "json_text",
+    "part_of",
+]
 
 
 class TraceFacts(Protocol):
