@@ -16,6 +16,7 @@ from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
 from traces.rendering.tools import title_of
 from traces.runs import AgentRun, ConversionReport, Converted
+from traces.tasks import task_id_of
 
 FILES_A_RUN = 3_000
 ID_LENGTH = 300
@@ -78,11 +79,6 @@ def _external_id(run: AgentRun, report: ConversionReport) -> str:
     report.repairs["id cut or mended"] += 1
     digest = hashlib.sha256(run.external_id.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{storable(run.external_id, ID_LENGTH - 17)}~{digest[:16]}"
-
-
-def task_id_of(task: str) -> str:
-    """What tells that two runs had the same task: the hash of its text, white space and case folded."""
-    return hashlib.sha256(" ".join(task.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _trace(
