@@ -331,6 +331,11 @@ class ProcessRewardScheme(SchemeConfiguration):
             "prev_step": shortcuts.prev_step,
         }
 
+    @property
+    def shows_titles_alone(self) -> bool:
+        """Whether the content of a step is shown only to who opens it."""
+        return self.mode == "first_error" and not self.first_error.show_step_content
+
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         mode = given.get("mode")

@@ -52,6 +52,7 @@ _STEP_ICONS = {
     "agent": "bot",
     "message": "message-square",
 }
+_BRIEF = ("read", "search", "plan")
 # On a task with what its modules add: marks, the rating of a file before it comes near.
 _NODES_AROUND_A_FILE = 64
 _NODES_AROUND_A_STEP = 26
@@ -149,6 +150,11 @@ class ShownStep:
     @property
     def icon(self) -> str:
         return _STEP_ICONS.get(self.step.kind, "wrench")
+
+    @property
+    def is_brief(self) -> bool:
+        """The agent only looked at something, and it went well: its title says enough until somebody wants more."""
+        return self.step.kind in _BRIEF and not self.step.is_error and not self.piece.is_asked_for
 
     @property
     def hint(self) -> str:

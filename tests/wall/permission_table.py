@@ -120,6 +120,8 @@ GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                         302       404       404       404       404       302       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/files/                        302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/files/                        302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       404       404       404       200       404

@@ -1,0 +1,9 @@
+/** Every step of a trace rated by itself. */
+
+/** @import { Scheme, Task } from "../task/task.js" */
+/** @import { Steps } from "./steps.js" */
+
+/** @param {Task} task @param {Scheme} scheme @param {Steps} steps @returns {import("./process-reward.js").Mode} */
+export function mount(task, scheme, steps) {
+  return { redraw: () => steps.progress(`${steps.read.size} of ${steps.count} read`) };
+}
