@@ -10,7 +10,7 @@ from typing import Any
 
 from accounts.configuration.distributions import Chosen, Distribution, with_unknown
 from rewards.configuration import ProcessRewardScheme
-from rewards.statistics import THRESHOLD
+from rewards.judgements import THRESHOLD
 
 LABEL, CATEGORY, FIRST_ERROR = "label", "error_category", "first_error"
 FOUND, NONE_FOUND = "found", "none"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import nan
 from typing import Any, Self, TypedDict
@@ -72,7 +72,7 @@ class RewardTally:
     near: float = 0.0
 
     def add(self, same_trace: Sequence[Judgement]) -> None:
-        """Take in one trace with all that was judged of it, one judgement of each annotator. None at all is no trace."""
+        """Take in one trace: what was judged of it, one judgement of each annotator. Without any it is no trace."""
         if not same_trace:
             return
         errors = [one.first_error for one in same_trace]
@@ -109,7 +109,8 @@ class RewardTally:
         return stats
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "positions": {str(at): count for at, count in self.positions.items()}}
+        positions = {str(at): count for at, count in self.positions.items()}
+        return {**vars(self), "positions": positions, "categories": dict(self.categories)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:

@@ -39,7 +39,6 @@ def expected(given_labels: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
     correct = [trace for trace in traces if set(of[trace]) == {None}]
     return {
         "total_traces": len(traces),
-        "total_annotations": len(first),
         "all_correct_count": len(correct),
         "all_correct_pct": len(correct) / len(traces) * 100 if traces else nan,
         "avg_first_error_step": mean(errors) if errors else nan,
@@ -87,7 +86,8 @@ def test_error_categories_are_counted_where_steps_were_rated() -> None:
 
 def test_of_one_annotator_the_last_judgement_of_a_trace_counts() -> None:
     stats = process_reward_stats([record("t", "r1", [-1.0]), record("t", "r1", [1.0])])
-    assert (stats["total_annotations"], stats["all_correct_count"]) == (1, 1)
+    assert (stats["total_traces"], stats["all_correct_count"], stats["multi_annotator"]) == (1, 1, False)
+    assert stats["avg_correct_prefix_length"] == 1
 
 
 def test_annotations_of_another_kind_are_passed_over() -> None:
