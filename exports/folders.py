@@ -28,7 +28,7 @@ from exports.formats.records import (
 from traces.changes.derive import derive
 from traces.changes.places import Evidence, JudgedFile
 from traces.converters.native import Native
-from traces.runs import Bounds, Converted, ReadingOptions
+from traces.runs import AgentRun, Bounds, Converted, ReadingOptions
 from traces.sources import BytesSource
 
 RECORDS_AT_ONCE = 500
@@ -192,9 +192,19 @@ class Folder:
 class RunFacts:
     """What a run as it was imported says."""
 
-    task_description: str | None
-    agent_model: str
-    evidence: Evidence
+    run: AgentRun
+
+    @property
+    def task_description(self) -> str | None:
+        return self.run.task
+
+    @property
+    def agent_model(self) -> str:
+        return self.run.agent_model
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return Evidence.of(derive(self.run).files)
 
     def operation(self, path: str) -> str | None:
         file = self.evidence.files.get(path)
@@ -204,12 +214,16 @@ class RunFacts:
         return self.evidence.files.get(path)
 
 
+def run_of(line: bytes) -> AgentRun | None:
+    """The run of an archive's line; None for a line that is no trace."""
+    read = next(iter(Native().read(BytesSource(TRACES, line, BOUNDS), ReadingOptions(bounds=BOUNDS))), None)
+    return read.run if isinstance(read, Converted) else None
+
+
 def _facts_of(line: bytes) -> TraceFacts:
     """What the line of a trace says; a line that is no trace says nothing."""
-    read = next(iter(Native().read(BytesSource(TRACES, line, BOUNDS), ReadingOptions(bounds=BOUNDS))), None)
-    if not isinstance(read, Converted):
-        return NO_TRACE
-    return RunFacts(read.run.task, read.run.agent_model, Evidence.of(derive(read.run).files))
+    run = run_of(line)
+    return NO_TRACE if run is None else RunFacts(run)
 
 
 def read_configuration(text: str, name: str) -> ProjectConfiguration:

@@ -10,7 +10,9 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
 from assignments.archives import Kind, Record, Refusal, json_text
+from rewards.configuration import ProcessRewardScheme
 from traces.changes.places import JudgedFile
+from traces.runs import AgentRun
 
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
@@ -54,6 +56,11 @@ class TraceFacts(Protocol):
         """The file with its hunks and lines."""
         ...
 
+    @property
+    def run(self) -> AgentRun | None:
+        """The run as it was imported."""
+        ...
+
 
 @dataclass(frozen=True)
 class NoTrace:
@@ -61,6 +68,7 @@ class NoTrace:
 
     task_description: str | None = None
     agent_model: str = ""
+    run: None = None
 
     def operation(self, path: str) -> str | None:
         return None
@@ -82,7 +90,9 @@ class Project:
     @classmethod
     def unknown(cls) -> "Project":
         """Where nobody says how the project is configured: the schemes with the documented names."""
-        return cls(ProjectConfiguration(task_name="Unknown project"))
+        known = ProjectConfiguration(task_name="Unknown project")
+        rewards = ProcessRewardScheme(name="process_reward", annotation_type="process_reward", mode="first_error")
+        return cls(known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}))
 
     @property
     def newest(self) -> ProjectConfiguration | None:
@@ -117,7 +127,7 @@ def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun
     raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
-Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files"]
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run"]
 Wanted: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 
@@ -131,6 +141,11 @@ class Source(Protocol):
     @property
     def names_every_version(self) -> bool:
         """Whether `project` has the configuration of every record, so that none has a value that it does not name."""
+        ...
+
+    @property
+    def has_traces(self) -> bool:
+        """Whether facts are known of any trace."""
         ...
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
