@@ -332,6 +332,14 @@ class ProcessRewardScheme(SchemeConfiguration):
         }
 
     @property
+    def named_keys(self) -> list[tuple[str, str]]:
+        """What can be marked by key, in words, with the key of each."""
+        names = {"correct": "Correct so far", "incorrect": "First error is here"}
+        if self.mode == "per_step":
+            names = {label.value: label.display for label in self.per_step.labels}
+        return [(name, self.keys[value]) for value, name in names.items() if value in self.keys]
+
+    @property
     def shows_titles_alone(self) -> bool:
         """Whether the content of a step is shown only to who opens it."""
         return self.mode == "first_error" and not self.first_error.show_step_content

@@ -47,3 +47,15 @@ def test_a_task_with_steps_alone_begins_at_the_trace(world_of_browsers: World, r
     page.get_by_role("link", name="First error, or all steps correct").click()
     page.wait_for_url("**/steps/#s0")
     assert reader.errors == []
+
+
+def test_the_first_error_is_marked_with_three_keys(world_of_browsers: World, reader: Reader) -> None:
+    page = at_trace(world_of_browsers, reader)
+    for _ in range(4):
+        page.keyboard.press("j")
+    page.keyboard.press("2")
+    page.screenshot(path="/tmp/w/page-confirm.png")
+    page.keyboard.press("Enter")
+    expect(page.locator("#s4 .step__mark")).to_have_text("-1 (first error)")
+    page.screenshot(path="/tmp/w/page-marked.png")
+    assert reader.errors == []

@@ -4,7 +4,7 @@
  */
 
 import { key, on } from "../events.js";
-import { goTo } from "../trace-page.js";
+import { setOpen } from "../trace-page.js";
 import { one } from "../task/dom.js";
 import { Ranges } from "./ranges.js";
 
@@ -32,6 +32,7 @@ export class Steps {
   /** @type {((index: number) => void)[]} */ #focusListeners = [];
   /** @type {((index: number, slot: HTMLElement) => void)[]} */ #nearListeners = [];
   #last = Infinity;
+  #opens;
 
   /** @param {Task} task @param {Scheme} scheme */
   constructor(task, scheme) {
@@ -43,6 +44,8 @@ export class Steps {
     this.panel = one("[data-steps-panel]");
     /** In the foot bar, before its own buttons. */
     this.bar = one("[data-bar-steps]");
+    /** Whether a step shows its content when it gets the focus. */
+    this.#opens = scheme.block.first_error?.show_step_content !== false;
     this.read = new Ranges(task.kept("read"));
     for (const article of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("article.step"))) {
       this.#articles.set(indexOf(article), article);
@@ -56,6 +59,7 @@ export class Steps {
 
   /** Begin where the annotator left; the mode is mounted by now. */
   start() {
+    for (const index of this.indexes) if (this.read.has(index)) this.#showRead(index);
     const asked = document.querySelector(".step.is-focus");
     const kept = this.task.kept("step");
     if (asked) this.#setFocus(indexOf(asked), true);
@@ -102,6 +106,14 @@ export class Steps {
     return foot;
   }
 
+  /** A copy of a part of the scheme's template. @param {string} name as its data-part says @returns {HTMLElement} */
+  part(name) {
+    const template = /** @type {HTMLTemplateElement} */ (one(`#mount-${this.scheme.name}`));
+    const found = template.content.querySelector(`[data-part="${name}"]`);
+    if (!found) throw new Error(`The scheme's template has no part ${name}`);
+    return /** @type {HTMLElement} */ (found.cloneNode(true));
+  }
+
   /* What a mode is told ------------------------------------------------------------------------------- */
 
   /** @param {(index: number) => void} listen called when another step has the focus */
@@ -110,17 +122,27 @@ export class Steps {
   }
 
   /**
-   * Called with an empty element for the controls of a step that comes near; they are taken away when it is far.
+   * Called with the element for the controls of a step that comes near: an empty one, or after redrawControls one that
+   * was filled before, whose controls may have the focus and are changed in place. They are taken away when it is far.
    * @param {(index: number, slot: HTMLElement) => void} listen
    */
   onNear(listen) {
     this.#nearListeners.push(listen);
   }
 
-  /** Draw the controls again where there are some. @param {number} index */
+  /** Call the listeners of onNear again for a step that carries controls, which are still in the slot. @param {number} index */
   redrawControls(index) {
     const article = this.article(index);
-    if (article && this.#near.has(index)) this.#give(index, article);
+    if (article && this.#near.has(index)) this.#tell(index, article);
+  }
+
+  /** Load what is needed later while the site can still be reached, once somebody works. @param {() => Promise<unknown>} load */
+  whenUsed(load) {
+    let isUsed = false;
+    on("focusin", "main", () => {
+      if (!isUsed) load().catch(() => (isUsed = false));
+      isUsed = true;
+    });
   }
 
   /**
@@ -151,10 +173,8 @@ export class Steps {
     paint(link, colour, mark.isPending);
     part(link, "sub").textContent = mark.sub ?? mark.words;
     const note = link.querySelector(".srail__note");
-    if (mark.hasNote && !note) {
-      const template = document.getElementById("step-note");
-      if (template instanceof HTMLTemplateElement) link.append(template.content.cloneNode(true));
-    } else if (!mark.hasNote) note?.remove();
+    if (!mark.hasNote) note?.remove();
+    else if (!note) link.append(this.part("note"));
   }
 
   /** @param {HTMLElement} article */
@@ -185,8 +205,13 @@ export class Steps {
 
   /** Show a step and give it the focus, wherever it is. @param {number} index */
   goTo(index) {
-    if (this.#isShown(index)) void goTo({ id: `s${index}`, hunk: "", side: "new", line: 0 });
-    else if (index <= this.#last && !this.article(index)) {
+    const article = this.article(index);
+    if (article && index <= this.#last) {
+      if (this.#opens) setOpen(article, true);
+      this.#setFocus(index, true);
+      /** @type {HTMLElement | null} */ (article.querySelector("a.snum"))?.focus({ preventScroll: true });
+      article.scrollIntoView();
+    } else if (index <= this.#last) {
       const url = new URL(this.task.data.urls.steps, location.href);
       url.searchParams.set("step", String(index));
       url.hash = `s${index}`;
@@ -222,8 +247,14 @@ export class Steps {
     if (!this.#near.has(index)) this.#give(index, article);
     if (!isNew && isKept) return;
     const isUnread = this.read.add(index);
+    if (isUnread) this.#showRead(index);
     if (isKept && (isUnread || this.task.kept("step") !== index)) this.#keep();
     for (const listen of this.#focusListeners) listen(index);
+  }
+
+  /** @param {number} index */
+  #showRead(index) {
+    this.#links.get(index)?.append(this.part("read"));
   }
 
   #keep() {
@@ -236,9 +267,12 @@ export class Steps {
   /** @param {number} index @param {HTMLElement} article */
   #give(index, article) {
     this.#near.add(index);
-    const slot = this.#slot(article);
-    slot.replaceChildren();
-    for (const listen of this.#nearListeners) listen(index, slot);
+    this.#tell(index, article);
+  }
+
+  /** @param {number} index @param {HTMLElement} article */
+  #tell(index, article) {
+    for (const listen of this.#nearListeners) listen(index, this.#slot(article));
   }
 
   /** @param {IntersectionObserverEntry[]} entries */
