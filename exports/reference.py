@@ -11,11 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import ValidationError
-
 from assignments.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from exports.folders import Folder
-from exports.formats.options import KnownOption, known_options
+from exports.formats.options import KnownOption, known_options, values_of
 from exports.formats.records import Record, Refusal, json_text
 from exports.formats.registry import Format, formats
 from exports.writing import write_export
@@ -127,17 +125,9 @@ def _facts(format: type[Format]) -> str:
 
 def _values(format: type[Format], name: str, option: KnownOption) -> str:
     """The values that this format takes, the default first."""
-    default = format.options.model_fields[name].default
-    choices = sorted((one for one in option.choices if _is_taken(format, name, one)), key=lambda one: one != default)
-    return ", ".join(f"`{one}`" for one in choices) or "any"
-
-
-def _is_taken(format: type[Format], name: str, value: str) -> bool:
-    try:
-        format.options.model_validate({name: value})
-    except ValidationError:
-        return False
-    return True
+    if values := values_of(format.options, name):
+        return ", ".join(f"`{value}`" for value in values)
+    return f"any, else `{option.default}`" if option.default not in ("", ()) else "any"
 
 
 def _record() -> Record:

@@ -74,6 +74,21 @@ def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOpt
     return found
 
 
+def values_of(model: type[Options], name: str) -> list[str]:
+    """The values that the model's option takes, its default first; none where it takes more than can be listed."""
+    field = model.model_fields[name]
+    taken = [value for value in _choices(field.annotation) if _is_taken(model, name, value)]
+    return sorted(taken, key=lambda value: value != field.default)
+
+
+def _is_taken(model: type[Options], name: str, value: str) -> bool:
+    try:
+        model.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
+
+
 def _choices(annotation: Any) -> tuple[str, ...]:
     return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
 
