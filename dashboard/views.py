@@ -17,7 +17,7 @@ from accounts.configuration.wording import title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
-from dashboard.exported import choices_for, last_exports
+from dashboard.exported import choices_for, given_options, last_exports
 from dashboard.figures import Status, choices_of, days_left, days_of, people_of, status_of
 from exports.actions import NotExportable, request_export
 from tenancy.middleware import OrganisationRequest
@@ -83,14 +83,15 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
     """GET: the last exports, as the part of the page that is loaded again while one is made. POST: ask for one, in the
-    `format` that the form sends."""
+    `format` that the form sends, with that format's options."""
     found = _project(request, project)
     if request.method != "POST":
         part = render(request, "dashboard/partials/exports.html", {"exports": last_exports(found)})
         part["Cache-Control"] = "no-store"
         return part
     try:
-        export = request_export(project=found, format=request.POST.get("format", ""), options={})
+        format = request.POST.get("format", "")
+        export = request_export(project=found, format=format, options=given_options(format, request.POST))
     except NotExportable as refused:
         messages.error(request, refused.sentence)
     else:
