@@ -25,6 +25,7 @@ urlpatterns = [
         task.task_step_part,
         name="task-step-fragment",
     ),
+    path("tasks/<uuid:assignment_id>/pictures/<slug:sha256>/<slug:size>.webp", task.task_picture, name="task-picture"),
     path("tasks/<uuid:assignment_id>/release/", claims.release_task, name="release-task"),
     path("tasks/<uuid:assignment_id>/skip/", claims.skip_task, name="skip-task"),
     path("annotations/", annotations.project_annotations, name="annotations"),

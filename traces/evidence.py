@@ -55,7 +55,7 @@ _STEP_ICONS = {
 _BRIEF = ("read", "search", "plan")
 # On a task with what its modules add: marks, the rating of a file before it comes near.
 _NODES_AROUND_A_FILE = 64
-_NODES_AROUND_A_STEP = 26
+_NODES_AROUND_A_STEP = 33
 
 Address = Callable[[int, str, str], str]
 """Where the first part of a file or step is, by its index, its body's hash and the key of the options."""

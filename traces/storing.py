@@ -14,7 +14,7 @@ from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, T
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
-from traces.rendering.tools import title_of
+from traces.rendering.tools import is_noise, title_of
 from traces.runs import AgentRun, ConversionReport, Converted
 from traces.tasks import task_id_of
 
@@ -139,6 +139,8 @@ def _step(trace: Trace, index: int, step: Any, sha256: str) -> TraceStep:
         detail=storable(title.detail, 300),
         kind=title.kind,
         is_error=any(call.is_error for call in step.calls),
+        is_noise=is_noise(step),
+        picture=step.screenshot.sha256 if step.screenshot else "",
         sha256=sha256,
     )
 

@@ -27,7 +27,7 @@ from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
-from traces.answering import answer_file, answer_step, display_of, files_tab, steps_tab
+from traces.answering import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
 from traces.asked import asked_for
 from traces.evidence import addresses, in_order
 from traces.models import TraceFile
@@ -134,6 +134,16 @@ def task_step_part(request: OrganisationRequest, project: str, assignment_id: UU
     if not _shows_steps(configuration):
         raise Http404(_NO_TRACE_TAB)
     return answer_step(request, assignment.trace, configuration, **piece)
+
+
+@requires(Right.ANNOTATE)
+@require_safe
+def task_picture(request: OrganisationRequest, project: str, assignment_id: UUID, **piece: Any) -> HttpResponse:
+    """A screenshot of one of the steps, where the configuration shows steps."""
+    assignment = _own(request, project, assignment_id)
+    if not _configuration(assignment).agentic.enabled:
+        raise Http404(_NO_TRACE_TAB)
+    return answer_picture(assignment.trace, **piece)
 
 
 @requires(Right.ANNOTATE)

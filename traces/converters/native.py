@@ -3,7 +3,8 @@
 Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
   instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
-  arguments, result, is_error}]}]; files: [{path, old_path, operation, old_text, new_text}]; patch: a unified diff.
+  arguments, result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
+  new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome, step, ...}] is the long form of files, in the order of the acts.
 - A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
 - Members that the form does not know are counted; a member of a wrong type makes the record unreadable.
@@ -18,6 +19,7 @@ from traces.converters.blocks import result_text
 from traces.converters.facts import facts_of
 from traces.converters.native_files import event_as_native, event_of, outcome_of
 from traces.converters.native_members import WrongShape, boolean, members, text_member
+from traces.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, page_of
 from traces.converters.outline import outline_of
 from traces.converters.records import Record, records_of
 from traces.runs import (
@@ -40,7 +42,8 @@ _RUN_MEMBERS = frozenset(
         "file_events", "patch", "unknown_events",
     }
 )  # fmt: skip
-_STEP_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_SAID_AND_DONE = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error"})
 _FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
 
@@ -99,7 +102,7 @@ def run_as_native(run: AgentRun) -> dict[str, JSON]:
 
 
 def _is_step(step: dict[str, JSON]) -> bool:
-    return not _STEP_MEMBERS.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
+    return not _SAID_AND_DONE.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
 
 
 def _step_as_native(step: Step) -> dict[str, JSON]:
@@ -112,7 +115,7 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
             | ({"is_error": True} if call.is_error else {})
             for call in step.calls
         ]
-    return record
+    return record | page_as_native(step)
 
 
 def _converted(record: Record, options: ReadingOptions) -> Converted | Unreadable:
@@ -164,7 +167,9 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
         for index, call in enumerate(members(value, "tool_calls", place))
     ]
     texts = {key: text_member(value, key, f"{place}.{key}") for key in ("message", "thought", "prompt", "at")}
-    return Step(calls=tuple(calls), **texts)
+    if isinstance(value.get("screenshot"), dict):
+        _count_unknown(value["screenshot"], SCREENSHOT_MEMBERS, "steps[].screenshot.", report)
+    return Step(calls=tuple(calls), **texts, **page_of(value, place))
 
 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
