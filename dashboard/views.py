@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.configuration.distributions import Distribution
@@ -19,6 +19,8 @@ from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
 from dashboard.exported import choices_for, given_options, last_exports
 from dashboard.figures import Status, choices_of, days_left, days_of, people_of, status_of
+from dashboard.rewards import rewards_of
+from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
@@ -73,10 +75,25 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "days_left": days_left(status, days),
             "chart": day_chart(days),
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
+            "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
             "exports": exports,
             "formats": choices_for(configuration, exports) if configuration and allowed(request, Right.EXPORT) else [],
         },
     )
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_POST
+def project_statistics(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Have the statistics of process rewards computed anew."""
+    found = _project(request, project)
+    try:
+        request_statistics(project=found)
+    except TooSoon as refused:
+        messages.warning(request, refused.sentence)
+    else:
+        messages.success(request, "The statistics of process rewards are being computed.")
+    return redirect(f"{reverse('project', args=[found.slug])}#rewards")
 
 
 @requires(Right.EXPORT)

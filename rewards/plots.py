@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 10
 _LONGEST_NAME = 48
-_LONGEST_LINE = 80
+_LONGEST_LINE = 70
 _RED = "#ef4444"
 FACTS = ("agent_model", "task_id", "instance_id", "repo", "tags", "annotator")
 """What `load_annotations` knows of the trace of a record, and who judged it."""
@@ -155,7 +155,7 @@ def _shown(text: str, longest: int = _LONGEST_NAME) -> str:
 def _whole_numbers(axis: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def _written(figure: Figure, output_path: str | Path) -> Figure:
