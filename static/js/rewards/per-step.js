@@ -20,6 +20,9 @@ import { RunningScore } from "./per-step-score.js";
 export class PerStep {
   /** The step that was labelled last by key, whose foot the keys for it open. */
   #last = -1;
+  /** The step whose controls are spelt out. */
+  #wide = -1;
+  #isPressed = false;
 
   /** @param {Task} task @param {Scheme} scheme @param {Steps} steps */
   constructor(task, scheme, steps) {
@@ -35,6 +38,7 @@ export class PerStep {
     steps.panel.append(copyOfPart(scheme, "panel"));
     steps.bar.append(copyOfPart(scheme, "hints"));
     steps.onNear((index, slot) => this.#draw(index, slot));
+    steps.onFocus(() => this.#widen());
     task.onModeChange(() => this.redraw());
     this.#listen();
   }
@@ -172,6 +176,15 @@ export class PerStep {
     if (score) score.textContent = counts === undefined ? "" : signed(counts);
   }
 
+  /** Spell out the controls of the focused step: not while a press goes on, which would end beside what it began on. */
+  #widen() {
+    const { focus } = this.steps;
+    if (this.#isPressed || focus === this.#wide) return;
+    this.steps.article(this.#wide)?.classList.remove("is-rating");
+    this.steps.article(focus)?.classList.add("is-rating");
+    this.#wide = focus;
+  }
+
   /* What is done -------------------------------------------------------------------------------------------- */
 
   /** By key: label the range, or the focused step, and go on to the step after it. @param {string} value */
@@ -200,6 +213,17 @@ export class PerStep {
   }
 
   #listen() {
+    on("pointerdown", ".rate", () => {
+      this.#isPressed = true;
+    });
+    for (const type of /** @type {const} */ (["pointerup", "pointercancel"])) {
+      on(type, ":root", () => {
+        if (!this.#isPressed) return;
+        this.#isPressed = false;
+        // The click comes after it.
+        setTimeout(() => this.#widen());
+      });
+    }
     on("change", ".rate input", (event, control) => {
       const { type, value, checked } = /** @type {HTMLInputElement} */ (control);
       const index = indexOf(control);
