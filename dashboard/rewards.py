@@ -1,5 +1,6 @@
 """What the page of a project says of its process rewards, out of the statistics that are kept."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,18 +8,17 @@ from typing import Any
 
 from accounts.configuration import ProjectConfiguration
 from accounts.models import Project
-from dashboard.charts import Piece, pieces
 from dashboard.models import CountedAnnotation, RewardStatistics
 from dashboard.reward_charts import CurveChart, ErrorChart, curve_chart, errors_by_share, errors_by_step
 
 SCHEME = "process_reward"
-CATEGORIES_SHOWN = 12
+CATEGORIES_SHOWN = 3
 
 
 @dataclass(frozen=True)
 class RewardFigures:
-    """The statistics in words and drawings; "" where a mean is of nothing. `categories` is None without ratings of
-    single steps; `more_categories` are those beyond the CATEGORIES_SHOWN with the most errors."""
+    """The statistics in words and drawings; "" where a mean is of nothing. `categories` are the CATEGORIES_SHOWN with
+    the most errors, with their numbers."""
 
     annotations: int
     traces: int
@@ -32,8 +32,7 @@ class RewardFigures:
     errors: ErrorChart
     is_by_share: bool
     curves: CurveChart
-    categories: list[Piece] | None
-    more_categories: int
+    categories: list[tuple[str, int]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def drawn(figures: Mapping[str, Any], *, by_share: bool) -> RewardFigures:
     """`figures` are as dashboard.statistics keeps them."""
     stats = figures["statistics"]
     positions = {int(at): count for at, count in stats["error_by_position"].items()}
-    categories = list(stats["error_categories"].items()) if "error_categories" in stats else None
+    categories = Counter(stats.get("error_categories", {})).most_common(CATEGORIES_SHOWN)
     curves = [(curve["agent_model"], curve["annotations"], curve["means"]) for curve in figures["reward_curves"]]
     return RewardFigures(
         annotations=figures["annotations"],
@@ -92,8 +91,7 @@ def drawn(figures: Mapping[str, Any], *, by_share: bool) -> RewardFigures:
         errors=errors_by_share(figures["error_by_tenth"]) if by_share else errors_by_step(positions),
         is_by_share=by_share,
         curves=curve_chart(curves),
-        categories=None if categories is None else pieces(categories)[:CATEGORIES_SHOWN],
-        more_categories=max(0, len(categories or ()) - CATEGORIES_SHOWN),
+        categories=categories,
     )
 
 
