@@ -2,6 +2,7 @@
 
 import { key, on } from "../events.js";
 import { one } from "../task/dom.js";
+import { confirm } from "./confirm.js";
 import { isJudged } from "./first-error-rules.js";
 
 /** @import { Scheme, Task } from "../task/task.js" */
@@ -11,7 +12,7 @@ import { isJudged } from "./first-error-rules.js";
 
 /** @param {Task} task @param {Scheme} scheme @param {Steps} steps @returns {import("./process-reward.js").Mode} */
 export function mount(task, scheme, steps) {
-  const { first_error: block, reveal, keys } = scheme.block;
+  const { first_error: block, reveal } = scheme.block;
   const last = steps.count - 1;
   /** The answers that a confirmation is asked for. @type {Answers | null} */
   let proposed = null;
@@ -75,22 +76,17 @@ export function mount(task, scheme, steps) {
     if (block.require_confirmation) {
       proposed = next;
       draw(next, true);
-      const isSure = await confirmed(next, asked);
+      const isSure = await confirm({
+        ...asked,
+        steps,
+        now: (step) => stateOf(answers(), step),
+        then: (step) => stateOf(next, step),
+        words: (state) => wordsOf(next, state),
+      });
       proposed = null;
       if (!isSure) return redraw();
     }
     change(next, sentence);
-  }
-
-  /** @param {Answers} next @param {{ question: string, verb: string, at: number }} asked */
-  async function confirmed(next, asked) {
-    try {
-      const { confirm } = await import("./confirm.js");
-      return await confirm({ ...asked, steps, now: (step) => stateOf(answers(), step), then: (step) => stateOf(next, step), words: (state) => wordsOf(next, state) });
-    } catch {
-      task.toast("That needs the site, which was not reached. Your work is kept in this browser; try again in a moment.");
-      return false;
-    }
   }
 
   /** @param {number} step */
@@ -268,7 +264,6 @@ export function mount(task, scheme, steps) {
   key("A", markAllCorrect);
   steps.configuredKey("correct", markCorrect);
   steps.configuredKey("incorrect", markError);
-  if (block.require_confirmation) steps.whenUsed(() => import("./confirm.js"));
   task.onModeChange(redraw);
   redraw();
   return { redraw };

@@ -4,7 +4,7 @@
  */
 
 import { key, on } from "../events.js";
-import { setOpen } from "../trace-page.js";
+import { setOpen, showCurrent } from "../trace-page.js";
 import { one } from "../task/dom.js";
 import { Ranges } from "./ranges.js";
 
@@ -19,7 +19,10 @@ import { Ranges } from "./ranges.js";
  */
 
 const NEAR = "700px 0px";
-const SEEN = "-110px 0px -60% 0px";
+/** How long a step that was gone to is held in sight, in milliseconds, unless the annotator scrolls. */
+const SETTLING = 1200;
+/** What the top bar, the header of a step and the foot bar leave of the viewport. */
+const SEEN = "-110px 0px -70px 0px";
 
 export class Steps {
   /** The index of the step that keys act on. */
@@ -33,6 +36,7 @@ export class Steps {
   /** @type {((index: number, slot: HTMLElement) => void)[]} */ #nearListeners = [];
   #last = Infinity;
   #opens;
+  #wentAt = -Infinity;
 
   /** @param {Task} task @param {Scheme} scheme */
   constructor(task, scheme) {
@@ -62,8 +66,10 @@ export class Steps {
     for (const index of this.indexes) if (this.read.has(index)) this.#showRead(index);
     const asked = document.querySelector(".step.is-focus");
     const kept = this.task.kept("step");
-    if (asked) this.#setFocus(indexOf(asked), true);
-    else if (typeof kept === "number" && kept > 0 && this.#isShown(kept)) this.goTo(kept);
+    if (asked instanceof HTMLElement) {
+      this.#setFocus(indexOf(asked), true);
+      this.#arrive(asked);
+    } else if (typeof kept === "number" && kept > 0 && this.#isShown(kept)) this.goTo(kept);
     else this.#setFocus(this.focus, false);
     const near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: NEAR });
     const seen = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: SEEN });
@@ -210,13 +216,19 @@ export class Steps {
       if (this.#opens) setOpen(article, true);
       this.#setFocus(index, true);
       /** @type {HTMLElement | null} */ (article.querySelector("a.snum"))?.focus({ preventScroll: true });
-      article.scrollIntoView();
+      this.#arrive(article);
     } else if (index <= this.#last) {
       const url = new URL(this.task.data.urls.steps, location.href);
       url.searchParams.set("step", String(index));
       url.hash = `s${index}`;
       location.assign(url);
     }
+  }
+
+  /** @param {HTMLElement} article */
+  #arrive(article) {
+    this.#wentAt = performance.now();
+    article.scrollIntoView();
   }
 
   /** The step after or before the focused one, those of other pages included. @param {1 | -1} direction */
@@ -240,14 +252,15 @@ export class Steps {
     if (!article) return;
     const isNew = index !== this.focus;
     this.article(this.focus)?.classList.remove("is-focus");
-    this.#links.get(this.focus)?.removeAttribute("aria-current");
     this.focus = index;
     article.classList.add("is-focus");
-    this.#links.get(index)?.setAttribute("aria-current", "step");
+    showCurrent(article.id);
     if (!this.#near.has(index)) this.#give(index, article);
     if (!isNew && isKept) return;
     const isUnread = this.read.add(index);
     if (isUnread) this.#showRead(index);
+    // An address names the step that was asked for: a reload leads to where the work is now.
+    if (isKept && location.hash && location.hash !== `#s${index}`) history.replaceState(null, "", location.pathname + location.search);
     if (isKept && (isUnread || this.task.kept("step") !== index)) this.#keep();
     for (const listen of this.#focusListeners) listen(index);
   }
@@ -294,15 +307,20 @@ export class Steps {
       if (isIntersecting) this.#inSight.add(indexOf(target));
       else this.#inSight.delete(indexOf(target));
     }
-    if (this.#inSight.size && !this.#inSight.has(this.focus)) this.#setFocus(Math.min(...this.#inSight), false);
+    if (!this.#inSight.size || this.#inSight.has(this.focus)) return;
+    // Content that arrives above a step moves it away from where somebody has just gone.
+    if (performance.now() - this.#wentAt < SETTLING) this.article(this.focus)?.scrollIntoView();
+    else this.#setFocus(Math.min(...this.#inSight), false);
   }
 
   #listen() {
     on("focusin", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
     on("click", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
+    for (const type of ["wheel", "touchmove"]) on(type, ":root", () => void (this.#wentAt = -Infinity));
     on("hashchange", ":root", () => {
-      const index = /^#s(\d+)$/.exec(location.hash)?.[1];
-      return index !== undefined && Number(index) > this.#last;
+      const index = Number(/^#s(\d+)$/.exec(location.hash)?.[1] ?? -1);
+      this.#wentAt = performance.now();
+      return index > this.#last;
     });
     for (const [name, direction] of /** @type {[string, 1 | -1][]} */ ([["j", 1], ["k", -1]])) key(name, () => this.move(direction));
     this.configuredKey("next_step", () => this.move(1));
