@@ -26,6 +26,7 @@ from traces.converters.native import Native, run_as_native
 from traces.models import ImportedFile, Trace
 from traces.records import sha256_of
 from traces.runs import Converted, ReadingOptions
+from traces.screenshots import with_pictures
 from traces.sources import BytesSource
 from traces.storing import Refused as NoTrace
 from traces.storing import store_run
@@ -103,6 +104,7 @@ def _load_traces(
         if not isinstance(read, Converted):
             raise NotLoadable(f"{TRACES} line {place}: {read.sentence}")
         with acting_in(organisation):
+            read, _ = with_pictures(read, source, keeps_packed=True)
             try:
                 came_in = store_run(read, file)
             except NoTrace as refusal:

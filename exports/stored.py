@@ -43,6 +43,7 @@ from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
 from traces.records import change_from
 from traces.runs import AgentRun
+from traces.screenshots import with_pictures_inside
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20
@@ -180,7 +181,8 @@ class StoredProject:
                 with reading(self._actor):
                     trace = Trace.objects.get(pk=pk)
                     body = Body.objects.only("packed").get(sha256=trace.content_sha256)
-                yield pk, _trace_line(trace, zlib.decompress(body.packed, _GZIP))
+                    native = with_pictures_inside(zlib.decompress(body.packed, _GZIP))
+                yield pk, _trace_line(trace, native)
 
     def configuration_text(self) -> str | None:
         sources = self.configuration_sources()

@@ -4,15 +4,18 @@ A picture that is absent or none is never a lost run: the step keeps its name, a
 """
 
 import hashlib
+import json
 from dataclasses import replace
 
+from traces.converters.native_pages import data_url
 from traces.models import Picture
 from traces.packages import BROKEN
-from traces.pictures import NoPicture, Packed, packed, small_of
+from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
 from traces.runs import AgentRun, Converted, Screenshot, Source, Step, TooLarge
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5
+_HAS_PICTURES = b'"screenshot":{'
 _ABSENT = "it did not come with the trace"
 
 
@@ -32,6 +35,20 @@ def with_pictures(converted: Converted, source: Source, *, keeps_packed: bool = 
             "screenshot that was not there" if screenshot.problem == _ABSENT else "screenshot that is no picture"
         ] += 1
     return replace(converted, run=run), _sentences(run, keeper.refused)
+
+
+def with_pictures_inside(native: bytes) -> bytes:
+    """A stored run, as compact JSON, with its pictures as data URLs: all of it in one line, for an archive."""
+    if _HAS_PICTURES not in native:
+        return native
+    record = json.loads(native)
+    shots = [shot for step in record.get("steps", ()) if (shot := step.get("screenshot")) and shot.get("sha256")]
+    pictures = dict(
+        Picture.objects.filter(sha256__in={shot["sha256"] for shot in shots}).values_list("sha256", "whole")
+    )
+    for shot in shots:
+        shot["data"] = data_url(bytes(pictures[shot["sha256"]]), MEDIA_TYPE)
+    return json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def _sentences(run: AgentRun, refused: list[Screenshot]) -> list[str]:
@@ -72,7 +89,7 @@ class _Keeper:
         return replace(step, screenshot=screenshot)
 
     def _kept(self, told: Screenshot) -> Screenshot:
-        data = told.data or self._beside(told.name)
+        data = told.data or self._beside(told)
         self._found += 1
         if self._found > PICTURES_A_RUN:
             raise NoPicture(f"a run may have {PICTURES_A_RUN:,} screenshots")
@@ -86,15 +103,16 @@ class _Keeper:
             return Screenshot(told.name, b"", picture.sha256, told.width, told.height)
         return Screenshot(told.name, b"", picture.sha256, picture.width, picture.height)
 
-    def _beside(self, name: str) -> bytes:
+    def _beside(self, told: Screenshot) -> bytes:
         try:
-            data = self._source.beside(name) if name else None
+            data = self._source.beside(told.name) if told.name else None
         except TooLarge as problem:
             raise NoPicture(str(problem)) from None
         except BROKEN as problem:
             raise NoPicture(f"it is damaged ({problem})"[:200]) from None
         if data is None:
-            raise NoPicture(_ABSENT)
+            # A run that was here before keeps saying what was wrong with its picture.
+            raise NoPicture(told.problem or _ABSENT)
         return data
 
 

@@ -1,7 +1,7 @@
 """What an agent's tool call is about, whatever the tool is called: kind, title, file, command, edits. Makes no HTML."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from traces.rendering.visible import named
@@ -126,12 +126,26 @@ def title_of(step: Step) -> StepTitle:
     """What the step does: its first call that is told, else its message, else its thought."""
     if step.calls:
         use = use_of(step.calls[0])
+        if use.kind == "web" and (named := _element(step)):
+            use = replace(use, detail=_one_line(use.detail.replace(f"[{named[0]}]", f"[{named[0]}] {named[1]}", 1)))
         more = len(step.calls) - 1
         others = f"and {more} more {'call' if more == 1 else 'calls'}" if more else ""
         return StepTitle(use.kind, use.title, ", ".join(filter(None, (use.detail, others))))
     if message := _one_line(step.message.lstrip("#*->` \n\t")):
         return StepTitle("message", message)
     return StepTitle("message", "Thought" if step.thought.strip() else "Empty step", _one_line(step.thought))
+
+
+def _element(step: Step) -> tuple[int, str] | None:
+    """The number and the text of the labelled element that the first call acts on, where the agent saw a list."""
+    arguments = step.calls[0].arguments
+    number = arguments.get("element") if isinstance(arguments, dict) else None
+    if not isinstance(number, int):
+        return None
+    for line in step.prompt.splitlines():
+        if line.startswith(f"- [{number}] "):
+            return number, line.split("] ", 1)[1]
+    return None
 
 
 def is_noise(step: Step) -> bool:
