@@ -17,9 +17,9 @@ export class StepFeet {
   /** @param {PerStep} rating */
   constructor(rating) {
     this.rating = rating;
-    on("input", ".rate__foot textarea", (event, text) => this.#keep(/** @type {HTMLTextAreaElement} */ (text)));
-    on("change", ".rate__foot select", (event, choice) => this.#keep(/** @type {HTMLSelectElement} */ (choice)));
-    on("keydown", ".rate__foot", (event) => {
+    on("input", ".srate__foot textarea", (event, text) => this.#keep(/** @type {HTMLTextAreaElement} */ (text)));
+    on("change", ".srate__foot select", (event, choice) => this.#keep(/** @type {HTMLSelectElement} */ (choice)));
+    on("keydown", ".srate__foot", (event) => {
       const isEnd = event.key === "Enter" && (event.ctrlKey || event.target instanceof HTMLSelectElement) && !event.shiftKey;
       if (event.key !== "Escape" && !isEnd) return;
       event.preventDefault();
@@ -49,7 +49,7 @@ export class StepFeet {
   /** Draw a step's foot as it has to be, where the step is near. @param {number} index */
   show(index) {
     const article = this.rating.steps.article(index);
-    if (!article?.querySelector(".rate")) return;
+    if (!article?.querySelector(".srate")) return;
     const fields = this.#fields(index);
     const found = article.querySelector(".step__foot");
     if (!fields.size) return found?.remove();

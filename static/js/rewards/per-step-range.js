@@ -10,6 +10,8 @@ export class StepRange {
   /** Where it began; -1 while there is none. */
   #from = -1;
   #to = -1;
+  /** The step that was chosen last, from which a click with Shift counts: scrolling moves the focus, not this. */
+  #chosen = -1;
 
   /** @param {Steps} steps @param {Task} task */
   constructor(steps, task) {
@@ -31,10 +33,10 @@ export class StepRange {
     this.#show();
   }
 
-  /** @param {number} to */
-  #extend(to) {
+  /** @param {number} to @param {number} [from] where a new range begins */
+  #extend(to, from = this.steps.focus) {
     if (this.task.isReadOnly) return;
-    if (this.#from < 0) this.#from = this.steps.focus;
+    if (this.#from < 0) this.#from = from;
     this.#to = to;
     this.steps.goTo(to);
     this.#show();
@@ -71,11 +73,14 @@ export class StepRange {
       if (event.shiftKey) event.preventDefault();
     });
     on("click", ".step__head, .srail__item", (event, part) => {
-      if (!event.shiftKey || (event.target instanceof Element && event.target.closest("button, .rate"))) return;
+      if (!event.shiftKey || (event.target instanceof Element && event.target.closest("button, .srate"))) return;
       event.preventDefault();
       const id = part.closest("article")?.id ?? part.getAttribute("href")?.slice(1) ?? "";
-      this.#extend(Number(id.slice(1)));
+      this.#extend(Number(id.slice(1)), this.#chosen < 0 ? undefined : this.#chosen);
       return true;
+    });
+    on("focusin", "article.step", (event, article) => {
+      this.#chosen = Number(article.id.slice(1));
     });
   }
 }

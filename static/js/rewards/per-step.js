@@ -135,14 +135,14 @@ export class PerStep {
     const words = label?.display ?? (value || "Unlabelled");
     const score = label && this.score ? `, ${signed(label.score)}` : "";
     this.steps.mark(index, { value, words, sub: `${words}${score}${unsure ? ", unsure" : ""}`, hasNote: Boolean(notes) });
-    const rate = this.steps.article(index)?.querySelector(".rate");
+    const rate = this.steps.article(index)?.querySelector(".srate");
     if (rate instanceof HTMLElement) this.#fill(index, rate);
     this.feet.show(index);
   }
 
   /** @param {number} index @param {HTMLElement} slot */
   #draw(index, slot) {
-    const rate = copyOfPart(this.scheme, "rate");
+    const rate = copyOfPart(this.scheme, "srate");
     const legend = rate.querySelector("legend");
     if (legend) legend.textContent = `Label of step ${index}`;
     for (const radio of radiosOf(rate)) radio.name = `${this.scheme.name}-${index}`;
@@ -213,7 +213,7 @@ export class PerStep {
   }
 
   #listen() {
-    on("pointerdown", ".rate", () => {
+    on("pointerdown", ".srate", () => {
       this.#isPressed = true;
     });
     for (const type of /** @type {const} */ (["pointerup", "pointercancel"])) {
@@ -224,14 +224,14 @@ export class PerStep {
         setTimeout(() => this.#widen());
       });
     }
-    on("change", ".rate input", (event, control) => {
+    on("change", ".srate input", (event, control) => {
       const { type, value, checked } = /** @type {HTMLInputElement} */ (control);
       const index = indexOf(control);
       if (type === "checkbox") this.say(new Map([[index, { ...this.detail(index), unsure: checked }]]));
       else this.label([index], value);
     });
-    on("click", ".rate [data-clear]", (event, button) => this.clear([indexOf(button)]));
-    on("click", ".rate [data-note]", (event, button) => void this.feet.open(indexOf(button), "notes", indexOf(button)));
+    on("click", ".srate [data-clear]", (event, button) => this.clear([indexOf(button)]));
+    on("click", ".srate [data-note]", (event, button) => void this.feet.open(indexOf(button), "notes", indexOf(button)));
     on("click", "[data-next-unlabelled]", () => this.#nextUnlabelled());
     this.#key("J", () => this.#nextUnlabelled());
     this.#key("u", () => {
