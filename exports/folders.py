@@ -3,6 +3,7 @@
 Pure: no Django and no database. Every answer about a file names it, with the line.
 """
 
+import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from accounts.configuration import ProjectConfiguration, check_configuration
-from assignments.archives import CONFIGURATION, TRACES, VERSIONS, RecordFiles, parsed_object, read_record
+from assignments.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
 from exports.formats.records import (
     NO_TRACE,
     Answer,
@@ -27,9 +28,8 @@ from exports.formats.records import (
 )
 from traces.changes.derive import derive
 from traces.changes.places import Evidence, JudgedFile
-from traces.converters.native import Native
-from traces.runs import AgentRun, Bounds, Converted, ReadingOptions
-from traces.sources import BytesSource
+from traces.converters.native import run_in
+from traces.runs import AgentRun, Bounds, ReadingOptions
 
 RECORDS_AT_ONCE = 500
 TRACES_KEPT = 8
@@ -216,8 +216,10 @@ class RunFacts:
 
 def run_of(line: bytes) -> AgentRun | None:
     """The run of an archive's line; None for a line that is no trace."""
-    read = next(iter(Native().read(BytesSource(TRACES, line, BOUNDS), ReadingOptions(bounds=BOUNDS))), None)
-    return read.run if isinstance(read, Converted) else None
+    try:
+        return run_in(json.loads(line), ReadingOptions(bounds=BOUNDS))
+    except ValueError:
+        return None
 
 
 def _facts_of(line: bytes) -> TraceFacts:

@@ -11,6 +11,7 @@ Field notes
 - Two lone surrogates that make a pair are one character after a trip through JSON: JSON has no other way to say it.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -99,6 +100,12 @@ def run_as_native(run: AgentRun) -> dict[str, JSON]:
     if run.unknown_events:
         record["unknown_events"] = list(run.unknown_events)
     return record
+
+
+def run_in(value: JSON, options: ReadingOptions) -> AgentRun | None:
+    """The run of one native record that was parsed already; None for a value that is none."""
+    read = _converted(Record(1, value, Counter(), 0), options) if isinstance(value, dict) else None
+    return read.run if isinstance(read, Converted) else None
 
 
 def _is_step(step: dict[str, JSON]) -> bool:
