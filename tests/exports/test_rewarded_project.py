@@ -249,7 +249,7 @@ def test_the_page_offers_the_formats_that_the_schemes_fill_with_their_options(pr
     assert 'name="swebench.container"' in page
 
 
-def test_a_wrong_option_is_refused_by_every_door(project: Project, alice: Client) -> None:
+def test_a_wrong_option_is_refused_by_every_door(project: Project, committed_world: World, alice: Client) -> None:
     refused = alice.post(
         f"/o/acme/api/v1/projects/{project.slug}/exports/",
         json.dumps({"format": "dpo", "options": {"min_score_gap": -1}}),
@@ -263,5 +263,5 @@ def test_a_wrong_option_is_refused_by_every_door(project: Project, alice: Client
     admin = alice.post("/o/acme/admin/exports/export/add/", form)
     assert admin.status_code == 200
     assert "min_score_gap" in admin.content.decode()
-    with acting_in(project.organisation_id):
+    with acting_in(committed_world.acme):
         assert not Export.objects.exists()
