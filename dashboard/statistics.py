@@ -5,7 +5,7 @@ annotations that count at one moment. Nobody waits for them in a request.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from itertools import groupby
@@ -25,7 +25,7 @@ from jobs.actions import request_job
 from jobs.kinds import Part
 from jobs.models import Job
 from rewards.curves import RewardCurves
-from rewards.judgements import Judgement, MalformedRewardsError, judgements
+from rewards.judgements import Judgement, MalformedRewardsError, judgements_in, last_of_each
 from rewards.statistics import RewardTally
 from tenancy.actor import Actor, acting
 from tenancy.errors import Refused
@@ -155,24 +155,13 @@ def _judgements(project: Project, snapshot: Snapshot, models: dict[UUID, str]) -
     counted = Submission.objects.for_project(project).counted_at(snapshot).filter(assignment__trace__in=models)
     rows = counted.order_by("assignment__trace", "pk").values_list("assignment__trace", "assignment__user", "packed")
     for trace, same in groupby(rows.iterator(chunk_size=ROWS_AT_ONCE), key=itemgetter(0)):
-        yield _readable(
-            {
-                "id": str(trace),
-                "annotator": str(user),
-                "annotations": unpack(packed),
-                "trace": {GROUP_BY: models[trace]},
-            }
-            for _, user, packed in same
+        yield last_of_each(
+            one for _, user, packed in same for one in _readable(str(trace), str(user), models[trace], packed)
         )
 
 
-def _readable(records: Iterable[dict[str, Any]]) -> list[Judgement]:
-    """The judgements of the records of one trace. A result that is none of ours, as an archive may bring, has none."""
-    found: list[dict[str, Any]] = []
-    for record in records:
-        try:
-            judgements([record])
-        except MalformedRewardsError:
-            continue
-        found.append(record)
-    return judgements(found)
+def _readable(trace: str, annotator: str, model: str, packed: bytes) -> Iterator[Judgement]:
+    """The judgements of one submission. A result that is none of ours, as an archive may bring, has none."""
+    record = {"id": trace, "annotator": annotator, "annotations": unpack(packed), "trace": {GROUP_BY: model}}
+    with suppress(MalformedRewardsError):
+        yield from judgements_in(record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from math import isfinite
 from typing import Any
@@ -38,7 +39,7 @@ class Judgement:
     categories: tuple[str, ...]
     facts: Mapping[str, Any]
 
-    @property
+    @cached_property
     def first_error(self) -> int | None:
         """The first step that is not correct; None where no error was found."""
         return next((at for at, label in enumerate(self.labels) if decided(label) == -1), None)
@@ -67,12 +68,16 @@ def judgements(annotations: Iterable[Mapping[str, Any]]) -> list[Judgement]:
 
     Raises MalformedRewardsError.
     """
-    found: dict[tuple[tuple[str, int], str], Judgement] = {}
-    for record in annotations:
-        for one in judgements_in(record):
-            found.pop((one.trace, one.annotator), None)
-            found[one.trace, one.annotator] = one
-    return list(found.values())
+    return last_of_each(one for record in annotations for one in judgements_in(record))
+
+
+def last_of_each(found: Iterable[Judgement]) -> list[Judgement]:
+    """Of each annotator the last judgement of a trace, in the order in which they were made."""
+    last: dict[tuple[tuple[str, int], str], Judgement] = {}
+    for one in found:
+        last.pop((one.trace, one.annotator), None)
+        last[one.trace, one.annotator] = one
+    return list(last.values())
 
 
 def judgements_in(record: Mapping[str, Any]) -> Iterator[Judgement]:
