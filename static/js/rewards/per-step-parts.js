@@ -7,7 +7,9 @@ export function copyOfPart(scheme, name) {
   const template = /** @type {HTMLTemplateElement} */ (document.getElementById(`mount-${scheme.name}`));
   const part = /** @type {HTMLElement} */ (template.content.querySelector(`[data-part="${name}"]`)?.cloneNode(true));
   const taken = Object.values(scheme.block.keys);
-  for (const hint of part.querySelectorAll("[data-own]")) if (taken.includes(hint.textContent)) hint.remove();
+  for (const hint of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-own]"))) {
+    if (taken.includes(hint.dataset.own)) hint.remove();
+  }
   return part;
 }
 
