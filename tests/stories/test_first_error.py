@@ -251,6 +251,9 @@ def test_500_steps_open_light_and_each_is_in_reach(world_of_browsers: World, rea
     assert page.evaluate(COUNT_NODES) < NODES
     assert 30_000 < bytes_sent(page) < SENT
     assert 10_000 < bytes_sent(page, suffix=".js") < SCRIPTS
+    page.set_viewport_size({"width": 700, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.set_viewport_size({"width": 1440, "height": 1000})
     # The browser's own jump, the name that a screen reader calls, and the keys.
     page.evaluate("location.hash = '#s499'")
     mark = at_step(page, 499).get_by_role("button", name="First error is here: step 499")
