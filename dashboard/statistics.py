@@ -160,7 +160,7 @@ def _judgements(project: Project, snapshot: Snapshot, models: dict[UUID, str]) -
         )
 
 
-def _readable(trace: str, annotator: str, model: str, packed: bytes) -> Iterator[Judgement]:
+def _readable(trace: str, annotator: str, model: str, packed: bytes | memoryview) -> Iterator[Judgement]:
     """The judgements of one submission. A result that is none of ours, as an archive may bring, has none."""
     record = {"id": trace, "annotator": annotator, "annotations": unpack(packed), "trace": {GROUP_BY: model}}
     with suppress(MalformedRewardsError):

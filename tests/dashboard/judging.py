@@ -105,7 +105,8 @@ class Judging:
         while (job := self.work(asked)).is_open:
             assert not job.stumbles, job.error
         assert job.state == "done", job.error
-        return self.kept().figures
+        figures: dict[str, Any] = self.kept().figures
+        return figures
 
     def kept(self) -> RewardStatistics:
         with acting(self.actor):

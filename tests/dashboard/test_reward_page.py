@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dashboard.models import RewardStatistics
+from jobs.models import Job
 from tenancy.actor import acting
 from tests.dashboard.judging import Judging
 from tests.dashboard.test_project_page import PAGE, plain, queries_of, text_of
@@ -118,7 +119,7 @@ def test_statistics_of_nothing_say_so(judging: Judging, mallory: Client) -> None
 def test_a_computation_that_failed_says_why(judging: Judging, mallory: Client) -> None:
     asked = judging.ask()
     with acting(judging.actor):
-        asked.job.__class__.objects.filter(pk=asked.job_id).update(
+        Job.objects.filter(pk=asked.job_id).update(
             state="failed", finished_at=timezone.now(), error="The disk was full."
         )
     page = plain(text_of(mallory.get(PAGE)))

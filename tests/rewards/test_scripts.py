@@ -1,6 +1,7 @@
 """The documented analysis scripts on an archive, in a process of their own without Django, and what they refuse."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,20 @@ def test_the_documented_scripts_run_unchanged_on_an_archive_without_django(tmp_p
     ]
     for name in ("error_distribution", "reward_curves"):
         assert (work / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_code_of_our_own_page_runs_as_it_stands_there(tmp_path: Path) -> None:
+    records = [rated("a", who, "correct", "incorrect") for who in ("r1", "r2")]
+    work = archived(tmp_path, records, run("a", 2))
+    blocks = re.findall(r"```python\n(.*?)```", Path("docs/analysis.md").read_text(), re.DOTALL)
+    done = script(work, "".join(blocks))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "1 traces, 0.0% without an error",
+        "First error at step 1.0 on average",
+        "Same first error: 1.00",
+    ]
+    assert (work / "figures" / "reward_curves.svg").is_file()
 
 
 def test_in_first_error_mode_with_one_annotator_and_no_error_they_run_too(tmp_path: Path) -> None:

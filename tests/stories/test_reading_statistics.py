@@ -1,6 +1,7 @@
-"""A manager's page of a project with process rewards, in a browser: computed at a click, read as text, in both themes."""
+"""The statistics of process rewards in a browser: computed at a click, read as text, in both themes."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -50,8 +51,9 @@ def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
     reader.open(PAGE)
     expect(page.get_by_role("img", name="First errors by step")).to_be_visible()
     expect(page.get_by_role("img", name="Mean reward up to each step")).to_be_visible()
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of the words
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
         for width in (1440, 768, 360):
             page.set_viewport_size({"width": width, "height": 1000})
             assert not wide(page), width

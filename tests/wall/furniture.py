@@ -23,8 +23,11 @@ from accounts.models import (
 )
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
 from dashboard.models import CountedAnnotation, ProjectTally, RewardStatistics
+from dashboard.statistics import figures_of
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
+from rewards.curves import Curve, RewardCurves
+from rewards.statistics import RewardTally
 from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.changes.model import FileChange
@@ -262,7 +265,8 @@ def _counted_annotation(house: House) -> CountedAnnotation:
 
 
 def _reward_statistics(house: House) -> RewardStatistics:
-    figures = {"reward_curves": [{"agent_model": house.mark, "annotations": 1, "means": [1.0]}]}
+    curves = RewardCurves({house.mark: Curve(1, [1.0], [1])})
+    figures = figures_of(RewardTally(), curves)
     return RewardStatistics.objects.create(
         project=house.rows["accounts.Project"], job=house.rows["jobs.Job"], figures=figures
     )
