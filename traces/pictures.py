@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from io import BytesIO
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 MEDIA_TYPE = "image/webp"
 MOST_PIXELS = 40_000_000
@@ -57,7 +57,7 @@ def _decoded(data: bytes, formats: tuple[str, ...] = _FORMATS) -> Image.Image:
         if opened.width * opened.height > MOST_PIXELS:
             raise NoPicture(f"it has {opened.width:,} by {opened.height:,} pixels, more than {MOST_PIXELS:,} in all")
         return opened.convert("RGBA" if opened.has_transparency_data else "RGB")
-    except Image.UnidentifiedImageError:
+    except UnidentifiedImageError:
         raise NoPicture("it is no PNG, JPEG or WebP picture") from None
     except Image.DecompressionBombError:
         raise NoPicture(f"it has more than {MOST_PIXELS:,} pixels") from None

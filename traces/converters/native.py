@@ -43,7 +43,8 @@ _RUN_MEMBERS = frozenset(
         "file_events", "patch", "unknown_events",
     }
 )  # fmt: skip
-_SAID_AND_DONE = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_TEXTS = ("message", "thought", "prompt", "at")
+_SAID_AND_DONE = frozenset({*_TEXTS, "tool_calls"})
 _STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error"})
 _FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
@@ -113,9 +114,7 @@ def _is_step(step: dict[str, JSON]) -> bool:
 
 
 def _step_as_native(step: Step) -> dict[str, JSON]:
-    record: dict[str, Any] = {
-        key: value for key in ("message", "thought", "prompt", "at") if (value := getattr(step, key))
-    }
+    record: dict[str, Any] = {key: value for key in _TEXTS if (value := getattr(step, key))}
     if step.calls:
         record["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
@@ -173,10 +172,11 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
         _call(call, f"{place}.tool_calls[{index}]", report)
         for index, call in enumerate(members(value, "tool_calls", place))
     ]
-    texts = {key: text_member(value, key, f"{place}.{key}") for key in ("message", "thought", "prompt", "at")}
+    # Any, as the members of a step have several types.
+    its: dict[str, Any] = {key: text_member(value, key, f"{place}.{key}") for key in _TEXTS}
     if isinstance(value.get("screenshot"), dict):
         _count_unknown(value["screenshot"], SCREENSHOT_MEMBERS, "steps[].screenshot.", report)
-    return Step(calls=tuple(calls), **texts, **page_of(value, place))
+    return Step(calls=tuple(calls), **its, **page_of(value, place))
 
 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
