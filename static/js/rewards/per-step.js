@@ -36,7 +36,7 @@ export class PerStep {
     this.feet = new StepFeet(this);
     this.score = this.block.show_running_score ? new RunningScore(steps.count) : null;
     steps.panel.append(copyOfPart(scheme, "panel"));
-    steps.bar.append(copyOfPart(scheme, "hints"));
+    steps.bar.append(copyOfPart(scheme, "range"), copyOfPart(scheme, "hints"));
     steps.onNear((index, slot) => this.#draw(index, slot));
     steps.onFocus(() => this.#widen());
     task.onModeChange(() => this.redraw());
