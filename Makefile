@@ -108,7 +108,7 @@ bench: $(INSTALLED)
 	  --override-ini "timeout=1800" --capture=no $(PYTEST)
 
 # The exports for training, in the trainers and the harness that they are for. Not part of make test: it installs
-# torch, TRL and swebench from PyPI (about 2 GB) into an environment of its own.
+# torch, TRL and swebench from PyPI (1.5 GB) into an environment of its own.
 train-check: $(INSTALLED)
 	@$(TRAIN)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(TRAIN)
 	$(TRAIN)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/train-check.txt
