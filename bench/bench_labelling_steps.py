@@ -9,7 +9,6 @@ from statistics import median
 from typing import Any, cast
 
 import pytest
-from django.conf import settings
 from playwright.sync_api import Browser
 
 from accounts.actions.projects import publish_configuration
@@ -63,7 +62,7 @@ def measure(chromium: Browser, site: ServedSite, stage: Stage, number: int, mode
         assignment = cast(Assignment, claim_next(project=stage.project, user=user))
     path = f"/o/{stage.organisation.slug}/p/{stage.project.slug}/tasks/{assignment.pk}/steps/"
     with chromium.new_context(viewport={"width": 1440, "height": 1000}) as context:
-        context.add_cookies([cookie(settings.SESSION_COOKIE_NAME, session_of(user))])
+        context.add_cookies([cookie("__Host-session", session_of(user))])
         context.add_init_script(WATCH)
         page = context.new_page()
         page.goto(site.address + path)
