@@ -37,6 +37,7 @@ export class Steps {
   #last = Infinity;
   #opens;
   #wentAt = -Infinity;
+  #isShowing = false;
 
   /** @param {Task} task @param {Scheme} scheme */
   constructor(task, scheme) {
@@ -142,15 +143,6 @@ export class Steps {
     if (article && this.#near.has(index)) this.#tell(index, article);
   }
 
-  /** Load what is needed later while the site can still be reached, once somebody works. @param {() => Promise<unknown>} load */
-  whenUsed(load) {
-    let isUsed = false;
-    on("focusin", "main", () => {
-      if (!isUsed) load().catch(() => (isUsed = false));
-      isUsed = true;
-    });
-  }
-
   /**
    * A key of the configuration by what it does ("correct", or a label's value), which comes before the page's own.
    * @param {string} name @param {(index: number) => boolean | void} act
@@ -254,7 +246,9 @@ export class Steps {
     this.article(this.focus)?.classList.remove("is-focus");
     this.focus = index;
     article.classList.add("is-focus");
-    showCurrent(article.id);
+    // It measures the rail: once a frame, when the page is laid out anyway.
+    if (!this.#isShowing) requestAnimationFrame(() => this.#showFocus());
+    this.#isShowing = true;
     if (!this.#near.has(index)) this.#give(index, article);
     if (!isNew && isKept) return;
     const isUnread = this.read.add(index);
@@ -263,6 +257,11 @@ export class Steps {
     if (isKept && location.hash && location.hash !== `#s${index}`) history.replaceState(null, "", location.pathname + location.search);
     if (isKept && (isUnread || this.task.kept("step") !== index)) this.#keep();
     for (const listen of this.#focusListeners) listen(index);
+  }
+
+  #showFocus() {
+    this.#isShowing = false;
+    showCurrent(`s${this.focus}`);
   }
 
   /** @param {number} index */
