@@ -174,7 +174,12 @@ def test_without_confirmation_a_mark_is_set_at_once_and_undone(world_of_browsers
 def test_what_a_project_adds_is_kept_and_stored(world_of_browsers: World, reader: Reader) -> None:
     """Neutral steps, the better action, doubt; a configured key comes before the page's own; the draft stays."""
     keys = {"correct": "u", "incorrect": "x", "next_step": "n"}
-    extras = {"allow_neutral": True, "ask_correction": True, "allow_unsure": True, "keyboard_shortcuts": keys}
+    extras: dict[str, Any] = {
+        "allow_neutral": True,
+        "ask_correction": True,
+        "allow_unsure": True,
+        "keyboard_shortcuts": keys,
+    }
     page = at_trace(world_of_browsers, reader, first_error={"require_confirmation": False}, **extras)
     page.keyboard.press("u")
     page.keyboard.press("n")
