@@ -1,6 +1,6 @@
 """The list of a project's traces: what it can be narrowed to, how many traces each choice has, and its orders."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from django.db.models import Count, F, Func, Q, QuerySet, TextField
