@@ -7,13 +7,14 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 INCOMPLETE := $(VENV)/.incomplete
+TRAIN := .local/train/venv
 TSC := node_modules/.package-lock.json
 
 # A Python that the system replaced, or a moved checkout, leaves an environment that finds nothing any more.
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test test-all test-chosen test-rest test-stories lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench
+.PHONY: install run test test-all test-chosen test-rest test-stories lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
 
 install: $(INSTALLED)
 
@@ -105,6 +106,14 @@ lock:
 bench: $(INSTALLED)
 	$(RUN) -m pytest bench --quiet --override-ini "python_files=bench_*.py" --override-ini "python_functions=bench_*" \
 	  --override-ini "timeout=1800" --capture=no $(PYTEST)
+
+# The exports for training, in the trainers and the harness that they are for. Not part of make test: it installs
+# torch, TRL and swebench from PyPI (1.5 GB) into an environment of its own.
+train-check: $(INSTALLED)
+	@$(TRAIN)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(TRAIN)
+	$(TRAIN)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/train-check.txt
+	$(RUN) -m tests.exports.training_files .local/train/files
+	$(TRAIN)/bin/python tests/exports/train_check.py .local/train/files
 
 # The virtual environment and caches; the data of development stay in .local.
 clean:

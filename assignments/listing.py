@@ -1,10 +1,9 @@
 """The lists of annotations: what they can be narrowed to, and the rows as a page shows them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -16,13 +15,12 @@ from assignments.models import Assignment, AssignmentState, Submission, Withdraw
 from assignments.models.submissions import SubmissionQuerySet
 from assignments.records import annotator_names
 from assignments.summaries import summaries_of
-from jobs.wording import storable
 from tenancy.actor import active_organisation
+from traces.filters import Filters
 from traces.listing import Choice
 
 ANNOTATIONS_ON_A_PAGE = 50
 
-_FIELDS = ("annotator", "trace", "state", "show")
 STATES = {"counted": "Counted", "surplus": "Surplus", "withdrawn": "Withdrawn"}
 _WITHDRAWN = Exists(Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk")))
 _IN_STATE = {
@@ -33,27 +31,15 @@ _IN_STATE = {
 
 
 @dataclass(frozen=True)
-class AnnotationFilters:
-    """What an address asks a project's list for; what it cannot be asked for is left out."""
+class AnnotationFilters(Filters):
+    """What an address asks a project's list of annotations for."""
 
     annotator: str = ""
     trace: str = ""
     state: str = ""
     show: str = ""
 
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "AnnotationFilters":
-        values = {name: storable(query.get(name, "").strip(), 300) for name in _FIELDS}
-        if values["state"] not in STATES:
-            values["state"] = ""
-        if values["show"] != "skips":
-            values["show"] = ""
-        return cls(**values)
-
-    def query_string(self, **changes: str) -> str:
-        """The address' part behind "?", with some filters changed; the first page of the list."""
-        asked = replace(self, **changes)
-        return urlencode({name: value for name in _FIELDS if (value := getattr(asked, name))})
+    allowed = {"state": STATES, "show": ("skips",)}
 
     @property
     def narrows(self) -> bool:

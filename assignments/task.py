@@ -57,9 +57,24 @@ class ShownScheme:
             "annotation_type": self.scheme.annotation_type,
             "target": self.kind.target,
             "module": self.module,
-            "block": getattr(self.scheme, self.kind.block).model_dump(mode="json"),
+            "block": self.kind.settings(self.scheme),
             "description": self.scheme.description,
         }
+
+
+def judges_steps(configuration: ProjectConfiguration) -> bool:
+    """Whether a scheme judges what the agent did step by step, which needs the trace whatever the display says."""
+    return "agentic_steps" in _targets(configuration)
+
+
+def starts_with_steps(configuration: ProjectConfiguration) -> bool:
+    """Whether steps are judged and nothing else is: then the work begins at the trace, not at the files."""
+    return _targets(configuration) == {"agentic_steps"}
+
+
+def _targets(configuration: ProjectConfiguration) -> set[str]:
+    types = scheme_types()
+    return {types[scheme.annotation_type].target for scheme in configuration.annotation_schemes}
 
 
 def shown_schemes(assignment: Assignment, annotator: str) -> tuple[ShownScheme, ...]:
@@ -107,6 +122,7 @@ def task_data(
         "tab": tab,
         "urls": urls,
         "schemes": [scheme.data for scheme in shown_schemes(assignment, membership.annotator_name)],
+        "steps": assignment.trace.steps_count,
         "files": [
             {
                 "index": file.index,

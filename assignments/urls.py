@@ -7,7 +7,8 @@ from assignments.views import annotations, claims, task
 urlpatterns = [
     path("next/", claims.next_task, name="next-task"),
     path("palette/<int:version>.css", task.palette_sheet, name="palette"),
-    path("tasks/<uuid:assignment_id>/", task.task_files, name="task"),
+    path("tasks/<uuid:assignment_id>/", task.task_start, name="task"),
+    path("tasks/<uuid:assignment_id>/files/", task.task_files, name="task-files"),
     path("tasks/<uuid:assignment_id>/steps/", task.task_steps, name="task-steps"),
     path("tasks/<uuid:assignment_id>/guidelines/", task.task_guidelines, name="task-guidelines"),
     path(
@@ -24,6 +25,7 @@ urlpatterns = [
         task.task_step_part,
         name="task-step-fragment",
     ),
+    path("tasks/<uuid:assignment_id>/pictures/<slug:sha256>/<slug:size>.webp", task.task_picture, name="task-picture"),
     path("tasks/<uuid:assignment_id>/release/", claims.release_task, name="release-task"),
     path("tasks/<uuid:assignment_id>/skip/", claims.skip_task, name="skip-task"),
     path("annotations/", annotations.project_annotations, name="annotations"),

@@ -9,7 +9,7 @@ from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Organisation, Project, User
 from jobs.models import Job
-from potato_site.management.commands.load_demo import CONFIGURATION
+from potato_site.management.commands.load_demo import DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
 from traces.imports import ImportTraces
@@ -35,7 +35,7 @@ def build_stage(annotators: int) -> Stage:
         for user in users:
             add_member(user=user, role=Role.ANNOTATOR, annotator_name=user.username)
         project = create_project(slug="review", name="Review")
-        source = CONFIGURATION.read_text(encoding="utf-8")
+        source = (DEMO / "code-review.yaml").read_text(encoding="utf-8")
         places = f"annotations_per_trace: {PLACES}"
         publish_configuration(project=project, source=source.replace("annotations_per_trace: 2", places))
     return Stage(organisation, project, users)

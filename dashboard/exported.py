@@ -1,19 +1,35 @@
 """What of a project can be exported, and how far its last exports are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from accounts.configuration import ProjectConfiguration
 from accounts.models import Project
-from exports.formats.registry import formats
+from exports.formats.options import known_options, values_of
+from exports.formats.registry import Format, formats
 from exports.models import Export
 from jobs.models import OPEN_STATES
 from traces.sources import in_words
 
 EXPORTS_SHOWN = 8
+_IN_SIGHT = frozenset({"min_score_gap"})
 _TONES = {"Ready": "added", "Failed": "bad", "Cancelled": "neutral", "Removed": "neutral"}
+
+
+@dataclass(frozen=True)
+class ChosenOption:
+    """An option of a format as a field. `values` are what it takes, the usual one first; empty for a text or, with
+    `is_number`, a number. `is_in_sight` says that it stands beside the button, and not behind "Options"."""
+
+    field: str
+    label: str
+    description: str
+    values: list[str]
+    is_number: bool
+    usual: str
+    is_in_sight: bool
 
 
 @dataclass(frozen=True)
@@ -23,6 +39,15 @@ class Choice:
     name: str
     label: str
     is_open: bool
+    options: list[ChosenOption]
+
+    @property
+    def in_sight(self) -> list[ChosenOption]:
+        return [option for option in self.options if option.is_in_sight]
+
+    @property
+    def behind(self) -> list[ChosenOption]:
+        return [option for option in self.options if not option.is_in_sight]
 
 
 @dataclass(frozen=True)
@@ -57,10 +82,30 @@ def choices_for(configuration: ProjectConfiguration, last: Iterable[Row]) -> lis
     types = {scheme.annotation_type for scheme in configuration.annotation_schemes}
     on_their_way = {row.format for row in last if row.is_open}
     return [
-        Choice(name, format.label, name in on_their_way)
+        Choice(name, format.label, name in on_their_way, list(_options(format)))
         for name, format in formats().items()
         if not format.annotation_types or format.annotation_types & types
     ]
+
+
+def given_options(format: str, sent: Mapping[str, str]) -> dict[str, str]:
+    """What the form of the project's page says of that format's options, empty fields left out."""
+    if format not in formats():
+        return {}
+    return {name: value for name in formats()[format].options.model_fields if (value := sent.get(f"{format}.{name}"))}
+
+
+def _options(format: type[Format]) -> Iterator[ChosenOption]:
+    for name, option in known_options({format.name: format}).items():
+        yield ChosenOption(
+            field=f"{format.name}.{name}",
+            label=name.replace("_", " ").capitalize(),
+            description=option.description,
+            values=values_of(format.options, name),
+            is_number=isinstance(option.default, float),
+            usual=f"{option.default:g}" if isinstance(option.default, float) else "",
+            is_in_sight=name in _IN_SIGHT,
+        )
 
 
 def _row(export: Export) -> Row:

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.configuration.distributions import Distribution
@@ -17,8 +17,10 @@ from accounts.configuration.wording import title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
-from dashboard.exported import choices_for, last_exports
+from dashboard.exported import choices_for, given_options, last_exports
 from dashboard.figures import Status, choices_of, days_left, days_of, people_of, status_of
+from dashboard.rewards import rewards_of
+from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
@@ -73,24 +75,40 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "days_left": days_left(status, days),
             "chart": day_chart(days),
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
+            "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
             "exports": exports,
             "formats": choices_for(configuration, exports) if configuration and allowed(request, Right.EXPORT) else [],
         },
     )
 
 
+@requires(Right.SEE_ANNOTATIONS)
+@require_POST
+def project_statistics(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Have the statistics of process rewards computed anew."""
+    found = _project(request, project)
+    try:
+        request_statistics(project=found)
+    except TooSoon as refused:
+        messages.warning(request, refused.sentence)
+    else:
+        messages.success(request, "The statistics of process rewards are being computed.")
+    return redirect(f"{reverse('project', args=[found.slug])}#rewards")
+
+
 @requires(Right.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
     """GET: the last exports, as the part of the page that is loaded again while one is made. POST: ask for one, in the
-    `format` that the form sends."""
+    `format` that the form sends, with that format's options."""
     found = _project(request, project)
     if request.method != "POST":
         part = render(request, "dashboard/partials/exports.html", {"exports": last_exports(found)})
         part["Cache-Control"] = "no-store"
         return part
     try:
-        export = request_export(project=found, format=request.POST.get("format", ""), options={})
+        format = request.POST.get("format", "")
+        export = request_export(project=found, format=format, options=given_options(format, request.POST))
     except NotExportable as refused:
         messages.error(request, refused.sentence)
     else:

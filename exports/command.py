@@ -5,6 +5,7 @@ Pure: where records come from is the door's to say.
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,10 @@ from typing import Any, Protocol
 
 from exports.folders import Folder, read_configuration
 from exports.formats.archive import Archive
-from exports.formats.options import Options, known_options, read_options
+from exports.formats.options import KnownOption, Options, known_options, read_options
 from exports.formats.records import Refusal, Source
 from exports.formats.registry import Format, format_named, formats
-from exports.writing import write_export, write_folder
+from exports.writing import left_out_of, write_export, write_folder
 
 
 class UsageError(Refusal):
@@ -58,7 +59,7 @@ def add_arguments(parser: Parser, *, input_is_required: bool) -> None:
         help="the project's configuration; without -o the archive's files go into its output_annotation_dir",
     )
     parser.add_argument("--manifest", type=Path, metavar="FILE", help="also write what the export holds, as JSON")
-    for name, option in known_options(formats()).items():
+    for name, option in _flags().items():
         described = f"{option.description} ({', '.join(option.formats)})"
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, help=described)
 
@@ -71,9 +72,8 @@ def read_request(given: Mapping[str, Any]) -> Request:
         raise UsageError(f"Say which format with -f. The formats are: {', '.join(formats())}.")
     try:
         format = format_named(name)
-        options = read_options(
-            format.options, {name: given[name] for name in known_options(formats()) if given[name] is not None}
-        )
+        chosen = {name: given[name] for name in _flags() if given[name] is not None}
+        options = read_options(format.options, chosen | (format.options_by(output) if output else {}))
     except Refusal as refusal:
         raise UsageError(refusal.sentence) from None
     folder = None
@@ -86,6 +86,11 @@ def read_request(given: Mapping[str, Any]) -> Request:
             )
         folder = output_folder(configuration)
     return Request(format, options, output, folder, given["manifest"])
+
+
+def _flags() -> dict[str, KnownOption]:
+    """The options that have a flag."""
+    return {name: option for name, option in known_options(formats()).items() if not option.is_in_file_name}
 
 
 def output_folder(configuration: Path) -> Path:
@@ -102,8 +107,11 @@ def output_folder(configuration: Path) -> Path:
     return folder
 
 
-def export(request: Request, source: Source) -> str:
-    """Write what was asked for; answers a sentence about it. Raises Refusal where nothing can be written."""
+def export(request: Request, source: Source) -> tuple[str, list[str]]:
+    """Write what was asked for; answers a sentence about it, and what a person should know besides.
+
+    Raises Refusal where nothing can be written.
+    """
     format = request.format(source.project, request.options)
     try:
         if request.folder is not None:
@@ -116,8 +124,13 @@ def export(request: Request, source: Source) -> str:
     if request.manifest is not None:
         request.manifest.write_text(json.dumps(manifest.as_json(), indent=2) + "\n", encoding="utf-8")
     rows = "1 row" if manifest.rows == 1 else f"{manifest.rows:,} rows"
-    chosen = "".join(f", {name} {value}" for name, value in manifest.options.items())
-    return f"{written}: {rows} of {manifest.format}{chosen}, {manifest.bytes:,} bytes, sha256 {manifest.sha256}"
+    chosen = "".join(f", {name} {_shown(value)}" for name, value in manifest.options.items() if value not in ("", []))
+    said = f"{written}: {rows} of {manifest.format}{chosen}, {manifest.bytes:,} bytes, sha256 {manifest.sha256}"
+    return said, [*filter(None, [left_out_of(format)]), *manifest.remarks]
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -130,7 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         request = read_request(given)
         with Folder(given["input"], given["config"]) as folder:
-            print(export(request, folder))
+            said, remarks = export(request, folder)
+        print(said)
+        for remark in remarks:
+            print(remark, file=sys.stderr)
     except UsageError as refusal:
         parser.error(refusal.sentence)
     except Refusal as refusal:

@@ -14,8 +14,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from assignments.archives import ANNOTATIONS, TRACES
 from exports import storage
-from exports.formats.archive import ANNOTATIONS, TRACES
 from exports.formats.options import read_options
 from exports.formats.records import Refusal
 from exports.formats.registry import Format, format_named
@@ -25,9 +25,11 @@ from exports.writing import (
     SCHEMA_VERSION,
     Digest,
     configuration_members,
+    demand_rows,
     in_blocks,
     options_of,
     rows_of,
+    write_gathered,
     write_zip,
 )
 from jobs.kinds import JobFailed, Part
@@ -140,11 +142,12 @@ class _Work:
         """The whole file: its head and tail or its ZIP, its hash as the storage gives it back, and its manifest."""
         export, format, cursor = self._export, self._format, self._cursor
         format.finish(self._source)
-        if not format.rows:
-            raise Refusal(format.nothing())
+        if format.gathers:
+            self._gather()
+        demand_rows(format)
         if format.is_archive:
             self._pack()
-        else:
+        elif not format.gathers:
             head, tail = self._piece(format.head(), "head"), self._piece(format.tail(), "tail")
             export.parts = [*head, *export.parts, *tail]
         export.sha256, export.bytes = _whole_of(export)
@@ -161,6 +164,8 @@ class _Work:
             "rows": format.rows,
             "bytes": export.bytes,
             "sha256": export.sha256,
+            "left_out": format.left_out,
+            "remarks": format.remarks(),
             "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in export.parts],
         }
         export.save(update_fields=["parts", "sha256", "bytes", "rows", "ready_at", "expires_at", "manifest"])
@@ -194,6 +199,19 @@ class _Work:
                 pass
             export.parts = []
             self._keep(file, digest, "zip")
+
+    def _gather(self) -> None:
+        """The whole file out of the notes in the pieces."""
+        export, names = self._export, [part["name"] for part in self._export.parts]
+        with _buffer() as file:
+            notes = (block for name in names for block in storage.read(name))
+            write_gathered(file, self._format, notes, settings.EXPORT_SCRATCH)
+            file.seek(0)
+            digest = Digest()
+            for _ in digest.passing(iter(lambda: file.read(storage.BLOCK), b"")):
+                pass
+            export.parts = []
+            self._keep(file, digest, "gathered")
 
     def _piece(self, content: bytes, member: str) -> list[dict[str, Any]]:
         """The content as a part of its own, if there is any."""

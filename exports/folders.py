@@ -4,9 +4,6 @@ Pure: no Django and no database. Every answer about a file names it, with the li
 """
 
 import json
-import shutil
-import tempfile
-import zipfile
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
@@ -14,15 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Self
 
 from accounts.configuration import ProjectConfiguration, check_configuration
-from exports.formats.archive import ANNOTATIONS, CONFIGURATION, TRACES, VERSIONS
+from assignments.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
 from exports.formats.records import (
-    KINDS,
     NO_TRACE,
     Answer,
-    Kind,
     Need,
     Project,
     Record,
@@ -30,17 +25,14 @@ from exports.formats.records import (
     Resolve,
     TraceFacts,
     Wanted,
-    json_text,
 )
 from traces.changes.derive import derive
 from traces.changes.places import Evidence, JudgedFile
-from traces.converters.native import Native
-from traces.runs import Bounds, Converted, ReadingOptions
-from traces.sources import BytesSource
+from traces.converters.native import run_in
+from traces.runs import AgentRun, Bounds, ReadingOptions
 
 RECORDS_AT_ONCE = 500
 TRACES_KEPT = 8
-_DOCUMENT_BYTES = 256 * 2**20
 _LINE_BYTES = 512 * 2**20
 BOUNDS = Bounds(line_bytes=_LINE_BYTES, document_bytes=_LINE_BYTES)
 """A line of an archive holds a whole run."""
@@ -53,10 +45,9 @@ class Folder:
     """
 
     def __init__(self, path: Path, configuration: Path | None = None) -> None:
-        self._unpacked: tempfile.TemporaryDirectory[str] | None = None
-        folder = self._folder(path)
-        self._annotations = _annotations(path, folder)
-        self._traces = folder / TRACES if folder and (folder / TRACES).is_file() else None
+        self._files = RecordFiles(path)
+        folder = self._files.folder
+        self._traces = self._files.traces
         self._versions = folder / VERSIONS if folder and not configuration else None
         self._configuration = configuration or (folder / CONFIGURATION if folder else None)
         if configuration and not configuration.is_file():
@@ -69,8 +60,7 @@ class Folder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._unpacked:
-            self._unpacked.cleanup()
+        self._files.__exit__(kind, error, traceback)
 
     @cached_property
     def project(self) -> Project:
@@ -134,7 +124,7 @@ class Folder:
         found = []
         with self._versions.open("rb") as file:
             for place, line in enumerate(file, 1):
-                entry = _parsed(line, f"{VERSIONS} line {place}")
+                entry = parsed_object(line, f"{VERSIONS} line {place}")
                 number, text, note = (entry.get(key) for key in ("version", "source", "note"))
                 if not (isinstance(number, int) and isinstance(text, str) and isinstance(note, str)):
                     raise Refusal(f"{VERSIONS} line {place} must have a version, a source and a note.")
@@ -149,26 +139,9 @@ class Folder:
             return None
         return _text(self._configuration)
 
-    def _folder(self, path: Path) -> Path | None:
-        """The folder to read, None for a lone file. A ZIP is unpacked to where it can be read at any place."""
-        if path.is_dir():
-            return path
-        if not path.is_file():
-            raise Refusal(f"There is no file or folder {path}.")
-        if not zipfile.is_zipfile(path):
-            return None
-        self._unpacked = tempfile.TemporaryDirectory(prefix="potato-archive-")
-        folder = Path(self._unpacked.name)
-        with zipfile.ZipFile(path) as archive:
-            for name in (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS):
-                if name in archive.namelist():
-                    with archive.open(name) as packed, (folder / name).open("wb") as file:
-                        shutil.copyfileobj(packed, file, 2**20)
-        return folder
-
     def _records(self) -> Iterator[Record]:
         places = self._places
-        for where, value in _objects(self._annotations):
+        for where, value in self._files.objects():
             yield read_record(value, where, places)
 
     def _adjudicated(self) -> Iterator[Record]:
@@ -178,7 +151,9 @@ class Folder:
                 found = True
                 yield record
         if not found:
-            raise Refusal(f"{self._annotations} has no adjudicated annotation. Use --resolve all, or adjudicate first.")
+            raise Refusal(
+                f"{self._files.annotations} has no adjudicated annotation. Use --resolve all, or adjudicate first."
+            )
 
     def _latest(self) -> Iterator[int]:
         latest: dict[tuple[str, int], tuple[str, int]] = {}
@@ -192,23 +167,9 @@ class Folder:
         """Where each trace stands in the file of traces, by id and version, as the number of its entry in _offsets."""
         self._offsets = array("Q")
         found: dict[tuple[str, int], int] = {}
-        if self._traces is None:
-            return found
-        versions: dict[str, int] = {}
-        offset = 0
-        with self._traces.open("rb") as file:
-            for place, line in enumerate(file, 1):
-                if line.strip():
-                    entry = _parsed(line, f"{TRACES} line {place}")
-                    name, version = entry.get("external_id", entry.get("id")), entry.get("trace_version")
-                    if not isinstance(name, str):
-                        raise Refusal(f"{TRACES} line {place}: id must be text.")
-                    # Whoever writes no version writes the versions of a trace one after another.
-                    version = version if isinstance(version, int) else versions.get(name, 0) + 1
-                    versions[name] = version
-                    found[name, version] = len(self._offsets)
-                    self._offsets.append(offset)
-                offset += len(line)
+        for key, offset, _ in self._files.trace_entries():
+            found[key] = len(self._offsets)
+            self._offsets.append(offset)
         return found
 
     def _facts(self, place: Hashable) -> TraceFacts:
@@ -231,9 +192,19 @@ class Folder:
 class RunFacts:
     """What a run as it was imported says."""
 
-    task_description: str | None
-    agent_model: str
-    evidence: Evidence
+    run: AgentRun
+
+    @property
+    def task_description(self) -> str | None:
+        return self.run.task
+
+    @property
+    def agent_model(self) -> str:
+        return self.run.agent_model
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return Evidence.of(derive(self.run).files)
 
     def operation(self, path: str) -> str | None:
         file = self.evidence.files.get(path)
@@ -243,40 +214,18 @@ class RunFacts:
         return self.evidence.files.get(path)
 
 
+def run_of(line: bytes) -> AgentRun | None:
+    """The run of an archive's line; None for a line that is no trace."""
+    try:
+        return run_in(json.loads(line), ReadingOptions(bounds=BOUNDS))
+    except ValueError:
+        return None
+
+
 def _facts_of(line: bytes) -> TraceFacts:
     """What the line of a trace says; a line that is no trace says nothing."""
-    read = next(iter(Native().read(BytesSource(TRACES, line, BOUNDS), ReadingOptions(bounds=BOUNDS))), None)
-    if not isinstance(read, Converted):
-        return NO_TRACE
-    return RunFacts(read.run.task, read.run.agent_model, Evidence.of(derive(read.run).files))
-
-
-def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | None = None) -> Record:
-    """A record out of JSON. Raises Refusal where it is none."""
-    if not isinstance(value, dict):
-        raise Refusal(f"{where} is not a JSON object, so it is no annotation.")
-    for key in ("id", "annotator", "timestamp"):
-        if not isinstance(value.get(key), str):
-            raise Refusal(f"{where}: {key} must be text. A record has id, annotator, timestamp and annotations.")
-    if not isinstance(value.get("annotations"), dict):
-        raise Refusal(f"{where}: annotations must be an object with a part for each scheme.")
-    version, made_under = value.get("trace_version", 1), value.get("configuration_version")
-    kind = value.get("kind", "normal")
-    if not _is_number(version) or not (made_under is None or _is_number(made_under)):
-        raise Refusal(f"{where}: trace_version and configuration_version must be whole numbers from 1.")
-    if kind not in KINDS:
-        raise Refusal(f"{where}: kind must be one of {', '.join(KINDS)}.")
-    known: Kind = kind
-    return Record(
-        id=value["id"],
-        annotator=value["annotator"],
-        timestamp=value["timestamp"],
-        annotations_text=json_text(value["annotations"]),
-        trace_version=version,
-        configuration_version=made_under,
-        kind=known,
-        trace=(places or {}).get((value["id"], version)),
-    )
+    run = run_of(line)
+    return NO_TRACE if run is None else RunFacts(run)
 
 
 def read_configuration(text: str, name: str) -> ProjectConfiguration:
@@ -285,82 +234,6 @@ def read_configuration(text: str, name: str) -> ProjectConfiguration:
     if checked.configuration is None:
         raise Refusal("\n".join(f"{name}, {problem}" for problem in checked.errors))
     return checked.configuration
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _annotations(path: Path, folder: Path | None) -> Path:
-    if folder is None:
-        return path
-    found = folder / ANNOTATIONS
-    if not found.is_file():
-        raise Refusal(
-            f"{path} has no {ANNOTATIONS}. Name an archive, a folder with {ANNOTATIONS}, or a file of records."
-        )
-    return found
-
-
-def _objects(path: Path) -> Iterator[tuple[str, Any]]:
-    """The records of a file of lines, or of one document that is a record or a list of them, each with its place."""
-    with path.open("rb") as file:
-        if _is_document(file):
-            yield from _document(path, file)
-            return
-        for place, line in enumerate(file, 1):
-            if line.strip():
-                where = f"{path.name} line {place}"
-                yield where, _json(line, where)
-
-
-def _is_document(file: BinaryIO) -> bool:
-    """Whether the file's first line is not whole JSON, or is a list."""
-    first = b""
-    while not first.strip() and (line := file.readline(_DOCUMENT_BYTES)):
-        first = line
-    file.seek(0)
-    try:
-        return isinstance(json.loads(first or b"{}"), list)
-    except ValueError:
-        # The broken first line of a file of lines is told as such: the second one begins a record again.
-        return not first.lstrip().startswith(b"{") or not first.rstrip().endswith(b"}")
-
-
-def _document(path: Path, file: BinaryIO) -> Iterator[tuple[str, Any]]:
-    data = file.read(_DOCUMENT_BYTES + 1)
-    if len(data) > _DOCUMENT_BYTES:
-        raise Refusal(
-            f"{path.name} is one document of over {_DOCUMENT_BYTES >> 20} MiB. Write a record a line (JSONL)."
-        )
-    document = _json(data, path.name)
-    if not isinstance(document, list):
-        yield path.name, document
-        return
-    for place, value in enumerate(document, 1):
-        yield f"{path.name} record {place}", value
-
-
-def _parsed(line: bytes, where: str) -> dict[str, Any]:
-    value = _json(line, where)
-    if not isinstance(value, dict):
-        raise Refusal(f"{where} is not a JSON object.")
-    return value
-
-
-def _json(data: bytes, where: str) -> Any:
-    try:
-        return json.loads(data, parse_constant=_no_constant)
-    except UnicodeDecodeError as error:
-        raise Refusal(f"{where} is not UTF-8: byte {error.start} cannot be decoded.") from None
-    except json.JSONDecodeError as error:
-        raise Refusal(f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from None
-    except (ValueError, RecursionError) as error:
-        raise Refusal(f"{where} is not JSON that can be read: {error}.") from None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _text(path: Path) -> str:

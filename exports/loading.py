@@ -13,9 +13,9 @@ from accounts.actions.organisations import add_member, change_member
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project, User
 from assignments.actions.restoring import restore
+from assignments.archives import TRACES
 from assignments.models import Kind
 from exports.folders import BOUNDS, Folder
-from exports.formats.archive import TRACES
 from exports.formats.records import Record, json_text
 from tenancy import audit
 from tenancy.actor import acting_in
@@ -26,6 +26,7 @@ from traces.converters.native import Native, run_as_native
 from traces.models import ImportedFile, Trace
 from traces.records import sha256_of
 from traces.runs import Converted, ReadingOptions
+from traces.screenshots import with_pictures
 from traces.sources import BytesSource
 from traces.storing import Refused as NoTrace
 from traces.storing import store_run
@@ -103,6 +104,7 @@ def _load_traces(
         if not isinstance(read, Converted):
             raise NotLoadable(f"{TRACES} line {place}: {read.sentence}")
         with acting_in(organisation):
+            read, _ = with_pictures(read, source, keeps_packed=True)
             try:
                 came_in = store_run(read, file)
             except NoTrace as refusal:

@@ -97,9 +97,10 @@ class Export(TenantModel):
     @property
     def file_name(self) -> str:
         """What a download is called."""
-        suffix = formats()[self.format].suffix if self.format in formats() else ""
+        suffix = formats()[self.format].kind_of_file(self.options)[0] if self.format in formats() else ""
         return f"{self.project.slug}-{self.format}-{self.requested_at:%Y%m%d-%H%M%S}{suffix}"
 
     @property
     def media_type(self) -> str:
-        return formats()[self.format].media_type if self.format in formats() else "application/octet-stream"
+        known = formats().get(self.format)
+        return known.kind_of_file(self.options)[1] if known else "application/octet-stream"

@@ -11,11 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import ValidationError
-
+from assignments.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from exports.folders import Folder
-from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from exports.formats.options import KnownOption, known_options
+from exports.formats.options import KnownOption, known_options, read_options, values_of
 from exports.formats.records import Record, Refusal, json_text
 from exports.formats.registry import Format, formats
 from exports.writing import write_export
@@ -36,9 +34,12 @@ records. `--config CONFIG.yaml` names a configuration that does not lie in it; `
 exported, with its size and SHA-256. An export that selects nothing says so, exits with 1 and writes no file.
 """
 _EXAMPLE_HEAD = """\
-## The example
+## The examples
 
-Every file below is made of this one record of an invented review:
+The files of reviews below are made of this one invented record:
+"""
+_REWARDS_HEAD = """\
+The files of process rewards are made of these two, of two runs of one task:
 """
 _ARCHIVE_FILES = {
     ANNOTATIONS: "the records, with `configuration_version`, and with `kind` where it is not `normal`",
@@ -52,6 +53,7 @@ _NEEDS = {
     "task_description": "the task description",
     "operations": "what became of each file",
     "files": "the changed lines",
+    "run": "the whole run",
 }
 _EXAMPLE: dict[str, Any] = {
     "inline_comments": [
@@ -69,6 +71,28 @@ _EXAMPLE: dict[str, Any] = {
 }
 
 
+_REWARDS: tuple[dict[str, Any], ...] = (
+    {"mode": "first_error", "first_error_step": None, "total_steps": 2, "labels": [1, 1]},
+    {
+        "mode": "first_error",
+        "first_error_step": 1,
+        "total_steps": 2,
+        "labels": [1, -1],
+        "label_origin": ["given", "given"],
+        "correction": "Run the tests again.",
+    },
+)
+_RUNS = tuple(
+    {
+        "id": f"trace_{number}",
+        "task_description": "Fix the failing test.",
+        "steps": [
+            {"message": "Look at the test.", "tool_calls": [{"name": "read", "arguments": {"path": "test_a.py"}}]},
+            {"message": last},
+        ],
+    }
+    for number, last in ((1, "Now it passes."), (2, "I give up."))
+)
 _TRACE = {
     "id": "trace_042",
     "task_description": "Round prices to cents.",
@@ -86,7 +110,8 @@ _TRACE = {
 def formats_reference() -> str:
     """The whole page, with a part for each installed format."""
     record = json.dumps(json.loads(_record().text), indent=2)
-    parts = [_HEAD, _EXAMPLE_HEAD, f"```json\n{record}\n```\n"]
+    rewards = "\n".join(record.text for record in _rewarded())
+    parts = [_HEAD, _EXAMPLE_HEAD, f"```json\n{record}\n```\n", _REWARDS_HEAD, f"```json\n{rewards}\n```\n"]
     return "\n".join([*parts, *(_part(format) for format in formats().values())])
 
 
@@ -95,10 +120,7 @@ def _part(format: type[Format]) -> str:
     if format.is_archive:
         blocks.append(_table(("file", "holds"), [(f"`{name}`", text) for name, text in _ARCHIVE_FILES.items()]))
     if options := known_options({format.name: format}):
-        rows = [
-            (f"`--{name.replace('_', '-')}`", _values(format, name, one), one.description)
-            for name, one in options.items()
-        ]
+        rows = [(_named(name, one), _values(format, name, one), one.description) for name, one in options.items()]
         blocks.append(_table(("option", "values", "chooses"), rows))
     if example := _example(format):
         blocks.append(f"```{_language(format)}\n{example.rstrip()}\n```")
@@ -120,48 +142,56 @@ def _facts(format: type[Format]) -> str:
         f"- File: `{format.suffix}`, {format.media_type}",
         f"- Made of: the answers to {types}" if types else "- Made of: whole records",
     ]
-    if needs:
+    if format.needs_traces:
+        lines.append(f"- Asks the trace for: {needs}; without `traces.jsonl` there is no export")
+    elif needs:
         lines.append(f'- Asks the trace for: {needs}; without `traces.jsonl` they are null, empty or "unknown"')
     return "\n".join(lines)
 
 
+def _named(name: str, option: KnownOption) -> str:
+    return f"`{name}`; a command takes it from -o" if option.is_in_file_name else f"`--{name.replace('_', '-')}`"
+
+
 def _values(format: type[Format], name: str, option: KnownOption) -> str:
     """The values that this format takes, the default first."""
-    default = format.options.model_fields[name].default
-    choices = sorted((one for one in option.choices if _is_taken(format, name, one)), key=lambda one: one != default)
-    return ", ".join(f"`{one}`" for one in choices) or "any"
-
-
-def _is_taken(format: type[Format], name: str, value: str) -> bool:
-    try:
-        format.options.model_validate({name: value})
-    except ValidationError:
-        return False
-    return True
+    if values := values_of(format.options, name):
+        return ", ".join(f"`{value}`" for value in values)
+    return f"any, else `{option.default}`" if option.default not in ("", ()) else "any"
 
 
 def _record() -> Record:
     return Record("trace_042", "reviewer_01", "2026-03-01T10:00:00Z", json_text(_EXAMPLE))
 
 
+def _rewarded() -> list[Record]:
+    parts = [json_text({"process_reward": rewards}) for rewards in _REWARDS]
+    at = "2026-03-01T10:00:00Z"
+    return [Record(str(run["id"]), "reviewer_01", at, part) for run, part in zip(_RUNS, parts, strict=True)]
+
+
 def _example(format: type[Format]) -> str:
     """What the format writes for the example; nothing for a format of other annotations, and for an archive."""
     if format.is_archive:
         return ""
+    is_reviews = not format.annotation_types or not format.annotation_types <= {"process_reward"}
+    records, traces = ([_record()], [_TRACE]) if is_reviews else (_rewarded(), _RUNS)
     with TemporaryDirectory() as folder:
-        (Path(folder) / ANNOTATIONS).write_text(f"{_record().text}\n", encoding="utf-8")
-        (Path(folder) / TRACES).write_text(f"{json_text(_TRACE)}\n", encoding="utf-8")
-        written = Path(folder) / f"example{format.suffix}"
+        (Path(folder) / ANNOTATIONS).write_text("".join(f"{record.text}\n" for record in records), encoding="utf-8")
+        (Path(folder) / TRACES).write_text("".join(f"{json_text(trace)}\n" for trace in traces), encoding="utf-8")
+        suffix = ".json" if format.suffix == ".zip" else format.suffix
+        written = Path(folder) / f"example{suffix}"
         try:
             with Folder(Path(folder), None) as source:
-                write_export(format(source.project, format.options()), source, written)
+                options = read_options(format.options, format.options_by(written))
+                write_export(format(source.project, options), source, written)
         except Refusal:
             return ""
         return written.read_bytes().decode("utf-8").replace("\r\n", "\n")
 
 
 def _language(format: type[Format]) -> str:
-    return {".jsonl": "json", ".json": "json"}.get(format.suffix, "text")
+    return {".jsonl": "json", ".json": "json", ".zip": "json"}.get(format.suffix, "text")
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

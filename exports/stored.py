@@ -23,6 +23,7 @@ from accounts.configuration.annotations import timestamp
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission
+from exports.folders import run_of
 from exports.formats.records import (
     NO_TRACE,
     Answer,
@@ -41,6 +42,8 @@ from tenancy.snapshots import Snapshot
 from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
 from traces.records import change_from
+from traces.runs import AgentRun
+from traces.screenshots import with_pictures_inside
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20
@@ -94,6 +97,7 @@ class StoredProject:
     """A source of records: a project's counted submissions in the order of their making, at the snapshot."""
 
     names_every_version = True
+    has_traces = True
 
     def __init__(self, project: ProjectRow, actor: Actor, snapshot: Snapshot) -> None:
         self._row = project
@@ -177,7 +181,8 @@ class StoredProject:
                 with reading(self._actor):
                     trace = Trace.objects.get(pk=pk)
                     body = Body.objects.only("packed").get(sha256=trace.content_sha256)
-                yield pk, _trace_line(trace, zlib.decompress(body.packed, _GZIP))
+                    native = with_pictures_inside(zlib.decompress(body.packed, _GZIP))
+                yield pk, _trace_line(trace, native)
 
     def configuration_text(self) -> str | None:
         sources = self.configuration_sources()
@@ -367,6 +372,12 @@ class _StoredFacts:
     @property
     def agent_model(self) -> str:
         return self._exact("agent_model", _NAME_LENGTH, "agent_model")
+
+    @cached_property
+    def run(self) -> AgentRun | None:
+        with reading(self._actor):
+            packed = Body.objects.only("packed").get(sha256=self._row["content_sha256"]).packed
+        return run_of(zlib.decompress(packed, _GZIP))
 
     def operation(self, path: str) -> str | None:
         stored = self._stored.get(storable(path, _PATH_LENGTH), ())

@@ -15,7 +15,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
-from exports.formats.archive import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from assignments.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from exports.formats.notes import noted
 from exports.formats.records import NO_TRACE, Record, Refusal, Source, json_text
 from exports.formats.registry import Format
 
@@ -57,6 +58,8 @@ class Manifest:
     rows: int
     bytes: int
     sha256: str
+    left_out: dict[str, int]
+    remarks: list[str]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -80,8 +83,43 @@ def body_of(format: Format, source: Source) -> Iterator[bytes]:
     for portion in source.records(format.resolve, held=bool(format.needs)):
         yield from in_blocks(rows_of(format, source, portion))
     format.finish(source)
+    if not format.gathers:
+        demand_rows(format)
+
+
+def demand_rows(format: Format) -> None:
+    """Raises Refusal where the file would have no row."""
     if not format.rows:
-        raise Refusal(format.nothing())
+        raise Refusal(f"{format.nothing()} {left_out_of(format)}".rstrip())
+
+
+def demand_traces(format: Format, source: Source) -> None:
+    """Raises Refusal where the format needs traces and there are none."""
+    if format.needs_traces and not source.has_traces:
+        raise Refusal(
+            f"There is no {TRACES}, and {format.name} needs it: only traces know their steps, tasks and patches. "
+            f"Put it beside {ANNOTATIONS}, or name an archive that has both (-f archive writes one)."
+        )
+
+
+def left_out_of(format: Format) -> str:
+    """What is not in the file, as a sentence; "" where nothing was left out."""
+    counts = (f"{many:,} {reason.replace('_', ' ')}" for reason, many in sorted(format.left_out.items()))
+    listed = ", ".join(counts)
+    return f"Left out: {listed}." if listed else ""
+
+
+def manifest_of(format: Format, digest: Digest) -> Manifest:
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        format=format.name,
+        options=options_of(format),
+        rows=format.rows,
+        bytes=digest.size,
+        sha256=digest.sha256,
+        left_out=format.left_out,
+        remarks=format.remarks(),
+    )
 
 
 def in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -108,6 +146,7 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
 
     Missing folders are made. Raises Refusal, and leaves no file, where nothing is selected.
     """
+    demand_traces(format, source)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not format.is_archive:
         return _write_file(format, source, path)
@@ -119,7 +158,7 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
         file.seek(0)
         for _ in digest.passing(_blocks(file)):
             pass
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.size, digest.sha256)
+    return manifest_of(format, digest)
 
 
 def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
@@ -140,8 +179,7 @@ def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
                 (Path(unfinished) / name).replace(folder / name)
             else:
                 (folder / name).unlink(missing_ok=True)
-    annotations = contents[ANNOTATIONS]
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, annotations.size, annotations.sha256)
+    return manifest_of(format, contents[ANNOTATIONS])
 
 
 def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -163,7 +201,7 @@ def configuration_members(source: Source) -> Iterator[tuple[str, Iterable[bytes]
 def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iterable[bytes]]]) -> None:
     """Pack the members and their manifest."""
     contents: dict[str, Digest] = {}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL) as archive:
+    with _zip(file) as archive:
         for name, pieces in members:
             digest = contents[name] = Digest()
             with archive.open(_entry(name), "w", force_zip64=True) as packed:
@@ -171,6 +209,25 @@ def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iter
                     packed.write(piece)
         with archive.open(_entry(MANIFEST), "w") as packed:
             packed.write(archive_manifest(format, contents))
+
+
+def write_gathered(file: IO[bytes], format: Format, notes: Iterable[bytes], folder: Path) -> None:
+    """The whole file of a format that gathers. Raises Refusal where there is nothing in it."""
+    with noted(notes, folder) as found:
+        if format.zips:
+            with _zip(file) as archive:
+                for name, pieces in format.members(found):
+                    # A small file is written in one go: its header then says its size, and no room is kept for more.
+                    with archive.open(_entry(name), "w", force_zip64=not isinstance(pieces, list)) as packed:
+                        for piece in in_blocks(pieces):
+                            packed.write(piece)
+        else:
+            file.writelines(in_blocks(format.gathered(found)))
+    demand_rows(format)
+
+
+def _zip(file: IO[bytes]) -> zipfile.ZipFile:
+    return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
 
 
 def archive_manifest(format: Format, contents: dict[str, Digest]) -> bytes:
@@ -197,10 +254,16 @@ def _write_file(format: Format, source: Source, path: Path) -> Manifest:
         # What stands at the head may be known after the last row only.
         body.writelines(body_of(format, source))
         body.seek(0)
+        if format.gathers:
+            write_gathered(file, format, _blocks(body), path.parent)
+            file.seek(0)
+            for _ in digest.passing(_blocks(file)):
+                pass
+            return manifest_of(format, digest)
         file.writelines(digest.passing([format.head()]))
         file.writelines(digest.passing(_blocks(body)))
         file.writelines(digest.passing([format.tail()]))
-    return Manifest(SCHEMA_VERSION, format.name, options_of(format), format.rows, digest.size, digest.sha256)
+    return manifest_of(format, digest)
 
 
 @contextmanager

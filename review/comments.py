@@ -20,8 +20,8 @@ from review.configuration import InlineCommentsBlock
 from traces.changes.places import SIDES, Evidence, JudgedFile, Side
 
 KEYS = (
-    "file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "side", "comment_id",
-    "created_at",
+    "file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "unsure", "side",
+    "comment_id", "created_at",
 )  # fmt: skip
 _SIDES: dict[str | None, Side] = {None: "new", **{side: side for side in SIDES}}
 _COMMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -40,6 +40,7 @@ class InlineComment(TypedDict):
     severity: NotRequired[str]
     comment: str
     suggestion: NotRequired[str]
+    unsure: NotRequired[bool]
     side: Side
     comment_id: str
     created_at: str
@@ -57,6 +58,7 @@ class _Comment:
     severity: str | None
     comment: str
     suggestion: str | None
+    is_unsure: bool
     side: str | None
     comment_id: str | None
     created_at: str | None
@@ -128,6 +130,7 @@ def _read(answers: object) -> Iterator[tuple[_Comment, list[Gap]]]:
             severity=given.text("severity") or None,
             comment=given.text("comment") or "",
             suggestion=given.text("suggestion"),
+            is_unsure=bool(given.switch("unsure")),
             side=given.text("side"),
             comment_id=given.text("comment_id"),
             created_at=given.text("created_at"),
@@ -165,6 +168,9 @@ def _gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidence) -> 
     if comment.suggestion is not None and not block.allow_suggestions:
         sentence = f"{where}: comments carry no suggestion in this project."
         yield refused(("suggestion",), "suggestions_off", sentence, place)
+    if comment.is_unsure and not block.allow_unsure:
+        sentence = f"{where}: comments are not marked as unsure in this project."
+        yield refused(("unsure",), "unsure_off", sentence, place)
 
 
 def _choice_gaps(
@@ -215,6 +221,7 @@ def _finished(comment: _Comment, comment_id: str, created_at: str) -> InlineComm
         "severity": comment.severity,
         "comment": comment.comment,
         "suggestion": comment.suggestion,
+        "unsure": comment.is_unsure or None,
         "side": _SIDES[comment.side],
         "comment_id": comment_id,
         "created_at": created_at,

@@ -161,16 +161,12 @@ class InlineCommentsBlock(Block):
     """Whether a comment may carry replacement code."""
     min_comments: Annotated[int, Field(ge=0, le=100)] = 0
     """How many comments a submission needs."""
-    allow_unsure: Annotated[bool, Field(json_schema_extra={"const": False})] = False
-    """Whether a comment may be marked as unsure. Not available yet."""
+    allow_unsure: bool = False
+    """Whether a comment may be marked as unsure."""
 
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         yield from repeated(given, "categories", "value")
-        if given.get("allow_unsure") is True:
-            yield Remark(
-                ("allow_unsure",), "not_available", "allow_unsure is not available yet. Remove it or set it to false."
-            )
         if given.get("require_severity") is True and not _has_severity(given):
             yield without_effect("require_severity", "severity is not enabled.")
 

@@ -1,6 +1,54 @@
-"""What the documented analysis scripts import: statistics and plots of process rewards. No Django and no database."""
+"""What the documented analysis scripts import: records from files, statistics and plots of process rewards.
 
+No Django and no database.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from assignments.archives import RecordFiles, Refusal, read_record
+from rewards.judgements import MalformedRewardsError, judgements_in
 from rewards.plots import plot_error_distribution, plot_reward_curves
 from rewards.statistics import process_reward_stats
+from traces.converters.facts import facts_of
+from traces.runs import ReadingOptions
+from traces.tasks import task_of
 
-__all__ = ["plot_error_distribution", "plot_reward_curves", "process_reward_stats"]
+__all__ = ["load_annotations", "plot_error_distribution", "plot_reward_curves", "process_reward_stats"]
+
+
+def load_annotations(path: str | Path) -> list[dict[str, Any]]:
+    """The records at the path, as they stand there: `{id, annotator, timestamp, annotations, ...}`.
+
+    `path` is what `-i` of the export command takes: an archive (folder or ZIP), a folder with `annotations.jsonl`
+    alone, or a lone file of records. Where there is a `traces.jsonl`, each record of one of its traces gets `trace`:
+    the facts `agent_model`, `task_id`, `instance_id`, `repo` and `tags`, empty where the trace does not say. Raises
+    Refusal, which names file and line, for what is no record, no trace, or no process rewards.
+    """
+    loaded = []
+    with RecordFiles(Path(path)) as files:
+        facts = _facts(files)
+        for where, value in files.objects():
+            record = read_record(value, where)
+            try:
+                list(judgements_in(value))
+            except MalformedRewardsError as problem:
+                raise Refusal(f"{where}: {problem}") from None
+            known = facts.get((record.id, record.trace_version))
+            loaded.append({**value, "trace": known} if known else value)
+    return loaded
+
+
+def _facts(files: RecordFiles) -> dict[tuple[str, int], dict[str, Any]]:
+    """What each trace says of itself, by its id and version; its steps are not looked at."""
+    found = {}
+    for key, _, entry in files.trace_entries():
+        run = facts_of(entry, ReadingOptions()).run()
+        found[key] = {
+            "agent_model": run.agent_model,
+            "task_id": task_of(run),
+            "instance_id": run.instance_id,
+            "repo": run.repo,
+            "tags": list(run.tags),
+        }
+    return found

@@ -331,6 +331,19 @@ class ProcessRewardScheme(SchemeConfiguration):
             "prev_step": shortcuts.prev_step,
         }
 
+    @property
+    def named_keys(self) -> list[tuple[str, str]]:
+        """What can be marked by key, in words, with the key of each."""
+        names = {"correct": "Correct so far", "incorrect": "First error is here"}
+        if self.mode == "per_step":
+            names = {label.value: label.display for label in self.per_step.labels}
+        return [(name, self.keys[value]) for value, name in names.items() if value in self.keys]
+
+    @property
+    def shows_titles_alone(self) -> bool:
+        """Whether the content of a step is shown only to who opens it."""
+        return self.mode == "first_error" and not self.first_error.show_step_content
+
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
         mode = given.get("mode")

@@ -10,6 +10,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from accounts.configuration.answers import Answers, Gap, is_whole, missing, refused
 from rewards.configuration import ProcessRewardScheme
+from rewards.derived import contradictions
 
 KEYS = (
     "mode", "first_error_step", "all_correct", "reviewed_to", "neutral_steps", "correction", "unsure",
@@ -41,15 +42,18 @@ class _Given:
         given = Answers({} if answers is None else answers, "a first-error judgement", KEYS)
         self.step = given.number("first_error_step")
         self.reviewed_to = given.number("reviewed_to")
-        self.total_steps = given.number("total_steps")
         self.all_correct = given.switch("all_correct")
         self.unsure = given.switch("unsure")
         self.correction = given.text("correction") or ""
-        self.mode = given.text("mode")
-        self.reveal = given.text("reveal")
         self.neutral_steps = given.numbers("neutral_steps")
         self.labels = given.numbers("labels")
-        self.label_origin = given.texts("label_origin")
+        self.derived = {
+            "mode": given.text("mode"),
+            "total_steps": given.number("total_steps"),
+            "labels": self.labels,
+            "label_origin": given.texts("label_origin"),
+            "reveal": given.text("reveal"),
+        }
         self.gaps = given.gaps
 
     @property
@@ -73,7 +77,10 @@ def missing_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> tupl
 
 def result_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> FirstError:
     """The judgement of answers that nothing is missing of."""
-    given = _Given(answers)
+    return _result(_Given(answers), scheme, steps)
+
+
+def _result(given: _Given, scheme: ProcessRewardScheme, steps: int) -> FirstError:
     correct = steps if given.step is None else given.step
     result: FirstError = {
         "mode": "first_error",
@@ -106,8 +113,8 @@ def _origins(correct: int, steps: int) -> list[Origin]:
 
 
 def _gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
-    yield from _judgement_gaps(given, scheme, steps)
-    yield from _derived_gaps(given, scheme, steps)
+    wrong = list(_judgement_gaps(given, scheme, steps))
+    yield from wrong or contradictions(given.derived, _result(given, scheme, steps), "the judgement")
     end = steps if given.step is None else given.step
     for index, step in enumerate(given.neutral_steps or ()):
         if not scheme.allow_neutral:
@@ -139,22 +146,6 @@ def _judgement_gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> I
     elif not scheme.first_error.allow_no_error:
         sentence = "All steps correct is not an answer in this project. Mark the first wrong step, or skip the trace."
         yield refused(("all_correct",), "no_error_off", sentence)
-
-
-def _derived_gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
-    """What follows from the judgement may be sent, as a result is, but says nothing else than we do."""
-    correct = steps if given.step is None else min(max(given.step, 0), steps)
-    expected = {
-        "mode": "first_error",
-        "total_steps": steps,
-        "labels": _labels(correct, steps),
-        "label_origin": _origins(correct, steps),
-        "reveal": scheme.reveal,
-    }
-    for key, value in expected.items():
-        said = getattr(given, key)
-        if said is not None and said != value:
-            yield refused((key,), "not_derived", f"{key} follows from the judgement and is not what it was sent as.")
 
 
 def _short(number: int) -> str:

@@ -6,13 +6,14 @@ A step that is not rated is null, never 0. Sums are exact: scores are added as t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, NotRequired, TypedDict
 
 from accounts.configuration.answers import Answers, Gap, missing, refused, shown
 from accounts.configuration.wording import listed
 from rewards.configuration import ProcessRewardScheme
+from rewards.derived import contradictions
 
 KEYS = ("mode", "step_details", "total_steps", "labels", "label_origin", "cumulative_score", "reveal")
 DETAIL_KEYS = ("label", "error_category", "notes", "correction", "unsure")
@@ -65,12 +66,14 @@ class _Given:
 
     def __init__(self, answers: object) -> None:
         given = Answers({} if answers is None else answers, "ratings of steps", KEYS)
-        self.mode = given.text("mode")
-        self.reveal = given.text("reveal")
-        self.total_steps = given.number("total_steps")
-        self.cumulative_score = given.real("cumulative_score")
-        self.labels = given.list_of("labels")
-        self.label_origin = given.list_of("label_origin")
+        self.derived = {
+            "mode": given.text("mode"),
+            "total_steps": given.number("total_steps"),
+            "labels": given.list_of("labels"),
+            "cumulative_score": given.real("cumulative_score"),
+            "label_origin": given.list_of("label_origin"),
+            "reveal": given.text("reveal"),
+        }
         details = given.object("step_details")
         self.gaps = given.gaps
         self.details: dict[int, _Detail] = {}
@@ -99,7 +102,10 @@ def missing_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> tupl
 
 def result_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> PerStep:
     """The ratings of answers that nothing is missing of."""
-    given = _Given(answers)
+    return _result(_Given(answers), scheme, steps)
+
+
+def _result(given: _Given, scheme: ProcessRewardScheme, steps: int) -> PerStep:
     scores = _scores(given, scheme, steps)
     result: PerStep = {
         "mode": "per_step",
@@ -109,7 +115,7 @@ def result_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> PerSt
             str(index): _finished(detail) for index, detail in sorted(given.details.items()) if detail.label
         },
         "cumulative_score": float(sum((score for score in scores if score is not None), Decimal(0))),
-        "label_origin": _origins(scores),
+        "label_origin": [None if score is None else "given" for score in scores],
     }
     if scheme.reveal == "progressive":
         result["reveal"] = "progressive"
@@ -119,10 +125,6 @@ def result_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> PerSt
 def _scores(given: _Given, scheme: ProcessRewardScheme, steps: int) -> list[Decimal | None]:
     labels = {index: detail.label for index, detail in given.details.items() if detail.label}
     return [scheme.per_step.score(labels[index]) if index in labels else None for index in range(steps)]
-
-
-def _origins(scores: list[Decimal | None]) -> list[Literal["given"] | None]:
-    return [None if score is None else "given" for score in scores]
 
 
 def _finished(detail: _Detail) -> StepDetail:
@@ -148,7 +150,7 @@ def _gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Ga
     elif steps and len(unrated) == steps:
         yield missing((), "nothing_rated", "Rate at least one step.")
     if not found:
-        yield from _derived_gaps(given, scheme, steps)
+        yield from contradictions(given.derived, _result(given, scheme, steps), "the ratings")
 
 
 def _detail_gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
@@ -199,20 +201,3 @@ def _extra_gaps(index: int, detail: _Detail, scheme: ProcessRewardScheme, first_
     if detail.unsure and not scheme.allow_unsure:
         sentence = f"Step {index}: steps are not marked as unsure in this project."
         yield refused(("unsure",), "unsure_off", sentence)
-
-
-def _derived_gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
-    """What follows from the ratings may be sent, as a result is, but says nothing else than we do."""
-    scores = _scores(given, scheme, steps)
-    expected: Mapping[str, object] = {
-        "mode": "per_step",
-        "total_steps": steps,
-        "labels": [None if score is None else float(score) for score in scores],
-        "cumulative_score": float(sum((score for score in scores if score is not None), Decimal(0))),
-        "label_origin": _origins(scores),
-        "reveal": scheme.reveal,
-    }
-    for key, value in expected.items():
-        said = getattr(given, key)
-        if said is not None and said != value:
-            yield refused((key,), "not_derived", f"{key} follows from the ratings and is not what it was sent as.")

@@ -5,13 +5,13 @@ Drawn with matplotlib, which is loaded when a picture is asked for. PNG, SVG or 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards.statistics import Judgement, judgements
+from rewards.curves import grouped
+from rewards.judgements import PARTS, Judgement, judgements
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-BINS = 10
-UNKNOWN = "unknown"
 _MOST_GROUPS = 10
+_LONGEST_NAME = 48
+_LONGEST_LINE = 70
+_RED = "#ef4444"
+FACTS = ("agent_model", "task_id", "instance_id", "repo", "tags", "annotator")
+"""What `load_annotations` knows of the trace of a record, and who judged it."""
 
 
 def plot_error_distribution(
@@ -37,17 +40,25 @@ def plot_error_distribution(
     """
     found = _some(annotations)
     figure, axes = _frame(title)
-    errors = [(one.first_error, len(one.labels)) for one in found if one.first_error is not None]
+    errors = [one for one in found if one.first_error is not None]
     if normalize_by_trace_length:
-        shares = [at / (length - 1) if length > 1 else 0.0 for at, length in errors]
-        axes.hist(shares, bins=[edge / BINS for edge in range(BINS + 1)], color="#ef4444", edgecolor="white")
+        parts = Counter(one.part_of_first_error for one in errors)
+        axes.bar(
+            [at / PARTS for at in range(PARTS)],
+            [parts[at] for at in range(PARTS)],
+            width=1 / PARTS,
+            align="edge",
+            color=_RED,
+            edgecolor="white",
+        )
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         axes.set_xlabel("Place of the first error, from the first step to the last")
     else:
-        last = max((length for _, length in errors), default=1)
-        counts = [sum(at == step for at, _ in errors) for step in range(last)]
-        axes.bar(range(last), counts, color="#ef4444", width=0.9)
+        last = max((len(one.labels) for one in errors), default=1)
+        positions = Counter(one.first_error for one in errors)
+        axes.bar(range(last), [positions[step] for step in range(last)], color=_RED, width=0.9)
+        axes.set_xlim(-0.6, last - 0.4)
         axes.set_xlabel("Step of the first error")
         _whole_numbers(axes.xaxis)
     _whole_numbers(axes.yaxis)
@@ -76,17 +87,20 @@ def plot_reward_curves(
     `group_by` is a fact of the trace ("agent_model", "task_id", "repo", ...) or "annotator"; what lacks it is in the
     group "unknown". At each step the mean is over the group's traces that are so long; a step that was not rated adds
     nothing. The band is the middle half. Beyond ten groups the smallest are drawn as one, "other". Raises ValueError
-    where no annotation has process rewards.
+    where no annotation has process rewards, and for a `group_by` that is no fact.
     """
+    found = _some(annotations)
+    if group_by not in FACTS and not any(group_by in one.facts for one in found):
+        raise ValueError(f"Annotations cannot be grouped by {group_by!r}. Choose one of {', '.join(FACTS)}.")
     figure, axes = _frame(title)
     lines: list[tuple[Line2D, str]] = []
-    for name, group in _groups(_some(annotations), group_by):
-        curves = [list(accumulate(label or 0.0 for label in one.labels)) for one in group]
+    for name, group in grouped(found, group_by, _MOST_GROUPS):
+        curves = [one.curve for one in group]
         longest = max(len(curve) for curve in curves)
         at_step = [sorted(curve[step] for curve in curves if step < len(curve)) for step in range(longest)]
         means = [sum(values) / len(values) for values in at_step]
         (line,) = axes.plot(range(longest), means, marker="o", markersize=3)
-        lines.append((line, f"{name} (n = {len(group)})"))
+        lines.append((line, f"{_shown(name)} (n = {len(group)})"))
         if len(group) > 1:
             low = [_quantile(values, 0.25) for values in at_step]
             high = [_quantile(values, 0.75) for values in at_step]
@@ -110,18 +124,6 @@ def _some(annotations: Iterable[Mapping[str, Any]]) -> list[Judgement]:
     return found
 
 
-def _groups(found: Sequence[Judgement], group_by: str) -> list[tuple[str, list[Judgement]]]:
-    """Largest first."""
-    groups: dict[str, list[Judgement]] = defaultdict(list)
-    for one in found:
-        groups[str(one.facts.get(group_by) or UNKNOWN)].append(one)
-    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-    if len(ordered) <= _MOST_GROUPS:
-        return ordered
-    rest = [one for _, group in ordered[_MOST_GROUPS - 1 :] for one in group]
-    return [*ordered[: _MOST_GROUPS - 1], ("other", rest)]
-
-
 def _quantile(ordered: Sequence[float], share: float) -> float:
     """Linear between the two values next to it, as numpy's default."""
     place = share * (len(ordered) - 1)
@@ -136,21 +138,33 @@ def _frame(title: str) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(title, loc="left", fontweight="bold", pad=18, parse_math=False)
+    lines = [_shown(line, _LONGEST_LINE) for line in title.splitlines()]
+    axes.set_title("\n".join(lines), loc="left", fontweight="bold", pad=18, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#e4e4e7", linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes
 
 
+def _shown(text: str, longest: int = _LONGEST_NAME) -> str:
+    """On one line, not too long for the picture, and without what no file of a picture can hold."""
+    printable = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    return printable if len(printable) <= longest else f"{printable[: longest - 1]}…"
+
+
 def _whole_numbers(axis: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def _written(figure: Figure, output_path: str | Path) -> Figure:
+    import matplotlib
+
     path = Path(output_path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    # One picture is the same file each time: no random ids and no clock. Text stays text.
+    with matplotlib.rc_context({"svg.hashsalt": "potato", "svg.fonttype": "none"}):
+        is_svg = path.suffix.lower() == ".svg"
+        figure.savefig(path, dpi=150, metadata={"Date": None, "Creator": None} if is_svg else None)
     return figure

@@ -5,14 +5,15 @@ Pure: no Django and no database, so that the site and the offline commands read 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from accounts.configuration.answers import Gap
+from accounts.configuration.distributions import Distribution
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
-from rewards import first_error, per_step
+from rewards import counting, first_error, per_step
 from rewards.configuration import ProcessRewardScheme
 from traces.changes.places import Evidence
 
@@ -22,6 +23,37 @@ class ProcessReward(SchemeType):
     target: ClassVar[Target] = "agentic_steps"
     block = "per_step"
     configuration = ProcessRewardScheme
+    template = "rewards/process_reward.html"
+    module = "js/rewards/process-reward.js"
+    activity = "Process rewards"
+    icon = "footprints"
+
+    @classmethod
+    def colours(cls, scheme: ProcessRewardScheme) -> Mapping[str, str]:
+        """Of first-error mode those of its four states, which are correct, first_error, downstream and unmarked."""
+        if scheme.mode == "per_step":
+            return {label.value: label.color for label in scheme.per_step.labels}
+        block = scheme.first_error
+        return {
+            "correct": block.correct_color,
+            "first_error": block.error_color,
+            "downstream": block.downstream_color,
+            "unmarked": block.unmarked_color,
+        }
+
+    @classmethod
+    def settings(cls, scheme: ProcessRewardScheme) -> Mapping[str, Any]:
+        """The block of its mode, with the keys in effect, and what both modes share."""
+        return {
+            "mode": scheme.mode,
+            scheme.mode: getattr(scheme, scheme.mode).model_dump(mode="json"),
+            "categorised": list(scheme.per_step.categorised) if scheme.mode == "per_step" else [],
+            "keys": scheme.keys,
+            "reveal": scheme.reveal,
+            "allow_neutral": scheme.allow_neutral,
+            "ask_correction": scheme.ask_correction,
+            "allow_unsure": scheme.allow_unsure,
+        }
 
     @classmethod
     def stripped(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[Stripped]:
@@ -67,3 +99,17 @@ class ProcessReward(SchemeType):
         if scheme.mode == "first_error":
             return first_error.result_of(answers, scheme, evidence.steps)
         return per_step.result_of(answers, scheme, evidence.steps)
+
+    @classmethod
+    def summary(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> str | None:
+        return counting.words_for(result)
+
+    @classmethod
+    def choices(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator[tuple[str, str]]:
+        return counting.choices_of(result)
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: ProcessRewardScheme
+    ) -> Iterator[Distribution]:
+        return counting.distributions_of(counts, scheme)

@@ -1,28 +1,24 @@
 """Where agents first go wrong, and how far annotators agree on it: the numbers of process reward annotations.
 
-Pure functions over records. A mean of nothing is nan, never 0.
+Pure. A mean of nothing is nan, never 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import nan
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
-from rewards.configuration import MODES
-
-THRESHOLD = 0.0
-"""A step is correct when its score is above this, as in the `prm` export."""
+from rewards.judgements import PARTS, Judgement, judgements
 
 
 class ProcessRewardStats(TypedDict, total=False):
     """What `process_reward_stats` counts; `error_categories` is there only where steps were rated one by one."""
 
     total_traces: int
-    total_annotations: int
     all_correct_count: int
     all_correct_pct: float
     avg_first_error_step: float
@@ -34,40 +30,6 @@ class ProcessRewardStats(TypedDict, total=False):
     first_error_near_agreement: float
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """One annotator's rewards for one trace. `labels` are scores, None where a step was not rated."""
-
-    trace: tuple[str, int]
-    annotator: str
-    labels: tuple[float | None, ...]
-    mode: str
-    categories: tuple[str, ...]
-    facts: Mapping[str, Any]
-
-    @property
-    def first_error(self) -> int | None:
-        """The first step that is not correct; None where no error was found."""
-        return next((at for at, label in enumerate(self.labels) if label is not None and label <= THRESHOLD), None)
-
-    @property
-    def correct_prefix(self) -> int:
-        """How many steps come before the first error; all of them where there is none."""
-        return len(self.labels) if self.first_error is None else self.first_error
-
-
-def judgements(annotations: Iterable[Mapping[str, Any]]) -> list[Judgement]:
-    """The process rewards among the records, whatever their scheme is called; of each annotator the last of a trace."""
-    found: dict[tuple[tuple[str, int], str], Judgement] = {}
-    for record in annotations:
-        for part in record["annotations"].values():
-            if isinstance(part, Mapping) and part.get("mode") in MODES and isinstance(part.get("labels"), list):
-                one = _judgement(record, part)
-                found.pop((one.trace, one.annotator), None)
-                found[one.trace, one.annotator] = one
-    return list(found.values())
-
-
 def process_reward_stats(annotations: Iterable[Mapping[str, Any]]) -> ProcessRewardStats:
     """The statistics of process reward annotations.
 
@@ -77,53 +39,93 @@ def process_reward_stats(annotations: Iterable[Mapping[str, Any]]) -> ProcessRew
     error; `avg_correct_prefix_length` over all, a trace without an error counting its whole length. Agreement, from 0
     to 1, is the share of pairs of annotators that name the same first error (exact) or two next to each other (near),
     averaged within a trace first, then over traces; "no error" agrees with "no error" alone. `multi_annotator` says
-    whether any trace has two annotators. A mean over nothing is nan.
+    whether any trace has two annotators. A mean over nothing is nan. Of one annotator's judgements of a trace the last
+    one counts, and each version of a trace is a trace. Raises MalformedRewardsError, a ValueError.
     """
-    found = judgements(annotations)
     by_trace: dict[tuple[str, int], list[Judgement]] = defaultdict(list)
-    for one in found:
+    for one in judgements(annotations):
         by_trace[one.trace].append(one)
-    errors = [one.first_error for one in found if one.first_error is not None]
-    correct = sum(all(one.first_error is None for one in same) for same in by_trace.values())
-    several = [same for same in by_trace.values() if len(same) > 1]
-    stats: ProcessRewardStats = {
-        "total_traces": len(by_trace),
-        "total_annotations": len(found),
-        "all_correct_count": correct,
-        "all_correct_pct": 100 * correct / len(by_trace) if by_trace else nan,
-        "avg_first_error_step": _mean(errors),
-        "avg_correct_prefix_length": _mean([one.correct_prefix for one in found]),
-        "error_by_position": dict(sorted(Counter(errors).items())),
-        "multi_annotator": bool(several),
-        "first_error_exact_agreement": _mean([_agreement(same, 0) for same in several]),
-        "first_error_near_agreement": _mean([_agreement(same, 1) for same in several]),
-    }
-    if any(one.mode == "per_step" for one in found):
-        categories = Counter(category for one in found for category in one.categories)
-        stats["error_categories"] = dict(categories.most_common())
-    return stats
+    tally = RewardTally()
+    for same in by_trace.values():
+        tally.add(same)
+    return tally.stats()
 
 
-def _judgement(record: Mapping[str, Any], part: Mapping[str, Any]) -> Judgement:
-    details = part.get("step_details") or {}
-    return Judgement(
-        trace=(record["id"], record.get("trace_version", 1)),
-        annotator=record.get("annotator", ""),
-        labels=tuple(part["labels"]),
-        mode=part["mode"],
-        categories=tuple(detail["error_category"] for detail in details.values() if detail.get("error_category")),
-        facts={**(record.get("trace") or {}), "annotator": record.get("annotator", "")},
-    )
+@dataclass
+class RewardTally:
+    """The sums that the statistics are made of, so that traces may come one after another and nobody holds them all.
+
+    `as_json` and `from_json` carry it over from one part of a long work to the next. `by_part` counts first errors by
+    `Judgement.part_of_first_error`.
+    """
+
+    traces: int = 0
+    annotations: int = 0
+    all_correct: int = 0
+    prefixes: int = 0
+    positions: Counter[int] = field(default_factory=Counter)
+    by_part: list[int] = field(default_factory=lambda: [0] * PARTS)
+    categories: Counter[str] = field(default_factory=Counter)
+    has_ratings: bool = False
+    shared: int = 0
+    exact: float = 0.0
+    near: float = 0.0
+
+    def add(self, same_trace: Sequence[Judgement]) -> None:
+        """Take in one trace: what was judged of it, one judgement of each annotator. Without any it is no trace."""
+        if not same_trace:
+            return
+        errors = [one.first_error for one in same_trace]
+        self.traces += 1
+        self.annotations += len(same_trace)
+        self.all_correct += all(error is None for error in errors)
+        self.positions.update(error for error in errors if error is not None)
+        for one in same_trace:
+            self.prefixes += one.correct_prefix
+            self.categories.update(one.categories)
+            self.has_ratings = self.has_ratings or one.mode == "per_step"
+            if (part := one.part_of_first_error) is not None:
+                self.by_part[part] += 1
+        if len(same_trace) > 1:
+            self.shared += 1
+            self.exact += _agreement(errors, 0)
+            self.near += _agreement(errors, 1)
+
+    def stats(self) -> ProcessRewardStats:
+        found = self.positions.total()
+        stats: ProcessRewardStats = {
+            "total_traces": self.traces,
+            "all_correct_count": self.all_correct,
+            "all_correct_pct": _mean(100 * self.all_correct, self.traces),
+            "avg_first_error_step": _mean(sum(at * count for at, count in self.positions.items()), found),
+            "avg_correct_prefix_length": _mean(self.prefixes, self.annotations),
+            "error_by_position": dict(sorted(self.positions.items())),
+            "multi_annotator": self.shared > 0,
+            "first_error_exact_agreement": _mean(self.exact, self.shared),
+            "first_error_near_agreement": _mean(self.near, self.shared),
+        }
+        if self.has_ratings:
+            stats["error_categories"] = dict(sorted(self.categories.items(), key=lambda item: (-item[1], item[0])))
+        return stats
+
+    def as_json(self) -> dict[str, Any]:
+        positions = {str(at): count for at, count in self.positions.items()}
+        return {**vars(self), "positions": positions, "categories": dict(self.categories)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        positions = Counter({int(at): count for at, count in value["positions"].items()})
+        return cls(**{**value, "positions": positions, "categories": Counter(value["categories"])})
 
 
-def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers) if numbers else nan
+def _mean(total: float, number: int) -> float:
+    return total / number if number else nan
 
 
-def _agreement(same_trace: Sequence[Judgement], distance: int) -> float:
-    """The share of the pairs whose first errors are at most so many steps apart."""
-    pairs = list(combinations([one.first_error for one in same_trace], 2))
-    return _mean([_agree(first, second, distance) for first, second in pairs])
+def _agreement(errors: Sequence[int | None], distance: int) -> float:
+    """The share of the pairs that are at most so many steps apart."""
+    agreed = [_agree(first, second, distance) for first, second in combinations(errors, 2)]
+    return sum(agreed) / len(agreed)
 
 
 def _agree(first: int | None, second: int | None, distance: int) -> bool:

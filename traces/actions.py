@@ -20,7 +20,7 @@ from traces.converters.detection import AUTOMATIC
 from traces.converters.registry import installed
 from traces.imports import ImportTraces
 from traces.models import ImportedFile
-from traces.sources import FileSource, in_words
+from traces.sources import in_words, source_at
 
 FILE_BYTES = 2 * 2**30
 
@@ -100,7 +100,7 @@ def import_now(*, organisation: Organisation, project: Project, path: Path, form
         file = ImportedFile.objects.create(project=project, name=name[:300], size=size, sha256=digest, format=format)
         audit.record("traces.imported", project, file=file.name, format=format)
     job = Job(kind=kind.name, parameters={"file": str(file.pk)})
-    source = FileSource(name, lambda: path.open("rb"), size)
+    source = source_at(path)
     while True:
         try:
             with acting_in(organisation):

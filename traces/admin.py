@@ -35,7 +35,9 @@ def _formats() -> list[tuple[str, str]]:
 class UploadForm(OrganisationModelForm[ImportedFile]):
     """What a person chooses; saving is the action's."""
 
-    upload = forms.FileField(label="File", help_text="One file of agent runs: JSON, JSON lines, a patch or a mailbox.")
+    upload = forms.FileField(
+        label="File", help_text="JSON, JSON lines, a patch, a mailbox, or a ZIP of runs with their screenshots."
+    )
     format = forms.ChoiceField(choices=_formats, initial=AUTOMATIC)
 
     class Meta:

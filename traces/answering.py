@@ -16,14 +16,17 @@ from accounts.configuration import ProjectConfiguration
 from accounts.configuration.agentic import CodingTraceDisplay
 from traces.evidence import Address, files_page, steps_page
 from traces.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
-from traces.models import Fragment, Trace
+from traces.models import Fragment, Picture, Trace
+from traces.pictures import MEDIA_TYPE
 from traces.rendering.diff import RENDER_VERSION
 
+PICTURE_SIZES = ("whole", "small")
 VIEW_COOKIE = "potato_view"
 WHITESPACE_COOKIE = "potato_whitespace"
 """What the reader chose last, as static/js/trace-page.js writes it: the layout of diffs, and "hidden" white space."""
 
 _OLD_ADDRESS = "The page that asks for this is older than the site or the project's configuration. Load it again."
+_FOR_EVER = "private, max-age=31536000, immutable"
 _LONGEST_WORDS = 200
 _LARGEST_INDEX = 2**31 - 1
 
@@ -124,6 +127,18 @@ def answer_step(
         raise Http404(str(error)) from None
 
 
+def answer_picture(trace: Trace, *, sha256: str, size: str) -> HttpResponse:
+    """A screenshot of this trace, whole or small, for ever: its address names its content."""
+    if size not in PICTURE_SIZES or not trace.steps.filter(picture=sha256).exists():
+        raise Http404(f"No step of this trace has the screenshot {sha256[:64]} in the size {size[:20]}.")
+    picture = get_object_or_404(Picture.objects.only(size), sha256=sha256)
+    response = HttpResponse(bytes(getattr(picture, size)), content_type=MEDIA_TYPE)
+    response["Cache-Control"] = _FOR_EVER
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
 def _view(name: str | None) -> View | None:
     return next((view for view in VIEWS if view == name), None)
 
@@ -137,7 +152,7 @@ def _number(request: HttpRequest, name: str) -> int | None:
 def _immutable(request: HttpRequest, fragment: Fragment) -> HttpResponse:
     """A fragment as it lies in the store, for ever: its address names its content."""
     response = HttpResponse(content_type="text/html; charset=utf-8")
-    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    response["Cache-Control"] = _FOR_EVER
     patch_vary_headers(response, ["Accept-Encoding"])
     if re.search(r"\bgzip\b", request.headers.get("Accept-Encoding", "")):
         response["Content-Encoding"] = "gzip"

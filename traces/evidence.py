@@ -4,8 +4,10 @@ The first pieces are in the response, within a bound of rows and nodes; all othe
 with very many files or steps is shown on several pages, so that no page grows without bound.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from posixpath import basename, dirname
 from uuid import UUID
 
@@ -26,6 +28,7 @@ from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
 from traces.rendering.parts import nodes_in
 from traces.rendering.safe import SafeHtml, trusted
+from traces.rendering.steps import Display
 from traces.searching import FoundSteps, steps_saying
 
 ROWS_AT_ONCE = 1_000
@@ -33,6 +36,8 @@ NODES_AT_ONCE = 18_000
 FILES_ON_A_PAGE = 150
 STEPS_ON_A_PAGE = 500
 STEPS_AT_ONCE = 10
+NOISE_IN_A_ROW = 3
+"""So many steps that only look around, one after another, get a heading."""
 LINES_RENDERED_AT_ONCE = 2_000
 """A file with more changed lines, whose fragments are not made yet, does not hold the page up: it is loaded later."""
 
@@ -56,9 +61,11 @@ _STEP_ICONS = {
     "agent": "bot",
     "message": "message-square",
 }
+_NOISE = {"read": ("read", "reads"), "search": ("search", "searches"), "command": ("command", "commands")}
+_BRIEF = ("read", "search", "plan")
 # On a task with what its modules add: marks, the rating of a file before it comes near.
 _NODES_AROUND_A_FILE = 64
-_NODES_AROUND_A_STEP = 26
+_NODES_AROUND_A_STEP = 33
 
 Address = Callable[[int, str, str], str]
 """Where the first part of a file or step is, by its index, its body's hash and the key of the options."""
@@ -163,10 +170,23 @@ class ShownStep:
         return _STEP_ICONS.get(self.step.kind, "wrench")
 
     @property
+    def is_brief(self) -> bool:
+        """The agent only looked at something, and it went well: its title says enough until somebody wants more."""
+        return self.step.kind in _BRIEF and not self.step.is_error and not self.piece.is_asked_for
+
+    @property
     def hint(self) -> str:
         """What tells the step from others of its title, in the little room of the rail."""
         detail = self.step.detail
         return detail.rpartition("/")[2] if self.step.kind in ("read", "edit", "write") else detail
+
+
+@dataclass(frozen=True)
+class StepGroup:
+    """Steps under one heading: a row of such that only looked around; or any step alone, without a heading."""
+
+    steps: list[ShownStep]
+    heading: str = ""
 
 
 @dataclass(frozen=True)
@@ -205,6 +225,21 @@ class StepsPage:
     steps: list[ShownStep]
     errors: int
     found: FoundSteps | None = None
+    display: Display = "coding_trace"
+
+    @property
+    def groups(self) -> list[StepGroup]:
+        """The steps in their order. What was searched for stands under no heading, which might hide it."""
+        return [StepGroup([shown]) for shown in self.steps] if self.found else _groups(self.steps)
+
+    @property
+    def has_pictures(self) -> bool:
+        return any(shown.step.picture for shown in self.steps)
+
+    @property
+    def has_film(self) -> bool:
+        """Whether the screenshots stand above the steps as a film."""
+        return self.display == "web_agent" and self.has_pictures
 
 
 def files_page(
@@ -280,6 +315,7 @@ def steps_page(
         ],
         errors=trace.error_steps,
         found=found,
+        display=options.display,
     )
 
 
@@ -287,6 +323,25 @@ def steps_page(
 def files_of(trace: UUID) -> "QuerySet[TraceFile]":
     """All files of a trace, in no order."""
     return TraceFile.objects.filter(trace=trace).order_by()
+
+
+def _groups(steps: Sequence[ShownStep]) -> list[StepGroup]:
+    """Rows of noise together, if they are long enough that a heading is shorter. No step changes its place."""
+    groups: list[StepGroup] = []
+    for is_noise, row in groupby(steps, key=lambda shown: shown.step.is_noise and not shown.piece.is_asked_for):
+        together = list(row)
+        if is_noise and len(together) >= NOISE_IN_A_ROW:
+            groups.append(StepGroup(together, _heading(together)))
+        else:
+            groups += [StepGroup([shown]) for shown in together]
+    return groups
+
+
+def _heading(steps: Sequence[ShownStep]) -> str:
+    """What was done how often, and where: "4 reads, 1 search, steps 3 to 7"."""
+    counted = Counter(_NOISE.get(shown.step.kind, ("look around", "looks around")) for shown in steps)
+    done = ", ".join(f"{number} {words[number > 1]}" for words, number in counted.items())
+    return f"{done}, steps {steps[0].step.index} to {steps[-1].step.index}"
 
 
 def in_order(files: Iterable[TraceFile]) -> list[TraceFile]:
@@ -350,7 +405,7 @@ def _within_nodes(parts: Sequence[tuple[int, Fragment]], bound: int) -> Iterator
     nodes = 0
     for number, (index, fragment) in enumerate(parts):
         html = fragment.html
-        nodes += nodes_in(html)
+        nodes += fragment.nodes or nodes_in(html)
         if number and nodes > min(bound, NODES_IN_PART):
             return
         yield index, trusted(html)

@@ -13,7 +13,7 @@ from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
 from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, is_offered, render_views
 from traces.rendering.parts import Part
-from traces.rendering.steps import StepOptions, render_step
+from traces.rendering.steps import Display, StepOptions, render_step
 
 View = Literal["unified", "split"]
 VIEWS: tuple[View, ...] = ("unified", "split")
@@ -21,26 +21,32 @@ VIEWS: tuple[View, ...] = ("unified", "split")
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """How diffs are shown: the view that pages open with, and what goes into every fragment's key. All but
+    """How diffs and steps are shown: the view that pages open with, and what goes into every fragment's key. All but
     `hides_whitespace`, a reader's choice, is the project's."""
 
     view: View = "unified"
     context: int = 5
     syntax_highlight: bool = True
     hides_whitespace: bool = False
+    display: Display = "coding_trace"
 
     @classmethod
     def of(cls, configuration: ProjectConfiguration | None) -> "DisplayOptions":
         if configuration is None:
             return cls()
         display = configuration.agentic.coding_trace_display
-        return cls(display.diff_style, display.diff_context_lines, display.syntax_highlight)
+        return cls(
+            display.diff_style,
+            display.diff_context_lines,
+            display.syntax_highlight,
+            display=configuration.agentic.display_type,
+        )
 
     def diff(self, view: View | None = None) -> DiffOptions:
         return DiffOptions(view or self.view, self.context, self.syntax_highlight, self.hides_whitespace)
 
     def step(self) -> StepOptions:
-        return StepOptions(self.syntax_highlight)
+        return StepOptions(self.syntax_highlight, self.display)
 
 
 def configuration_of(project: Project) -> ProjectConfiguration | None:
@@ -144,6 +150,7 @@ def _store(sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
                 view=view,
                 part=part.key,
                 rows=part.rows,
+                nodes=part.nodes,
                 gzipped=gzip.compress(part.html.encode("utf-8"), 6, mtime=0),
             )
             for part in parts

@@ -20,7 +20,9 @@ from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Chosen, read_file
 from traces.fragments import VIEWS, DisplayOptions, configuration_of, render_trace_file, render_trace_step
 from traces.models import ImportedFile, ImportProblem, Trace
-from traces.runs import Converted, ReadingOptions, Source, Unreadable
+from traces.packages import BROKEN, is_package, sources_in
+from traces.runs import Converted, ReadingOptions, Unreadable
+from traces.screenshots import with_pictures
 from traces.sources import FileSource
 from traces.storing import Refused, store_run
 
@@ -40,7 +42,7 @@ class ImportTraces:
     def run_part(self, job: Job) -> Part:
         return self.do_part(job, None)
 
-    def do_part(self, job: Job, source: Source | None) -> Part:
+    def do_part(self, job: Job, source: FileSource | None) -> Part:
         """The part at the job's cursor, out of the given source or the storage."""
         file = ImportedFile.objects.select_related("project").get(pk=job.parameters["file"])
         cursor = job.cursor or {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0}
@@ -51,38 +53,64 @@ class ImportTraces:
         return _sum_up(file, cursor)
 
 
-def _stored(file: ImportedFile) -> Source:
+def _stored(file: ImportedFile) -> FileSource:
     return FileSource(file.name, lambda: cast(Any, default_storage.open(file.stored_as, "rb")), file.size)
 
 
-def _read(file: ImportedFile, source: Source, cursor: dict[str, Any]) -> Part:
+def _read(file: ImportedFile, source: FileSource, cursor: dict[str, Any]) -> Part:
     named, options = _reading(file)
     # What the person named wins; the project's own converter is only what it expects.
-    entries = read_file(source, options, named=named, explicit=file.format != AUTOMATIC)
+    entries = _entries(source, options, named, explicit=file.format != AUTOMATIC)
     ends = float("inf")
-    for records, entry in enumerate(islice(entries, cursor["seen"], None), 1):
+    for records, (entry, member) in enumerate(islice(entries, cursor["seen"], None), 1):
         # The clock starts when the records of earlier parts are passed over: else a part of a large file did no more.
         ends = min(ends, time.monotonic() + SECONDS_A_PART)
         cursor["seen"] += 1
-        _take(file, entry, cursor)
+        _take(file, entry, member, cursor)
         if records >= RECORDS_A_PART or time.monotonic() >= ends:
             return Part(cursor=cursor, progress=cursor["seen"])
     cursor |= {"phase": "render", "trace": None, "rendered": 0}
     return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"] + cursor["imported"])
 
 
-def _take(file: ImportedFile, entry: Chosen | Converted | Unreadable, cursor: dict[str, Any]) -> None:
+def _entries(
+    source: FileSource, options: ReadingOptions, named: str, *, explicit: bool
+) -> Iterator[tuple[Chosen | Converted | Unreadable, FileSource]]:
+    """What the file holds, or the members of a ZIP one after another, each with the source that it came from."""
+    if not is_package(source.head()):
+        for entry in read_file(source, options, named=named, explicit=explicit):
+            yield entry, source
+        return
+    for member in sources_in(source.name, source.opened):
+        if isinstance(member, Unreadable):
+            yield member, source
+            continue
+        try:
+            for entry in read_file(member, options, named=named, explicit=explicit):
+                yield entry, member
+        except BROKEN as error:
+            yield Unreadable(1, "bad_zip", f"{member.name} cannot be unpacked: {error}. Pack it again."), member
+
+
+def _take(
+    file: ImportedFile, entry: Chosen | Converted | Unreadable, source: FileSource, cursor: dict[str, Any]
+) -> None:
     match entry:
         case Chosen():
             ImportedFile.objects.filter(pk=file.pk).update(chosen=entry.format, reason=entry.sentence)
             file.chosen = entry.format
         case Converted():
+            seen, sentences = with_pictures(entry, source)
             try:
-                came_in = store_run(entry, file)
+                came_in = store_run(seen, file)
             except Refused as refusal:
                 _note(file, Unreadable(entry.place, refusal.code, refusal.sentence), cursor)
             else:
                 cursor["imported" if came_in else "known"] += 1
+                for sentence in sentences if came_in else ():
+                    ImportProblem.objects.create(
+                        file=file, place=entry.place, code="no_screenshot", sentence=storable(sentence)
+                    )
         case Unreadable():
             _note(file, entry, cursor)
 

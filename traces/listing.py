@@ -1,15 +1,13 @@
 """The list of a project's traces: what it can be narrowed to, how many traces each choice has, and its orders."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
-from urllib.parse import urlencode
 
 from django.db.models import Count, F, Func, Q, QuerySet, TextField
 from django.db.models.functions import Left
 from django_stubs_ext import WithAnnotations
 
-from jobs.wording import storable
+from traces.filters import Filters
 from traces.models import Trace
 from traces.models.traces import TraceQuerySet
 
@@ -18,7 +16,6 @@ CHOICES_SHOWN = 100
 NOT_GIVEN = "-"
 """Stands in an address for traces whose agent model is not known."""
 
-_FIELDS = ("q", "model", "converter", "tag", "task", "marks", "versions", "sort")
 _MARKS = {"errors": ("With failed steps", "error_steps"), "badges": ("With files to read with care", "badged_files")}
 
 
@@ -70,8 +67,8 @@ class ActiveFilter:
 
 
 @dataclass(frozen=True)
-class TraceFilters:
-    """What an address asks the list for; what it cannot be asked for is left out."""
+class TraceFilters(Filters):
+    """What an address asks the list of traces for."""
 
     q: str = ""
     model: str = ""
@@ -82,21 +79,7 @@ class TraceFilters:
     versions: str = ""
     sort: str = "newest"
 
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "TraceFilters":
-        values = {name: storable(query.get(name, "").strip(), 300) for name in _FIELDS}
-        if values["sort"] not in ORDERS:
-            values["sort"] = "newest"
-        if values["marks"] not in _MARKS:
-            values["marks"] = ""
-        if values["versions"] != "all":
-            values["versions"] = ""
-        return cls(**values)
-
-    def query_string(self, **changes: str) -> str:
-        """The address' part behind "?", with some filters changed; the first page of the list."""
-        asked = replace(self, **changes)
-        return urlencode({name: value for name in _FIELDS if (value := getattr(asked, name)) and value != "newest"})
+    allowed = {"sort": ORDERS, "marks": _MARKS, "versions": ("all",)}
 
     def chosen(self, traces: TraceQuerySet) -> TraceQuerySet:
         """Those of the traces that every filter lets through."""

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind, Side
-from traces.runs import JSON, Step, ToolCall
+from traces.runs import JSON, Screenshot, Step, ToolCall
 
 _KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
 _KIND_OF: dict[str, LineKind] = {sign: kind for kind, sign in _KINDS.items()}
@@ -39,7 +39,23 @@ def step_record(step: Step) -> dict[str, JSON]:
             for call in step.calls
         ],
         "at": step.at,
+        **page_record(step),
     }
+
+
+def page_record(step: Step) -> dict[str, JSON]:
+    """What the agent saw, but for the picture's bytes. Nothing for a step without: its hash stays what it was."""
+    record: dict[str, JSON] = {}
+    if step.url:
+        record["url"] = step.url
+    if step.screenshot is not None:
+        members = ("name", "sha256", "width", "height", "problem")
+        record["screenshot"] = {key: value for key in members if (value := getattr(step.screenshot, key))}
+    if step.click is not None:
+        record["click"] = list(step.click)
+    if step.box is not None:
+        record["box"] = list(step.box)
+    return record
 
 
 def step_from(record: dict[str, Any]) -> Step:
@@ -49,7 +65,16 @@ def step_from(record: dict[str, Any]) -> Step:
         thought=record["thought"],
         calls=tuple(ToolCall(**call) for call in record["calls"]),
         at=record["at"],
+        url=record.get("url", ""),
+        screenshot=Screenshot(**record["screenshot"]) if "screenshot" in record else None,
+        click=_numbers(record.get("click"), 2),
+        box=_numbers(record.get("box"), 4),
     )
+
+
+def _numbers(value: list[float] | None, count: int) -> Any:
+    """A tuple of so many numbers; Any, for the type of its length is the caller's."""
+    return None if value is None else tuple(value[:count])
 
 
 def change_record(change: FileChange) -> dict[str, JSON]:

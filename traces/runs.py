@@ -27,12 +27,31 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Screenshot:
+    """What the agent saw before it acted.
+
+    `name` is the picture's name in the trace. `data` are its bytes where the trace itself holds them; the import stores
+    the picture and hands on its hash `sha256` instead. Where it has none, `problem` says why the picture cannot be
+    shown. `width` and `height` are those of the picture as it came, in whose pixels clicks and boxes are told.
+    """
+
+    name: str = ""
+    data: bytes = field(default=b"", repr=False)
+    sha256: str = ""
+    width: int = 0
+    height: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One ratable act of the agent: a message with its tool calls and their results. Never the user's prompt.
 
     `message` is the agent's visible text (Markdown), `thought` its hidden reasoning; either may be empty.
     `at` is an ISO 8601 timestamp, or "" where the trace has none. `prompt` is what the user said since the step
     before: evidence to read the step by, never a part of what is rated; the first prompt is the run's task.
+    Of an agent that sees pages, `url` is the page's address, `click` a point (x, y) and `box` an element
+    (x, y, width, height) on its screenshot.
     """
 
     message: str = ""
@@ -40,6 +59,10 @@ class Step:
     calls: tuple[ToolCall, ...] = ()
     at: str = ""
     prompt: str = ""
+    url: str = ""
+    screenshot: Screenshot | None = None
+    click: tuple[float, float] | None = None
+    box: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +196,7 @@ class Bounds:
     run_bytes: int = 128 * 2**20
     events: int = 200_000
     steps: int = 10_000
+    picture_bytes: int = 20 * 2**20
     depth: int = 100
     """How deep JSON may be nested."""
 
@@ -204,10 +228,14 @@ class Converter(Protocol):
 
 
 class Source(Protocol):
-    """An uploaded file: bytes, read from the beginning as often as a converter likes, bounded by the import."""
+    """An uploaded file: bytes, read from the beginning as often as a converter likes, bounded by the import.
+
+    `folder` is the name of the folder in which the file lies, "" where it came alone.
+    """
 
     name: str
     size: int
+    folder: str
 
     def head(self) -> bytes:
         """The file's first 64 KiB, or all of a shorter file."""
@@ -222,6 +250,13 @@ class Source(Protocol):
 
     def whole(self) -> bytes:
         """All bytes, for formats that are one document. Raises TooLarge over the bound for documents."""
+        ...
+
+    def beside(self, name: str) -> bytes | None:
+        """A picture that came with the file, by its name from the file's folder; None where there is none.
+
+        Raises TooLarge over the bound for pictures.
+        """
         ...
 
 

@@ -5,7 +5,8 @@ Knows bytes and lines; what they mean is the converters' matter.
 
 from collections.abc import Callable, Iterator
 from io import BytesIO
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
 
 from traces.runs import Bounds, TooLarge
 
@@ -55,14 +56,41 @@ class Lines(Iterator[bytes]):
         )
 
 
-class FileSource:
-    """A file that can be opened again from its beginning; `size` is what the storage says, in bytes."""
+Beside: TypeAlias = Callable[[str], "Callable[[], BinaryIO] | None"]
+"""Finds a file that lies beside another, by its name from there; None where there is none."""
 
-    def __init__(self, name: str, open_file: Callable[[], BinaryIO], size: int, bounds: Bounds | None = None) -> None:
+
+def nothing_beside(name: str) -> None:
+    """Of a file that came alone."""
+    return
+
+
+class FileSource:
+    """A file that can be opened again from its beginning; `size` is what the storage says, in bytes.
+
+    `folder` names the folder in which it lies, and `beside` finds what lies there.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        open_file: Callable[[], BinaryIO],
+        size: int,
+        bounds: Bounds | None = None,
+        *,
+        folder: str = "",
+        beside: Beside = nothing_beside,
+    ) -> None:
         self.name = name
         self.size = size
+        self.folder = folder
         self._open_file = open_file
         self._bounds = bounds or Bounds()
+        self._beside = beside
+
+    def opened(self) -> BinaryIO:
+        """The file from its beginning; whoever asks closes it."""
+        return self._open_file()
 
     def head(self) -> bytes:
         """The file's first 64 KiB, or all of a shorter file."""
@@ -84,6 +112,35 @@ class FileSource:
                 f"{in_words(bound)}. Write one run a line (JSONL), or split the file."
             )
         return data
+
+    def beside(self, name: str) -> bytes | None:
+        """The bytes of a picture that came with the file; TooLarge over the bound for pictures."""
+        open_picture = self._beside(name)
+        if open_picture is None:
+            return None
+        bound = self._bounds.picture_bytes
+        with open_picture() as file:
+            data = file.read(bound + 1)
+        if len(data) > bound:
+            raise TooLarge(f"it has more than {in_words(bound)}")
+        return data
+
+
+def source_at(path: Path) -> FileSource:
+    """A file of this machine with what lies in its folder; links that lead out of the folder are not followed."""
+    folder = path.resolve().parent
+
+    def beside(name: str) -> Callable[[], BinaryIO] | None:
+        try:
+            found = (folder / name).resolve()
+            if not (found.is_relative_to(folder) and found.is_file()):
+                return None
+        except (OSError, ValueError, RuntimeError):
+            # A name with NUL in it, or too long, or links that lead in a circle.
+            return None
+        return lambda: found.open("rb")
+
+    return FileSource(path.name, lambda: path.open("rb"), path.stat().st_size, folder=folder.name, beside=beside)
 
 
 class BytesSource(FileSource):

@@ -14,8 +14,9 @@ from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, T
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
-from traces.rendering.tools import title_of
+from traces.rendering.tools import is_noise, title_of
 from traces.runs import AgentRun, ConversionReport, Converted
+from traces.tasks import task_id_of
 
 FILES_A_RUN = 3_000
 ID_LENGTH = 300
@@ -80,11 +81,6 @@ def _external_id(run: AgentRun, report: ConversionReport) -> str:
     return f"{storable(run.external_id, ID_LENGTH - 17)}~{digest[:16]}"
 
 
-def task_id_of(task: str) -> str:
-    """What tells that two runs had the same task: the hash of its text, white space and case folded."""
-    return hashlib.sha256(" ".join(task.split()).casefold().encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def _trace(
     converted: Converted,
     file: ImportedFile,
@@ -143,6 +139,8 @@ def _step(trace: Trace, index: int, step: Any, sha256: str) -> TraceStep:
         detail=storable(title.detail, 300),
         kind=title.kind,
         is_error=any(call.is_error for call in step.calls),
+        is_noise=is_noise(step),
+        picture=step.screenshot.sha256 if step.screenshot else "",
         sha256=sha256,
     )
 

@@ -18,4 +18,5 @@ urlpatterns = [
         views.step_part,
         name="trace-step-fragment",
     ),
+    path("<uuid:trace_id>/pictures/<slug:sha256>/<slug:size>.webp", views.trace_picture, name="trace-picture"),
 ]

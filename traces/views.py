@@ -16,7 +16,7 @@ from accounts.models import Project
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
-from traces.answering import answer_file, answer_step, display_of, files_tab, steps_tab
+from traces.answering import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
 from traces.asked import asked_for
 from traces.evidence import addresses
 from traces.fragments import configuration_of
@@ -91,6 +91,13 @@ def step_part(request: OrganisationRequest, project: str, trace_id: UUID, **piec
     """A part of a step."""
     trace = _trace(request, project, trace_id)
     return answer_step(request, trace, _configuration(trace.project), **piece)
+
+
+@requires(Right.SEE_TRACES)
+@require_safe
+def trace_picture(request: OrganisationRequest, project: str, trace_id: UUID, **piece: Any) -> HttpResponse:
+    """A screenshot of one of the trace's steps."""
+    return answer_picture(_trace(request, project, trace_id), **piece)
 
 
 def _configuration(project: Project) -> ProjectConfiguration | None:

@@ -61,7 +61,19 @@ class Steps(Block):
     """How a run is cut into steps at its import."""
 
     split_tool_calls: bool = False
-    """Whether each tool call of a message is a step of its own."""
+    """Whether each tool call of a message is a step of its own. Counts for later imports: traces keep their steps."""
+
+    @classmethod
+    def remarks(cls, given: Given) -> Iterator[Remark]:
+        if "split_tool_calls" in given:
+            yield Remark(
+                ("split_tool_calls",),
+                "later_imports",
+                "split_tool_calls counts for traces that are imported from now on. Those that are there keep their "
+                "steps.",
+                "warning",
+                is_about_key=True,
+            )
 
 
 class Agentic(Block):
@@ -72,7 +84,8 @@ class Agentic(Block):
     trace_converter: TraceConverter = AUTOMATIC
     """Format of the imported runs; `auto` looks at each file."""
     display_type: DisplayType = "coding_trace"
-    """Which kind of run the trace tab is laid out for."""
+    """How the trace tab shows a step: `coding_trace` each tool in its own way, `agent_trace` as thought, action and
+    observation, `web_agent` these beside the screenshot that the agent acted on."""
     coding_trace_display: CodingTraceDisplay = CodingTraceDisplay()
     """How diffs and the agent's terminal look."""
     steps: Steps = Steps()

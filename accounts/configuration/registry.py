@@ -73,6 +73,12 @@ class SchemeType:
         return {}
 
     @classmethod
+    def settings(cls, scheme: Any) -> Mapping[str, Any]:
+        """What the task page and programs are told of the scheme's settings, as plain JSON."""
+        settings: dict[str, Any] = getattr(scheme, cls.block).model_dump(mode="json")
+        return settings
+
+    @classmethod
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()

@@ -58,7 +58,7 @@ def detail_of(assignment: Assignment) -> shapes.AssignmentInDetail:
                 annotation_type=scheme.annotation_type,
                 target=kind.target,
                 description=scheme.description,
-                block=getattr(scheme, kind.block).model_dump(mode="json"),
+                block=dict(kind.settings(scheme)),
             )
             for scheme in configuration.annotation_schemes
             for kind in (scheme_types()[scheme.annotation_type],)

@@ -22,14 +22,14 @@ from assignments.guidelines import acknowledge, reading_of
 from assignments.models import Assignment, AssignmentState
 from assignments.palette import palette
 from assignments.progress import place_of
-from assignments.task import shown_schemes, task_data
+from assignments.task import judges_steps, shown_schemes, starts_with_steps, task_data
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.prepared import prepared
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
-from traces.answering import answer_file, answer_step, display_of, files_tab, steps_tab
+from traces.answering import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
 from traces.asked import asked_for
 from traces.evidence import addresses, files_of, in_order
 from traces.models import TraceFile
@@ -46,14 +46,25 @@ Tab = Callable[[Assignment, ProjectConfiguration], dict[str, Any]]
 @requires(Right.ANNOTATE)
 @require_safe
 @never_cache
+def task_start(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
+    """The tab on which the work begins: "Agent trace" where nothing but steps is judged, else "Files changed"."""
+    return _files(request, project, assignment_id, is_start=True)
+
+
+@requires(Right.ANNOTATE)
+@require_safe
+@never_cache
 def task_files(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """The tab "Files changed", on which files are judged."""
+    return _files(request, project, assignment_id, is_start=False)
 
+
+def _files(request: OrganisationRequest, project: str, assignment_id: UUID, *, is_start: bool) -> HttpResponse:
     def tab(assignment: Assignment, configuration: ProjectConfiguration) -> dict[str, Any]:
         address = addresses("task-file-fragment", project, assignment_id)
         return files_tab(request, assignment.trace, configuration, address)
 
-    return _page(request, project, assignment_id, "assignments/task_files.html", tab)
+    return _page(request, project, assignment_id, "assignments/task_files.html", tab, is_start=is_start)
 
 
 @requires(Right.ANNOTATE)
@@ -63,7 +74,7 @@ def task_steps(request: OrganisationRequest, project: str, assignment_id: UUID) 
     """The tab "Agent trace", where the configuration shows it."""
 
     def tab(assignment: Assignment, configuration: ProjectConfiguration) -> dict[str, Any]:
-        if not configuration.agentic.enabled:
+        if not _shows_steps(configuration):
             raise Http404(_NO_TRACE_TAB)
         address = addresses("task-step-fragment", project, assignment_id)
         return steps_tab(request, assignment.trace, configuration, address)
@@ -122,9 +133,19 @@ def task_step_part(request: OrganisationRequest, project: str, assignment_id: UU
     """A part of a step, where the configuration shows steps."""
     assignment = _own(request, project, assignment_id)
     configuration = _configuration(assignment)
-    if not configuration.agentic.enabled:
+    if not _shows_steps(configuration):
         raise Http404(_NO_TRACE_TAB)
     return answer_step(request, assignment.trace, configuration, **piece)
+
+
+@requires(Right.ANNOTATE)
+@require_safe
+def task_picture(request: OrganisationRequest, project: str, assignment_id: UUID, **piece: Any) -> HttpResponse:
+    """A screenshot of one of the steps, where the configuration shows steps."""
+    assignment = _own(request, project, assignment_id)
+    if not _configuration(assignment).agentic.enabled:
+        raise Http404(_NO_TRACE_TAB)
+    return answer_picture(assignment.trace, **piece)
 
 
 @requires(Right.ANNOTATE)
@@ -165,8 +186,21 @@ def _configuration(assignment: Assignment) -> ProjectConfiguration:
         raise Http404(error.sentence) from None
 
 
-def _page(request: OrganisationRequest, project: str, assignment_id: UUID, template: str, tab: Tab) -> HttpResponse:
-    """The task with this tab, else the page that says why there is nothing to work on.
+def _shows_steps(configuration: ProjectConfiguration) -> bool:
+    return configuration.agentic.enabled or judges_steps(configuration)
+
+
+def _page(
+    request: OrganisationRequest,
+    project: str,
+    assignment_id: UUID,
+    template: str,
+    tab: Tab,
+    *,
+    is_start: bool = False,
+) -> HttpResponse:
+    """The task with this tab, else the page that says why there is nothing to work on. From the start of a task that
+    begins at another tab the way leads there.
 
     With `late` in the address an assignment whose time ended is shown all the same: a late annotation is still taken.
     """
@@ -179,6 +213,8 @@ def _page(request: OrganisationRequest, project: str, assignment_id: UUID, templ
     is_late = assignment.state == AssignmentState.EXPIRED and "late" in request.GET
     if not assignment.is_open and not is_late:
         return render(request, "assignments/task_over.html", about)
+    if is_start and starts_with_steps(configuration):
+        return redirect(reverse("task-steps", args=[project, assignment_id]) + ("?late=1" if is_late else ""))
     return render(request, template, {**about, **_frame(request, assignment, configuration, tab, is_late=is_late)})
 
 
@@ -195,9 +231,10 @@ def _frame(
     schemes = shown_schemes(assignment, request.membership.annotator_name)
     here = [assignment.project.slug, assignment.pk]
     late = "?late=1" if is_late else ""
-    has_steps, has_guidelines = configuration.agentic.enabled, configuration.guidelines is not None
+    has_steps, has_guidelines = _shows_steps(configuration), configuration.guidelines is not None
+    files_route = "task-files" if starts_with_steps(configuration) else "task"
     urls = {
-        "files": reverse("task", args=here) + late,
+        "files": reverse(files_route, args=here) + late,
         "steps": reverse("task-steps", args=here) + late if has_steps else None,
         "guidelines": reverse("task-guidelines", args=here) + late if has_guidelines else None,
         "home": reverse("organisation"),
@@ -215,6 +252,7 @@ def _frame(
         "display": display_of(configuration),
         "configuration": configuration,
         "schemes": schemes,
+        "judged": next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None),
         "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,
         "place": place_of(assignment.project, cast(User, request.user)),
         "reading": reading_of(assignment, configuration.guidelines),

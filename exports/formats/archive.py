@@ -4,12 +4,6 @@ from exports.formats.options import Options
 from exports.formats.records import Record, TraceFacts, json_text
 from exports.formats.registry import Format
 
-ANNOTATIONS = "annotations.jsonl"
-TRACES = "traces.jsonl"
-CONFIGURATION = "config.yaml"
-VERSIONS = "configurations.jsonl"
-MANIFEST = "manifest.json"
-
 
 class Archive(Format):
     """The rows are the records, with the configuration version and the kind of assignment beside them."""

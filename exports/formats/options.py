@@ -27,7 +27,8 @@ def _not_majority(resolve: Resolve) -> Resolve:
     if resolve == "majority":
         raise PydanticCustomError(
             "no_majority",
-            "There is no majority of single annotations: it exists for verdicts alone. Use all, adjudicated or latest.",
+            "There is no majority of single annotations: it exists for code_review_verdicts, swebench and prm. "
+            "Use all, adjudicated or latest.",
         )
     return resolve
 
@@ -47,6 +48,12 @@ class KnownOption:
     description: str
     choices: tuple[str, ...]
     formats: tuple[str, ...]
+    default: Any
+    is_in_file_name: bool
+    """Whether a command takes it from the name of the file to write."""
+
+
+IN_FILE_NAME = "is_in_file_name"
 
 
 class HasOptions(Protocol):
@@ -58,9 +65,28 @@ def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOpt
     found: dict[str, KnownOption] = {}
     for format_name, format in formats.items():
         for name, field in format.options.model_fields.items():
-            before = found.get(name, KnownOption(field.description or name, _choices(field.annotation), ()))
+            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            new = KnownOption(
+                field.description or name, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME))
+            )
+            before = found.get(name, new)
             found[name] = replace(before, formats=(*before.formats, format_name))
     return found
+
+
+def values_of(model: type[Options], name: str) -> list[str]:
+    """The values that the model's option takes, its default first; none where it takes more than can be listed."""
+    field = model.model_fields[name]
+    taken = [value for value in _choices(field.annotation) if _is_taken(model, name, value)]
+    return sorted(taken, key=lambda value: value != field.default)
+
+
+def _is_taken(model: type[Options], name: str, value: str) -> bool:
+    try:
+        model.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
@@ -76,7 +102,9 @@ def read_options(model: type[AnyOptions], given: Mapping[str, Any]) -> AnyOption
 
 
 def _sentence(details: Any) -> str:
-    name = ".".join(map(str, details["loc"])) or "The options"
+    name = ".".join(map(str, details["loc"]))
+    if not name:
+        return str(details["msg"])
     if details["type"] == "extra_forbidden":
         return f"{name} is not an option of this format."
     return f"{name}: {str(details['msg']).rstrip('.')}."

@@ -1,69 +1,42 @@
 """What formats read: records, what a trace says about its record, and what the project's configurations say.
 
-Sources (files or a database) make these; nothing here knows where they come from.
+Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal` and `json_text`
+are of assignments.archives, and a format finds them here with the rest.
 """
 
-import json
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
+from assignments.archives import Kind, Record, Refusal, json_text
+from rewards.configuration import ProcessRewardScheme
 from traces.changes.places import JudgedFile
+from traces.runs import AgentRun
 
-Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
-KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
 Answer = TypeVar("Answer")
 
 UNKNOWN = "unknown"
 
-json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-"""Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
-
-
-class Refusal(Exception):  # noqa: N818  (an answer to the person who exports)
-    """Why there is no export; the sentence says what, where and what to do."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
-@dataclass(slots=True)
-class Record:
-    """One annotation. Nothing changes it; a frozen class would only take three times as long to make it.
-
-    `annotations_text` is its part of the record as `json_text` writes it. `configuration_version` is
-    the project's version that it was made under, None where the source does not say.
-    `trace` is how the source finds the trace again, None where it has none.
-    """
-
-    id: str
-    annotator: str
-    timestamp: str
-    annotations_text: str
-    trace_version: int = 1
-    configuration_version: int | None = None
-    kind: Kind = "normal"
-    trace: Hashable = None
-    _parsed: dict[str, Any] | None = None
-
-    @property
-    def annotations(self) -> dict[str, Any]:
-        if self._parsed is None:
-            self._parsed = json.loads(self.annotations_text)
-        return self._parsed
-
-    @property
-    def text(self) -> str:
-        """The documented record as one line of JSON, without the line's end."""
-        version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
-        return (
-            f'{{"id":{json_text(self.id)}{version},"annotator":{json_text(self.annotator)},'
-            f'"timestamp":{json_text(self.timestamp)},"annotations":{self.annotations_text}}}'
-        )
+__all__ = [
+    "NO_TRACE",
+    "UNKNOWN",
+    "Answer",
+    "Kind",
+    "Need",
+    "NoTrace",
+    "Project",
+    "Record",
+    "Refusal",
+    "Resolve",
+    "Source",
+    "TraceFacts",
+    "Wanted",
+    "json_text",
+    "part_of",
+]
 
 
 class TraceFacts(Protocol):
@@ -83,6 +56,11 @@ class TraceFacts(Protocol):
         """The file with its hunks and lines."""
         ...
 
+    @property
+    def run(self) -> AgentRun | None:
+        """The run as it was imported."""
+        ...
+
 
 @dataclass(frozen=True)
 class NoTrace:
@@ -90,6 +68,7 @@ class NoTrace:
 
     task_description: str | None = None
     agent_model: str = ""
+    run: None = None
 
     def operation(self, path: str) -> str | None:
         return None
@@ -111,7 +90,9 @@ class Project:
     @classmethod
     def unknown(cls) -> "Project":
         """Where nobody says how the project is configured: the schemes with the documented names."""
-        return cls(ProjectConfiguration(task_name="Unknown project"))
+        known = ProjectConfiguration(task_name="Unknown project")
+        rewards = ProcessRewardScheme(name="process_reward", annotation_type="process_reward", mode="first_error")
+        return cls(known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}))
 
     @property
     def newest(self) -> ProjectConfiguration | None:
@@ -146,7 +127,7 @@ def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun
     raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
-Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files"]
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run"]
 Wanted: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 
@@ -160,6 +141,11 @@ class Source(Protocol):
     @property
     def names_every_version(self) -> bool:
         """Whether `project` has the configuration of every record, so that none has a value that it does not name."""
+        ...
+
+    @property
+    def has_traces(self) -> bool:
+        """Whether facts are known of any trace."""
         ...
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:

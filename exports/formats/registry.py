@@ -3,11 +3,13 @@
 Knows none of them: a third party adds a package with a `Format` and touches nothing else.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, ClassVar
 
+from exports.formats.notes import Notes
 from exports.formats.options import Options
 from exports.formats.records import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
 
@@ -19,6 +21,9 @@ class Format:
 
     The file is head, rows, tail. What is carried from row to row is `state`, JSON, so that another process can go on.
     Head and tail are asked for after the last row.
+
+    A format that gathers writes notes (`note_line`) instead of rows. The file is then what `gathered` makes of all
+    notes, or a ZIP of `members` where `zips` says so; there is no head and no tail.
     """
 
     name: ClassVar[str]
@@ -34,6 +39,9 @@ class Format:
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
 
+    needs_traces: ClassVar[bool] = False
+    """Whether there is no export without the traces."""
+
     def __init__(self, project: Project, options: Any, state: Mapping[str, Any] | None = None) -> None:
         self.project = project
         self.chosen = options
@@ -48,6 +56,34 @@ class Format:
     def rows(self) -> int:
         """How many rows there are so far. An export without one is refused."""
         return int(self.state["rows"])
+
+    @property
+    def gathers(self) -> bool:
+        return False
+
+    @property
+    def zips(self) -> bool:
+        return False
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many of what was selected are not in the file, by the reason's short name."""
+        counts: dict[str, int] = self.state.get("left_out", {})
+        return counts
+
+    def remarks(self) -> list[str]:
+        """What a person should know about the file that was written, in sentences."""
+        return []
+
+    @classmethod
+    def kind_of_file(cls, options: Mapping[str, Any]) -> tuple[str, str]:
+        """The suffix and the media type of the file under those options."""
+        return cls.suffix, cls.media_type
+
+    @classmethod
+    def options_by(cls, path: Path) -> dict[str, Any]:
+        """The options that the name of the file to write says. Raises Refusal for a name that it cannot have."""
+        return {}
 
     def start(self) -> dict[str, Any]:
         """The state before the first record."""
@@ -71,6 +107,20 @@ class Format:
         return b""
 
     def tail(self) -> bytes:
+        return b""
+
+    def gathered(self, notes: Notes) -> Iterator[bytes]:
+        """The whole file out of the notes."""
+        raise NotImplementedError
+
+    def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The files of the ZIP out of the notes, each to be written before the next is asked for."""
+        raise NotImplementedError
+
+    def leave_out(self, reason: str, many: int = 1) -> bytes:
+        """Count what is not in the file; answers no bytes."""
+        counts = self.state.setdefault("left_out", {})
+        counts[reason] = counts.get(reason, 0) + many
         return b""
 
     def nothing(self) -> str:

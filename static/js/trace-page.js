@@ -32,6 +32,7 @@ function showWhetherAllOpen() {
 function toggleAll() {
   const open = articles.some((article) => article.classList.contains("is-closed"));
   for (const article of articles) setOpen(article, open);
+  if (open) for (const group of root.querySelectorAll("details.stepgroup")) group.setAttribute("open", "");
 }
 
 /* Parts that buttons ask for ---------------------------------------------------------------------- */
@@ -113,6 +114,7 @@ function openOtherPage(index) {
 
 /** @param {HTMLElement} step */
 function focusStep(step) {
+  step.closest("details")?.setAttribute("open", "");
   root.querySelector(".step.is-focus")?.classList.remove("is-focus");
   step.classList.add("is-focus");
   const link = step.querySelector("a.snum");
@@ -123,7 +125,8 @@ function focusStep(step) {
 /* The rail ---------------------------------------------------------------------------------------------- */
 
 /** @param {string} id of the article that is read now */
-function showCurrent(id) {
+export function showCurrent(id) {
+  dispatchEvent(new CustomEvent("current", { detail: id }));
   for (const link of rail?.querySelectorAll("a[aria-current]") ?? []) link.removeAttribute("aria-current");
   const link = rail?.querySelector(`a[href="#${id}"]`);
   if (!rail || !(link instanceof HTMLElement)) return;
@@ -311,7 +314,7 @@ function start() {
   listenToKeys();
   customElements.define("lazy-fragment", LazyFragment);
   showWhetherAllOpen();
-  watchArticles();
+  if (!("judged" in root.dataset)) watchArticles();
   followHash();
 }
 

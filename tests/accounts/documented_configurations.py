@@ -1,6 +1,8 @@
-"""The configurations of the code review documentation, as they are printed there."""
+"""The configurations of the code review documentation, as they are printed there, and all of both documents."""
 
 # ruff: noqa: W293 - the documentation has a space on its empty lines
+
+from tests.rewards import documented_configurations as rewards
 
 INLINE_COMMENTS = """\
 annotation_schemes:
@@ -225,4 +227,4 @@ PARTIAL = {
     "file_ratings": TITLE + FILE_RATINGS,
     "verdict": TITLE + VERDICT,
 }
-ALL = {**PARTIAL, "complete": COMPLETE}
+ALL = {**PARTIAL, "complete": COMPLETE, **rewards.ALL}

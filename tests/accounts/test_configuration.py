@@ -154,8 +154,15 @@ WITHOUT_EFFECT = [
         ],
     ),
     (
-        "agentic: { trace_converter: webvoyager }",
-        [(2, 29, "No converter for webvoyager is installed, so files of this format cannot be imported yet.")],
+        "agentic: { steps: { split_tool_calls: true } }",
+        [
+            (
+                2,
+                21,
+                "split_tool_calls counts for traces that are imported from now on. Those that are there keep their "
+                "steps.",
+            )
+        ],
     ),
     (
         "annotation_schemes:\n  - name: c\n    annotation_type: code_review_comments\n    inline_comments:\n"

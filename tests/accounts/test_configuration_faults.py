@@ -13,7 +13,7 @@ from accounts.configuration import check_configuration
 from accounts.configuration.json_schema import json_schema
 from tests.accounts.broken_configurations import Broken, broken
 
-CASES = [*broken("keys"), *broken("yaml")]
+CASES = [*broken("keys"), *broken("rewards"), *broken("yaml")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.fault)

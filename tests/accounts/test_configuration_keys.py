@@ -36,15 +36,30 @@ def verdict(*path: str | int) -> tuple[str | int, ...]:
     return ("annotation_schemes", 0, "verdict", *path)
 
 
+def first_error(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, "first_error", *path)
+
+
+def per_step(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, "per_step", *path)
+
+
+def rewards(*path: str | int) -> tuple[str | int, ...]:
+    return ("annotation_schemes", 0, *path)
+
+
 COMMENTS = {"annotation_schemes": [{"name": "c", "annotation_type": "code_review_comments"}]}
 RATINGS = {"annotation_schemes": [{"name": "r", "annotation_type": "code_review_file_ratings"}]}
 VERDICT = {"annotation_schemes": [{"name": "v", "annotation_type": "code_review_verdict"}]}
+
+FIRST_ERROR = {"annotation_schemes": [{"name": "p", "annotation_type": "process_reward", "mode": "first_error"}]}
+PER_STEP = {"annotation_schemes": [{"name": "s", "annotation_type": "process_reward", "mode": "per_step"}]}
 
 
 def within(scheme: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     """A scheme with this block."""
     entry = scheme["annotation_schemes"][0]
-    key = {"c": "inline_comments", "r": "file_ratings", "v": "verdict"}[entry["name"]]
+    key = {"c": "inline_comments", "r": "file_ratings", "v": "verdict", "s": "per_step"}[entry["name"]]
     return {"annotation_schemes": [{**entry, key: block}]}
 
 
@@ -52,6 +67,19 @@ CATEGORY = within(COMMENTS, {"categories": [{"value": "logic"}]})
 LEVEL = within(COMMENTS, {"severity": {"enabled": True, "levels": [{"value": "very_grave"}]}})
 DIMENSION = within(RATINGS, {"dimensions": [{"name": "speed"}]})
 OPTION = within(VERDICT, {"options": [{"value": "request_changes"}]})
+STEP_LABEL = within(PER_STEP, {"labels": [{"value": "recovery"}]})
+CATEGORISED = within(PER_STEP, {"error_categories": {"enabled": True}})
+STEP_LABELS = [
+    {"value": "correct", "display": "Correct", "color": "#22c55e", "score": 1.0},
+    {"value": "partially_correct", "display": "Partially Correct", "color": "#eab308", "score": 0.5},
+    {"value": "incorrect", "display": "Incorrect", "color": "#ef4444", "score": -1.0},
+    {"value": "unnecessary", "display": "Unnecessary", "color": "#f97316", "score": -0.5},
+    {"value": "recovery", "display": "Recovery from Error", "color": "#3b82f6", "score": 0.25},
+]
+ERROR_CATEGORIES = [
+    "Wrong tool selected", "Correct tool, wrong arguments", "Hallucinated information", "Repeated previous step",
+    "Logic error", "Syntax error", "Missed edge case", "Unnecessary step", "Other",
+]  # fmt: skip
 LEVELS = [{"value": value, "display": value.title()} for value in ("critical", "major", "minor", "nit")]
 DISPLAY = ("agentic", "coding_trace_display")
 
@@ -96,7 +124,7 @@ KEYS = [
     Key(comments("allow_multi_line"), False, True, COMMENTS),
     Key(comments("allow_suggestions"), False, True, COMMENTS),
     Key(comments("min_comments"), 4, 0, COMMENTS),
-    Key(comments("allow_unsure"), False, False, COMMENTS),
+    Key(comments("allow_unsure"), True, False, COMMENTS),
     Key(ratings("dimensions", 0, "name"), "safety", REQUIRED, DIMENSION),
     Key(ratings("dimensions", 0, "display"), "How fast", "Speed", DIMENSION),
     Key(ratings("dimensions", 0, "description"), "Does it scale?", None, DIMENSION),
@@ -115,6 +143,37 @@ KEYS = [
     Key(verdict("require_summary"), False, True, VERDICT),
     Key(verdict("summary_placeholder"), "", "Summarize your review...", VERDICT),
     Key(verdict("summary_min_length"), 0, 20, VERDICT),
+    Key(rewards("mode"), "per_step", REQUIRED, FIRST_ERROR),
+    Key(rewards("target"), "agentic_steps", "agentic_steps", PER_STEP),
+    Key(rewards("reveal"), "progressive", "all", PER_STEP),
+    Key(rewards("allow_neutral"), True, False, FIRST_ERROR),
+    Key(rewards("ask_correction"), True, False, FIRST_ERROR),
+    Key(rewards("allow_unsure"), True, False, PER_STEP),
+    Key(rewards("keyboard_shortcuts", "enabled"), False, True, FIRST_ERROR),
+    Key(rewards("keyboard_shortcuts", "next_step"), "n", "j", PER_STEP),
+    Key(rewards("keyboard_shortcuts", "prev_step"), "p", "k", PER_STEP),
+    Key(first_error("correct_color"), "#123", "#22c55e", FIRST_ERROR),
+    Key(first_error("error_color"), "#123", "#ef4444", FIRST_ERROR),
+    Key(first_error("downstream_color"), "#123", "#f97316", FIRST_ERROR),
+    Key(first_error("unmarked_color"), "#123", "#6b7280", FIRST_ERROR),
+    Key(first_error("require_confirmation"), False, True, FIRST_ERROR),
+    Key(first_error("allow_no_error"), False, True, FIRST_ERROR),
+    Key(first_error("show_step_content"), False, True, FIRST_ERROR),
+    Key(first_error("labels", "correct"), "fine", "+1", FIRST_ERROR),
+    Key(first_error("labels", "first_error"), "here", "-1 (first error)", FIRST_ERROR),
+    Key(first_error("labels", "downstream"), "after", "-1 (downstream)", FIRST_ERROR),
+    Key(first_error("labels", "all_correct"), "all fine", "+1 (all correct)", FIRST_ERROR),
+    Key(per_step("labels"), STEP_LABELS[1:], STEP_LABELS, PER_STEP),
+    Key(per_step("labels", 0, "value"), "correct", REQUIRED, STEP_LABEL),
+    Key(per_step("labels", 0, "display"), "Back on track", "Recovery from Error", STEP_LABEL),
+    Key(per_step("labels", 0, "color"), "#Abc", "#3b82f6", STEP_LABEL),
+    Key(per_step("labels", 0, "score"), 0.125, 0.25, STEP_LABEL),
+    Key(per_step("error_categories", "enabled"), True, False, PER_STEP),
+    Key(per_step("error_categories", "categories"), ["Slip"], ERROR_CATEGORIES, CATEGORISED),
+    Key(per_step("error_categories", "applies_to"), ["unnecessary"], None, CATEGORISED),
+    Key(per_step("require_all_steps"), False, True, PER_STEP),
+    Key(per_step("allow_notes"), True, False, PER_STEP),
+    Key(per_step("show_running_score"), True, False, PER_STEP),
 ]
 # Lists of blocks and blocks themselves: their keys are in the table, their defaults in test_schemes.py.
 CONTAINERS = {
@@ -125,6 +184,8 @@ CONTAINERS = {
     "annotation_schemes.file_ratings", "annotation_schemes.file_ratings.dimensions",
     "annotation_schemes.file_ratings.dimensions.scale",
     "annotation_schemes.verdict", "annotation_schemes.verdict.options",
+    "annotation_schemes.first_error", "annotation_schemes.first_error.labels", "annotation_schemes.per_step",
+    "annotation_schemes.per_step.error_categories", "annotation_schemes.keyboard_shortcuts",
 }  # fmt: skip
 
 
@@ -174,7 +235,7 @@ def test_a_required_key_that_is_left_out_is_named(key: Key) -> None:
 def test_every_value_in_the_table_differs_from_its_default() -> None:
     """But for keys that today allow a single value."""
     same = [key_id(key) for key in KEYS if key.set_to == key.default]
-    assert same == ["output_annotation_format", "annotation_schemes.inline_comments.allow_unsure"]
+    assert same == ["output_annotation_format", "annotation_schemes.target"]
 
 
 def test_every_key_of_the_models_is_in_the_table() -> None:

@@ -127,7 +127,7 @@ def told(keys: str) -> list[tuple[int, int, str]]:
 def test_a_type_that_is_not_installed_is_unknown() -> None:
     assert told("      moods: [calm]\n") == [
         (4, 22, "mood is not an annotation_type. "
-                "Use code_review_comments, code_review_file_ratings or code_review_verdict."),
+                "Use code_review_comments, code_review_file_ratings, code_review_verdict or process_reward."),
     ]  # fmt: skip
 
 

@@ -119,6 +119,21 @@ def test_allow_suggestions(world: World, suggestion: str, allowed: bool) -> None
 
 
 @pytest.mark.parametrize("allowed", [False, True])
+def test_allow_unsure(world: World, allowed: bool) -> None:
+    found = codes(world, with_comment(unsure=True), inline_comments={"allow_unsure": allowed})
+    assert found == ([] if allowed else [("unsure_off", f"{COMMENT}/0/unsure")])
+
+
+def test_a_comment_that_is_sure_says_nothing_of_it(world: World) -> None:
+    reviewed(world.acme, world.acme_project, inline_comments={"allow_unsure": True})
+    answers = with_comment(unsure=False)
+    answers[COMMENT][1]["unsure"] = True
+    api = api_of(world.bob)
+    kept = api.submit(api.claim(), answers).json()["record"]["annotations"][COMMENT]
+    assert [comment.get("unsure") for comment in kept] == [None, True, None]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
 def test_min_comments(world: World, allowed: bool) -> None:
     found = codes(world, documented(), inline_comments={"min_comments": 3 if allowed else 4})
     assert found == ([] if allowed else [("too_few_comments", COMMENT)])

@@ -297,7 +297,7 @@ def test_a_program_asks_for_an_export_and_takes_it_away(five: Reviews, client: C
     assert hashlib.sha256(data).hexdigest() == told["sha256"]
     assert len(json_lines(data)) == 5
     assert [row["id"] for row in client.get(where).json()["results"]] == [str(export.pk)]
-    refused = client.post(where, json.dumps({"format": "prm"}), "application/json")
+    refused = client.post(where, json.dumps({"format": "prn"}), "application/json")
     assert (refused.status_code, refused.json()["code"]) == (400, "not_exportable")
     assert "code_review_comments" in refused.json()["detail"]
 

@@ -88,7 +88,7 @@ def test_an_export_that_fails_leaves_the_earlier_file_as_it_is(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["-f", "prm", "-o", "x"], f"'prm' is no export format. The formats are: {', '.join(formats())}."),
+        (["-f", "prn", "-o", "x"], f"'prn' is no export format. The formats are: {', '.join(formats())}."),
         (["-o", "x"], "Say which format with -f."),
         (["-f", "code_review"], "Say where to write with -o FILE."),
         (["-f", "code_review", "-o", "x", "--resolve", "majority"], "There is no majority of single annotations"),

@@ -162,6 +162,12 @@ def test_the_demo_loads_and_loading_it_again_changes_nothing() -> None:
         call_command("load_demo", stdout=out)
         assert "admin" in out.getvalue()
     with acting_in(Organisation.objects.get(slug="demo")):
-        assert ConfigurationVersion.objects.count() == 1
-        assert Trace.objects.count() >= 12
+        assert ConfigurationVersion.objects.count() == Project.objects.count() == 3
         assert set(Trace.objects.values_list("version", flat=True)) == {1}
+        traces = {project.slug: Trace.objects.filter(project=project) for project in Project.objects.all()}
+        assert traces["agent-code-review"].count() >= 12
+        runs = traces["process-rewards"].values_list("task_id", "agent_model")
+        assert list(traces["first-errors"].values_list("task_id", "agent_model")) == list(runs)
+        # Several agents at each task, as pairs of preferences need them.
+        assert len(runs) == len(set(runs)) == 7
+        assert len({task for task, _ in runs}) == 3

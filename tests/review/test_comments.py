@@ -223,7 +223,8 @@ def test_a_time_is_one_in_utc(at: str) -> None:
         ([comment(line_end="42")], (0, "line_end"), "wrong_type"),
         ([comment(comment=1)], (0, "comment"), "wrong_type"),
         ([comment(category=["bug"])], (0, "category"), "wrong_type"),
-        ([comment(unsure=True)], (0, "unsure"), "unknown_key"),
+        ([comment(unsure="yes")], (0, "unsure"), "wrong_type"),
+        ([comment(certain=True)], (0, "certain"), "unknown_key"),
         ([comment(**{"\ud800\x00": 1})], (0, "\ud800\x00"), "unknown_key"),
     ],
 )

@@ -18,6 +18,7 @@ from review.configuration import (
     VerdictScheme,
 )
 from review.schemes import FileRatings, InlineComments, Verdict
+from rewards.schemes import ProcessReward
 from tests.accounts import documented_configurations as documented
 
 NAMES = {
@@ -57,14 +58,16 @@ def _text(model: type[SchemeConfiguration], block: dict[str, Any] | None) -> str
     return json.dumps({"task_name": "X", "annotation_schemes": [scheme]})
 
 
-def test_the_three_types_are_found_by_their_entry_points() -> None:
+def test_all_types_are_found_by_their_entry_points() -> None:
     assert scheme_types() == {
         "code_review_comments": InlineComments,
         "code_review_file_ratings": FileRatings,
         "code_review_verdict": Verdict,
+        "process_reward": ProcessReward,
     }
-    assert [kind.target for kind in scheme_types().values()] == ["line", "file", "change_set"]
-    assert [kind.block for kind in scheme_types().values()] == ["inline_comments", "file_ratings", "verdict"]
+    assert [kind.target for kind in scheme_types().values()] == ["line", "file", "change_set", "agentic_steps"]
+    blocks = ["inline_comments", "file_ratings", "verdict", "per_step"]
+    assert [kind.block for kind in scheme_types().values()] == blocks
 
 
 def test_comments_without_a_block_are_as_documented_but_without_severity() -> None:

@@ -1,8 +1,10 @@
 """Statistics and plots of process rewards, against a second implementation and the script of the documentation."""
 
+import json
 from itertools import combinations
 from math import isnan, nan
 from pathlib import Path
+from random import Random
 from statistics import mean
 from typing import Any, cast
 
@@ -13,6 +15,9 @@ from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
 from rewards.analysis import plot_error_distribution, plot_reward_curves, process_reward_stats
+from rewards.curves import GROUPS_KEPT, STEPS_KEPT, RewardCurves
+from rewards.judgements import decided, judgements
+from rewards.statistics import RewardTally
 
 
 def record(trace: str, annotator: str, labels: list[Any], **part: Any) -> dict[str, Any]:
@@ -39,7 +44,6 @@ def expected(given_labels: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
     correct = [trace for trace in traces if set(of[trace]) == {None}]
     return {
         "total_traces": len(traces),
-        "total_annotations": len(first),
         "all_correct_count": len(correct),
         "all_correct_pct": len(correct) / len(traces) * 100 if traces else nan,
         "avg_first_error_step": mean(errors) if errors else nan,
@@ -56,9 +60,67 @@ def expected(given_labels: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
 @given(annotated)
 def test_the_statistics_equal_a_second_implementation(given_labels: dict[tuple[str, str], list[Any]]) -> None:
     stats = process_reward_stats(record(trace, who, ls) for (trace, who), ls in given_labels.items())
-    for key, value in expected(given_labels).items():
-        found: Any = stats[key]  # type: ignore[literal-required]
-        assert found == pytest.approx(value, nan_ok=True), key
+    wanted = expected(given_labels)
+    assert stats.keys() == {*wanted, *(["error_categories"] if given_labels else [])}
+    assert_same(stats, wanted)
+
+
+def assert_same(stats: Any, wanted: dict[str, Any]) -> None:
+    for key, value in wanted.items():
+        assert stats[key] == pytest.approx(value, nan_ok=True), key
+
+
+@given(annotated, st.randoms())
+def test_in_another_order_they_are_the_same(given_labels: dict[tuple[str, str], list[Any]], random: Random) -> None:
+    records = [record(trace, who, ls) for (trace, who), ls in given_labels.items()]
+    shuffled = random.sample(records, len(records))
+    assert_same(process_reward_stats(shuffled), cast(dict[str, Any], process_reward_stats(records)))
+
+
+@given(st.lists(labels, min_size=1, max_size=5))
+def test_annotators_who_say_the_same_agree_entirely(traces: list[list[Any]]) -> None:
+    stats = process_reward_stats(record(f"t{at}", who, ls) for at, ls in enumerate(traces) for who in ("r1", "r2"))
+    assert (stats["first_error_exact_agreement"], stats["first_error_near_agreement"]) == (1.0, 1.0)
+
+
+@given(annotated)
+def test_sums_that_were_written_down_between_traces_are_the_same(
+    given_labels: dict[tuple[str, str], list[Any]],
+) -> None:
+    found = judgements(record(trace, who, ls) for (trace, who), ls in given_labels.items())
+    whole, carried, curves = RewardTally(), RewardTally(), RewardCurves()
+    for trace in sorted({one.trace for one in found}):
+        same = [one for one in found if one.trace == trace]
+        whole.add(same)
+        carried = RewardTally.from_json(json.loads(json.dumps(carried.as_json())))
+        carried.add(same)
+        curves = RewardCurves.from_json(json.loads(json.dumps(curves.as_json())))
+        for one in same:
+            curves.add(one, "annotator")
+    assert carried == whole
+    assert sum(curve.judgements for curve in curves.groups.values()) == len(found)
+    for who, curve in curves.groups.items():
+        longest = [one.curve for one in found if one.annotator == who]
+        assert curve.means == pytest.approx(
+            [mean(c[at] for c in longest if at < len(c)) for at in range(len(curve.means))]
+        )
+
+
+def test_curves_of_very_many_groups_and_steps_are_bounded() -> None:
+    curves = RewardCurves()
+    for at in range(GROUPS_KEPT + 30):
+        (one,) = judgements([record("t", f"r{at}", [1.0] * (STEPS_KEPT + 5))])
+        curves.add(one, "annotator")
+    assert len(curves.groups) == GROUPS_KEPT + 1
+    largest = curves.largest(4)
+    assert [(name, curve.judgements) for name, curve in largest] == [("r0", 1), ("r1", 1), ("r10", 1), ("other", 77)]
+    assert len(largest[-1][1].means) == STEPS_KEPT
+
+
+@pytest.mark.parametrize(("score", "says"), [(None, None), (0.0, -1), (0.25, 1), (-0.5, -1), (1, 1)])
+def test_a_step_is_correct_above_the_threshold(score: float | None, says: int | None) -> None:
+    assert decided(score) == says
+    assert decided(score, threshold=-1) == (None if score is None else 1)
 
 
 def test_the_documented_script_prints_with_one_annotator_no_error_and_no_category(
@@ -87,7 +149,8 @@ def test_error_categories_are_counted_where_steps_were_rated() -> None:
 
 def test_of_one_annotator_the_last_judgement_of_a_trace_counts() -> None:
     stats = process_reward_stats([record("t", "r1", [-1.0]), record("t", "r1", [1.0])])
-    assert (stats["total_annotations"], stats["all_correct_count"]) == (1, 1)
+    assert (stats["total_traces"], stats["all_correct_count"], stats["multi_annotator"]) == (1, 1, False)
+    assert stats["avg_correct_prefix_length"] == 1
 
 
 def test_annotations_of_another_kind_are_passed_over() -> None:

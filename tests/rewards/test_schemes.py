@@ -219,7 +219,9 @@ def test_a_result_is_its_own_answers(data: st.DataObject) -> None:
 )
 def test_no_json_breaks_the_rules(answers: object) -> None:
     for rules in (scheme(), scheme(mode="per_step")):
-        ProcessReward.malformed(answers)
+        if not ProcessReward.malformed(answers) and answers is not None:
+            ProcessReward.summary(answers, rules)  # type: ignore[arg-type]
+            list(ProcessReward.choices(answers, rules))  # type: ignore[arg-type]
         ProcessReward.missing(answers, rules, Evidence({}, 3))
 
 
@@ -271,6 +273,73 @@ def test_keys_are_those_of_the_labels_that_exist() -> None:
         "prev_step": "k",
     }
     assert scheme(keyboard_shortcuts={"enabled": False}).keys == {}
+
+
+RATED: dict[str, Any] = {
+    "step_details": {"0": {"label": "correct"}, "1": {"label": "incorrect", "error_category": "Other"}}
+}
+
+
+@pytest.mark.parametrize(
+    ("answers", "keys", "steps", "words", "counted"),
+    [
+        ({"first_error_step": 4}, {}, 8, "First error at step 4", [("first_error", "found")]),
+        ({"all_correct": True}, {}, 8, "All 8 steps correct", [("first_error", "none")]),
+        ({"all_correct": True}, {}, 1, "All 1 step correct", [("first_error", "none")]),
+        (
+            RATED,
+            {"mode": "per_step", "per_step": {"require_all_steps": False, "error_categories": {"enabled": True}}},
+            3,
+            "2 of 3 steps rated, score 0",
+            [("label", "correct"), ("label", "incorrect"), ("error_category", "Other"), ("first_error", "found")],
+        ),
+        (
+            {"step_details": {"0": {"label": "recovery"}}},
+            {"mode": "per_step"},
+            1,
+            "1 of 1 step rated, score 0.25",
+            [("label", "recovery"), ("first_error", "none")],
+        ),
+    ],
+)
+def test_a_result_in_words_and_what_is_counted_of_it(
+    answers: object, keys: dict[str, Any], steps: int, words: str, counted: list[tuple[str, str]]
+) -> None:
+    rules = scheme(**keys)
+    part = result(answers, rules, steps)
+    assert ProcessReward.summary(part, rules) == words
+    assert list(ProcessReward.choices(part, rules)) == counted
+
+
+def test_what_was_chosen_is_shown_in_the_order_of_the_configuration() -> None:
+    rules = scheme(mode="per_step", per_step={"error_categories": {"enabled": True, "categories": ["Slip", "Other"]}})
+    counts = {"label": {"incorrect": 2, "gone": 1}, "error_category": {"Other": 2}, "first_error": {"found": 1}}
+    shown = {
+        distribution.title: [(chosen.value, chosen.count) for chosen in distribution.values]
+        for distribution in ProcessReward.distributions(counts, rules)
+    }
+    assert shown == {
+        "Steps by label": [
+            ("correct", 0), ("partially_correct", 0), ("incorrect", 2), ("unnecessary", 0), ("recovery", 0),
+            ("gone", 1),
+        ],
+        "Errors by category": [("Slip", 0), ("Other", 2)],
+        "First errors": [("found", 1), ("none", 0)],
+    }  # fmt: skip
+    plain = scheme()
+    assert [one.title for one in ProcessReward.distributions({}, plain)] == ["First errors"]
+
+
+def test_each_label_and_each_state_has_its_colour() -> None:
+    assert ProcessReward.colours(scheme(first_error={"error_color": "#123"})) == {
+        "correct": "#22c55e",
+        "first_error": "#123",
+        "downstream": "#f97316",
+        "unmarked": "#6b7280",
+    }
+    assert ProcessReward.colours(scheme(mode="per_step", per_step={"labels": [{"value": "recovery"}]})) == {
+        "recovery": "#3b82f6"
+    }
 
 
 def test_a_mode_is_needed() -> None:

@@ -303,6 +303,32 @@ def test_without_severities_a_comment_is_asked_for_none(world_of_browsers: World
     assert "severity" not in desk.kept(bool)[0]
 
 
+def test_a_comment_is_marked_as_unsure_where_the_project_asks(world_of_browsers: World, reader: Reader) -> None:
+    desk = desk_of(reader, world_of_browsers, inline_comments={"allow_unsure": True})
+    desk.open()
+    desk.line(16).click()
+    desk.form().get_by_role("checkbox", name="I am not sure about this").check()
+    reader.assert_clean()
+    desk.write("Perhaps")
+    expect(desk.comment("line 16")).to_contain_text("Unsure")
+    assert desk.kept(bool)[0]["unsure"] is True
+    desk.comment("line 16").get_by_role("button", name="Edit").click()
+    expect(desk.form().get_by_role("checkbox")).to_be_checked()
+    desk.form().get_by_role("checkbox").uncheck()
+    desk.form().get_by_role("button", name="Save comment").click()
+    expect(desk.comment("line 16").get_by_text("Unsure")).to_be_hidden()
+    assert desk.kept(lambda comments: "unsure" not in comments[0])
+    desk.line(17).click()
+    desk.write("Sure")
+    assert desk.refused() == []
+
+
+def test_without_the_setting_nobody_is_asked_how_sure_they_are(desk: Desk) -> None:
+    desk.line(16).click()
+    expect(desk.form()).to_be_visible()
+    expect(desk.form().get_by_role("checkbox")).to_have_count(0)
+
+
 def test_categories_have_the_colours_and_icons_of_the_configuration(world_of_browsers: World, reader: Reader) -> None:
     categories = [
         {"value": "added", "display": "Typo & co", "color": "#ff0000", "icon": "spell-check"},

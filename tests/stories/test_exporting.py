@@ -1,17 +1,20 @@
 """An admin asks for an export in the browser, and takes the file away when its job is done."""
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
+from accounts.actions.projects import publish_configuration
 from exports.models import Export
 from jobs.runner import run
-from tenancy.actor import Actor, acting
+from tenancy.actor import Actor, acting, acting_in
 from tests.exports.conftest import Reviews
 from tests.stories.conftest import Reader
+from tests.stories.test_the_project_page import assert_fits
 from tests.worlds import World
 
 pytestmark = pytest.mark.browser
@@ -36,7 +39,7 @@ def test_an_admin_exports_verdicts(
     page.get_by_role("link", name="Add export").click()
     page.get_by_label("Project").select_option(label=world.acme_project.name)
     page.get_by_label("Format").select_option("code_review")
-    page.get_by_label("Resolve").select_option("majority")
+    page.locator("#id_option_resolve").select_option("majority")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("There is no majority of single annotations")).to_be_visible()
     reader.assert_clean("with what was refused")
@@ -63,3 +66,30 @@ def test_an_admin_exports_verdicts(
     assert hashlib.sha256(data).hexdigest() == export.sha256
     assert downloading.value.suggested_filename.endswith(".json")
     assert data == reviews.export("code_review_verdicts", "--resolve", "majority")
+
+
+def test_a_manager_exports_pairs_with_a_score_gap(world_of_browsers: World, themed_reader: Reader) -> None:
+    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
+    schemes = [{"name": "process_reward", "annotation_type": "process_reward", "mode": "per_step"}]
+    with acting_in(world.acme, world.alice):
+        source = json.dumps({"task_name": "Rewards", "annotation_schemes": schemes})
+        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+
+    reader.sign_in("mallory")
+    reader.open(f"/o/acme/p/{world.acme_project.slug}/")
+    card = page.get_by_role("region", name="Exports")
+    expect(card.get_by_role("button", name="Export ")).to_have_text(["Export"] * 5)
+    for summary in card.get_by_text("Options of").all():
+        summary.click()
+    for width in (1920, 1440, 768, 320):
+        page.set_viewport_size({"width": width, "height": 1000})
+        assert_fits(page)
+        reader.assert_clean(f"with all options at {width} px")
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    card.get_by_label("Min score gap").fill("0.75")
+    card.get_by_label("Prompt style").select_option("messages")
+    card.get_by_role("button", name="Export dpo").click()
+    expect(page.get_by_role("status").first).to_contain_text("dpo is being exported.")
+    with acting_in(world.acme, world.mallory):
+        options = Export.objects.get().options
+    assert (options["min_score_gap"], options["prompt_style"], options["pairs"]) == (0.75, "messages", "traces")

@@ -40,7 +40,7 @@ class Fragment(HTMLParser):
         attributes = dict(attrs)
         assert len(attributes) == len(attrs), "an attribute stands twice"
         self.elements.append((tag, attributes))
-        if tag not in {"br", "hr", "col", "use", "path", "circle", "rect", "line", "polyline", "ellipse"}:
+        if tag not in {"br", "hr", "col", "img", "use", "path", "circle", "rect", "line", "polyline", "ellipse"}:
             self._open.append((tag, frozenset((attributes.get("class") or "").split())))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

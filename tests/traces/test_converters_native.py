@@ -19,6 +19,7 @@ from traces.runs import (
     FileRead,
     FileWrite,
     ReadingOptions,
+    Screenshot,
     Step,
     ToolCall,
 )
@@ -185,6 +186,9 @@ events = st.one_of(
     st.builds(FileOutcome, some_texts, st.sampled_from(["deleted", "renamed"]), kept_texts, optional, optional),
     st.builds(FileOutcome, some_texts, st.sampled_from(["added", "modified"]), kept_texts, optional, kept_texts),
 )
+hashes = st.sampled_from(["", "0123456789abcdef" * 4])
+sides = st.integers(0, 100_000)
+lengths = st.integers(-100_000, 100_000) | st.floats(-1e5, 1e5)
 steps = st.builds(
     Step,
     kept_texts,
@@ -192,6 +196,13 @@ steps = st.builds(
     st.lists(st.builds(ToolCall, kept_texts, kept_texts, values, optional, st.booleans()), max_size=2).map(tuple),
     kept_texts,
     kept_texts,
+    kept_texts,
+    st.none()
+    | st.builds(
+        Screenshot, kept_texts.filter(bool), st.just(b"") | st.binary(min_size=2), hashes, sides, sides, kept_texts
+    ),
+    st.none() | st.tuples(lengths, lengths),
+    st.none() | st.tuples(lengths, lengths, lengths, lengths),
 )
 
 

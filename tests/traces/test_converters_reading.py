@@ -37,12 +37,13 @@ def test_a_choice_says_why() -> None:
             "metadata.json",
             b'{\n  "checkpoint_id": "c",\n  "session_id": "s",\n  "files_touched": ["a"]\n}\n',
             "metadata.json is no trace: a JSON object with the keys checkpoint_id, session_id, files_touched. "
-            "Potato reads claude_code, native, patch, react, swebench.",
+            "Potato reads claude_code, native, patch, react, swebench, webvoyager.",
         ),
         (
             "a.jsonl",
             b"",
-            "a.jsonl is no trace: the file is empty. Potato reads claude_code, native, patch, react, swebench.",
+            "a.jsonl is no trace: the file is empty. Potato reads claude_code, native, patch, react, swebench, "
+            "webvoyager.",
         ),
         ("a.txt", b"Dear all,\n", "a.txt is no trace: a text without JSON and without a diff. "),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "a.png is no trace: bytes that are no text. "),
@@ -111,14 +112,15 @@ def test_a_format_that_somebody_says_for_this_file_wins() -> None:
 
 
 def test_a_format_without_a_converter_is_an_error() -> None:
-    refusal = the_refusal(GOOD, named="webvoyager")
+    refusal = the_refusal(GOOD, named="harness")
     assert refusal.sentence == (
-        "No converter for webvoyager is installed. Potato reads claude_code, native, patch, react, swebench."
+        "No converter for harness is installed. Potato reads claude_code, native, patch, react, swebench, webvoyager."
     )
 
 
 def test_a_project_may_name_every_installed_format() -> None:
-    assert set(installed()) == installed_converters() == {"claude_code", "native", "patch", "react", "swebench"}
+    names = {"claude_code", "native", "patch", "react", "swebench", "webvoyager"}
+    assert set(installed()) == installed_converters() == names
     assert set(installed()) <= set(allowed_converters())
     for name, converter in installed().items():
         assert converter.name == name

@@ -7,12 +7,12 @@ from tests.traces.shared_data import shared_file, shared_files
 from traces.changes.derive import derive
 from traces.converters.reading import Chosen, read_file
 from traces.runs import AgentRun, Converted, ReadingOptions, Unreadable
-from traces.sources import FileSource
+from traces.sources import FileSource, source_at
 
 # Files of the small ones in which a session has no message of the agent, or lines that are no objects.
 SMALL_ERRORS = {"edge_cases.jsonl": {"not_an_object": 3}}
 RUNS_OF_SMALL = {"edge_cases.jsonl": 2}
-OURS = ("react/", "claude-code/", "swebench/preds.json")
+OURS = ("react/", "claude-code/", "swebench/preds.json", "web-agent/webvoyager/")
 
 
 def everything(path: Path) -> list[Chosen | Converted | Unreadable]:
@@ -78,3 +78,24 @@ def test_no_file_of_another_format_is_taken_for_one_of_ours() -> None:
         if path.is_file() and not str(path.relative_to(root)).startswith(OURS):
             answers = everything(path)
             assert [type(answer) for answer in answers] == [Unreadable], path
+
+
+def test_calls_of_one_message_become_steps_of_their_own_where_a_project_wants_them() -> None:
+    """The same acts in their order, each step with one call, the words with the first of them, the same each time."""
+    split_somewhere = False
+    for path in shared_files("claude-code/*/session.jsonl"):
+        whole, split, again = (
+            next(entry.run for entry in read_file(source_at(path), options) if isinstance(entry, Converted))
+            for options in (ReadingOptions(), *(ReadingOptions(split_tool_calls=True),) * 2)
+        )
+        assert split == again
+        assert [call for step in split.steps for call in step.calls] == [
+            call for step in whole.steps for call in step.calls
+        ]
+        assert [step.message for step in split.steps if step.message] == [
+            step.message for step in whole.steps if step.message
+        ]
+        assert all(len(step.calls) <= 1 for step in split.steps)
+        assert split.events == whole.events
+        split_somewhere |= len(split.steps) > len(whole.steps)
+    assert split_somewhere

@@ -16,7 +16,7 @@ from traces.changes.derive import derive
 from traces.changes.model import ChangeSet
 from traces.changes.writing import unified_patch
 from traces.converters.reading import Chosen, read_file
-from traces.models import ImportedFile, ImportProblem, Trace
+from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
 from traces.runs import Converted, FileRead, ReadingOptions
 from traces.sources import BytesSource
 
@@ -168,3 +168,14 @@ def test_loading_the_demo_twice_imports_every_run_once_and_quickly() -> None:
         assert Trace.objects.in_order()[0].external_id == "shop-orders-sorting"
     assert first < 30, "it took 3 seconds when this was written"
     assert second < 3
+
+
+def test_the_web_agents_of_the_demo_come_in_with_their_pages(transactional_db: None) -> None:
+    call_command("load_project", str(FOLDER.parent / "web-agents.yaml"), "--org", "demo", stdout=StringIO())
+    with acting_in(Organisation.objects.get(slug="demo")):
+        assert not ImportProblem.objects.exists()
+        assert list(Trace.objects.order_by("external_id").values_list("external_id", "steps_count")) == [
+            ("lamp-shop-1", 5),
+            ("lamp-shop-2", 4),
+        ]
+        assert not TraceStep.objects.filter(picture="").exists()

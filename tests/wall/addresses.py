@@ -48,9 +48,13 @@ def _row_of_the_admin(house: House, text: str) -> str:
     return str(house.rows[apps.get_model(app, model)._meta.label].pk)
 
 
+_CONTENTS = {"/files/": "traces.TraceFile", "/pictures/": "traces.Picture"}
+
+
 def _content(house: House, text: str) -> str:
-    """The hash of the file or the step that a fragment's address is about."""
-    return str(house.rows["traces.TraceFile" if "/files/" in text else "traces.TraceStep"].sha256)
+    """The hash of the file, the picture or the step that an address is about."""
+    model = next((name for part, name in _CONTENTS.items() if part in text), "traces.TraceStep")
+    return str(house.rows[model].sha256)
 
 
 _VALUES: dict[str, Callable[[House, str], str]] = {
@@ -64,6 +68,7 @@ _VALUES: dict[str, Callable[[House, str], str]] = {
     "version": lambda house, text: str(RENDER_VERSION),
     "key": lambda house, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
     "part": lambda house, text: "0",
+    "size": lambda house, text: "small",
     "assignment_id": lambda house, text: str(house.rows["assignments.Assignment"].pk),
     "export_id": lambda house, text: str(house.rows["exports.Export"].pk),
     "submission_id": lambda house, text: str(house.rows["assignments.Submission"].pk),

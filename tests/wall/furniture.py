@@ -1,5 +1,6 @@
 """Rows of every tenant table, told apart by a word that stands in their text. A new tenant model brings its factory."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,15 +22,18 @@ from accounts.models import (
     User,
 )
 from assignments.models import Assignment, Desk, Draft, Submission, TracePlaces, Withdrawal
-from dashboard.models import CountedAnnotation, ProjectTally
+from dashboard.models import CountedAnnotation, ProjectTally, RewardStatistics
+from dashboard.statistics import figures_of
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
+from rewards.curves import Curve, RewardCurves
+from rewards.statistics import RewardTally
 from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.changes.model import FileChange
 from traces.changes.texts import hunks_of
 from traces.fragments import DisplayOptions, render_trace_file, render_trace_step
-from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
+from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
@@ -156,8 +160,16 @@ def _body(house: House) -> Body:
     return Body.objects.create(sha256=sha256_of(record), packed=pack(record))
 
 
+def _picture(house: House) -> Picture:
+    """No browser decodes it: the wall is what counts."""
+    content = house.mark.encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Picture.objects.create(sha256=sha256, source_sha256=sha256, width=1, height=1, whole=content, small=content)
+
+
 def _trace_step(house: House) -> TraceStep:
     return TraceStep.objects.create(
+        picture=house.rows["traces.Picture"].sha256,
         trace=house.rows["traces.Trace"],
         index=0,
         title=house.mark,
@@ -252,6 +264,14 @@ def _counted_annotation(house: House) -> CountedAnnotation:
     )
 
 
+def _reward_statistics(house: House) -> RewardStatistics:
+    curves = RewardCurves({house.mark: Curve(1, [1.0], [1])})
+    figures = figures_of(RewardTally(), curves)
+    return RewardStatistics.objects.create(
+        project=house.rows["accounts.Project"], job=house.rows["jobs.Job"], figures=figures
+    )
+
+
 def _export(house: House) -> Export:
     return Export.objects.create(
         project=house.rows["accounts.Project"],
@@ -280,6 +300,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "traces.ImportProblem": _import_problem,
     "traces.Trace": _trace,
     "traces.Body": _body,
+    "traces.Picture": _picture,
     "traces.TraceStep": _trace_step,
     "traces.TraceFile": _trace_file,
     "traces.Fragment": _fragment,
@@ -291,6 +312,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "assignments.Withdrawal": _withdrawal,
     "dashboard.ProjectTally": _project_tally,
     "dashboard.CountedAnnotation": _counted_annotation,
+    "dashboard.RewardStatistics": _reward_statistics,
     "exports.Export": _export,
 }
 

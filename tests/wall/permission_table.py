@@ -96,11 +96,15 @@ GET    /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<v
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
 GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.webp        302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.webp        302       404       403       405       405       405       405
 
 GET    /o/<organisation>/p/<project>/                                                    302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/                                                    302       404       403       405       405       405       405
 GET    /o/<organisation>/p/<project>/exports/                                            302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/statistics/                                         302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/statistics/                                         302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
 POST   /o/<organisation>/p/<project>/palette/<version>.css                               302       404       405       405       405       405       405
 GET    /o/<organisation>/annotations/                                                    302       404       200       200       200       200         -
@@ -120,6 +124,8 @@ GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                         302       404       404       404       404       302       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/files/                        302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/files/                        302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       404       404       404       200       404
@@ -132,6 +138,8 @@ GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/files/<index>/<sha256
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/files/<index>/<sha256>/<version>/<key>/<part>.html      302       404       405       405       405       405       405
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/pictures/<sha256>/<size>.webp    302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/pictures/<sha256>/<size>.webp    302       404       405       405       405       405       405
 
 any    /o/<organisation>/admin/traces/importedfile/                                      302       404       403       403       200       200         -
 any    /o/<organisation>/admin/traces/importedfile/add/                                  302       404       403       403       200       200         -
@@ -204,11 +212,14 @@ any    /o/<organisation>/admin/exports/export/<object_id>/delete/               
 any    /o/<organisation>/admin/exports/export/<object_id>/history/                       302       404       403       403       302       302       302
 GET    /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/statistics/                           401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/statistics/                           401       404       403       202       202       202       404
 GET    /o/<organisation>/api/v1/exports/<export_id>/                                     401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/exports/<export_id>/                                     401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       405       405       405       405
 any    /api/v1/projects/<project>/exports/                                               401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/statistics/                                            401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/                                                      401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/file/                                                 401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across

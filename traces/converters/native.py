@@ -3,13 +3,15 @@
 Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
   instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
-  arguments, result, is_error}]}]; files: [{path, old_path, operation, old_text, new_text}]; patch: a unified diff.
+  arguments, result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
+  new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome, step, ...}] is the long form of files, in the order of the acts.
 - A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
 - Members that the form does not know are counted; a member of a wrong type makes the record unreadable.
 - Two lone surrogates that make a pair are one character after a trip through JSON: JSON has no other way to say it.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,6 +20,7 @@ from traces.converters.blocks import result_text
 from traces.converters.facts import facts_of
 from traces.converters.native_files import event_as_native, event_of, outcome_of
 from traces.converters.native_members import WrongShape, boolean, members, text_member
+from traces.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, page_of
 from traces.converters.outline import outline_of
 from traces.converters.records import Record, records_of
 from traces.runs import (
@@ -40,7 +43,9 @@ _RUN_MEMBERS = frozenset(
         "file_events", "patch", "unknown_events",
     }
 )  # fmt: skip
-_STEP_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_TEXTS = ("message", "thought", "prompt", "at")
+_SAID_AND_DONE = frozenset({*_TEXTS, "tool_calls"})
+_STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error"})
 _FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
 
@@ -98,21 +103,25 @@ def run_as_native(run: AgentRun) -> dict[str, JSON]:
     return record
 
 
+def run_in(value: JSON, options: ReadingOptions) -> AgentRun | None:
+    """The run of one native record that was parsed already; None for a value that is none."""
+    read = _converted(Record(1, value, Counter(), 0), options) if isinstance(value, dict) else None
+    return read.run if isinstance(read, Converted) else None
+
+
 def _is_step(step: dict[str, JSON]) -> bool:
-    return not _STEP_MEMBERS.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
+    return not _SAID_AND_DONE.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
 
 
 def _step_as_native(step: Step) -> dict[str, JSON]:
-    record: dict[str, Any] = {
-        key: value for key in ("message", "thought", "prompt", "at") if (value := getattr(step, key))
-    }
+    record: dict[str, Any] = {key: value for key in _TEXTS if (value := getattr(step, key))}
     if step.calls:
         record["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
             | ({"is_error": True} if call.is_error else {})
             for call in step.calls
         ]
-    return record
+    return record | page_as_native(step)
 
 
 def _converted(record: Record, options: ReadingOptions) -> Converted | Unreadable:
@@ -163,8 +172,11 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
         _call(call, f"{place}.tool_calls[{index}]", report)
         for index, call in enumerate(members(value, "tool_calls", place))
     ]
-    texts = {key: text_member(value, key, f"{place}.{key}") for key in ("message", "thought", "prompt", "at")}
-    return Step(calls=tuple(calls), **texts)
+    # Any, as the members of a step have several types.
+    its: dict[str, Any] = {key: text_member(value, key, f"{place}.{key}") for key in _TEXTS}
+    if isinstance(value.get("screenshot"), dict):
+        _count_unknown(value["screenshot"], SCREENSHOT_MEMBERS, "steps[].screenshot.", report)
+    return Step(calls=tuple(calls), **its, **page_of(value, place))
 
 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:

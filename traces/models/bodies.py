@@ -40,11 +40,38 @@ class Body(TenantModel):
         return unpack(self.packed)
 
 
+class Picture(TenantModel):
+    """A screenshot as WebP, whole and small, by the SHA-256 of the whole one. It never changes.
+
+    `source_sha256` is the hash of the file that it was made of, so that the same file is not made anew: a later
+    version of the program that packs it would give other bytes. `width` and `height` are those of that file.
+    """
+
+    sha256 = models.CharField(max_length=64)
+    source_sha256 = models.CharField(max_length=64)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    whole = models.BinaryField()
+    small = models.BinaryField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            TenantPolicy(name="%(app_label)s_%(class)s_tenant", append_only=True),
+            models.UniqueConstraint(fields=["organisation", "id"], name="traces_picture_org_id"),
+            models.UniqueConstraint(fields=["organisation", "sha256"], name="traces_picture_sha256"),
+        ]
+        indexes = [models.Index(fields=["organisation", "source_sha256"], name="traces_picture_source")]
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
 class Fragment(TenantModel):
     """A piece of safe HTML, as it is sent: compressed, identical for every reader, made once and never changed.
 
     `view` says how the body is shown (unified, split, step) and with which options; `part` names the pieces of a
-    body. A later version of the renderer makes new rows.
+    body. A later version of the renderer makes new rows. `nodes` is how many a browser makes of it, 0 where nobody
+    counted.
     """
 
     sha256 = models.CharField(max_length=64)
@@ -52,6 +79,7 @@ class Fragment(TenantModel):
     view = models.CharField(max_length=40)
     part = models.CharField(max_length=60)
     rows = models.PositiveIntegerField()
+    nodes = models.PositiveIntegerField(db_default=0)
     gzipped = models.BinaryField()
 
     class Meta(TenantModel.Meta):

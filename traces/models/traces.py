@@ -96,7 +96,11 @@ class Trace(TenantModel):
 
 
 class TraceStep(TenantModel):
-    """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`."""
+    """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`.
+
+    `picture` is the hash of its screenshot, "" where it has none. `is_noise` says that it only looked around, without
+    a word: pages put several such steps in a row under one heading.
+    """
 
     trace = models.ForeignKey(Trace, on_delete=models.PROTECT, related_name="steps", db_index=False)
     index = models.PositiveIntegerField()
@@ -104,6 +108,8 @@ class TraceStep(TenantModel):
     detail = models.CharField(max_length=300, blank=True)
     kind = models.CharField(max_length=40)
     is_error = models.BooleanField(default=False)
+    is_noise = models.BooleanField(default=False, db_default=False)
+    picture = models.CharField(max_length=64, blank=True, default="", db_default="")
     sha256 = models.CharField(max_length=64)
 
     class Meta(TenantModel.Meta):

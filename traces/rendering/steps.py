@@ -4,8 +4,8 @@ reader: it holds no label, no score and no form; those are mounted in its header
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 from traces.rendering import excerpts
 from traces.rendering.ansi import Terminal
@@ -16,6 +16,7 @@ from traces.rendering.parts import Part, nodes_in
 from traces.rendering.prose import markdown
 from traces.rendering.rows import painted
 from traces.rendering.safe import trusted
+from traces.rendering.shots import screenshot_figure
 from traces.rendering.tools import Use, use_of
 from traces.rendering.visible import escaped
 from traces.runs import Step, ToolCall
@@ -24,17 +25,21 @@ _SHORT = 200
 _MOST_ARGUMENTS = 60
 _COLOURED = 32_000
 
+Display: TypeAlias = Literal["coding_trace", "agent_trace", "web_agent"]
+_KEYS: dict[Display, str] = {"coding_trace": "", "agent_trace": "-agent", "web_agent": "-web"}
+
 
 @dataclass(frozen=True, slots=True)
 class StepOptions:
     """What a project chooses."""
 
     syntax_highlight: bool = True
+    display: Display = "coding_trace"
 
     @property
     def key(self) -> str:
         """Names these options in a store, together with the content's hash and RENDER_VERSION."""
-        return f"step-{'coloured' if self.syntax_highlight else 'plain'}"
+        return f"step-{'coloured' if self.syntax_highlight else 'plain'}{_KEYS[self.display]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +53,48 @@ class RenderedStep:
 def render_step(step: Step, options: StepOptions) -> RenderedStep:
     """The body of a step. The page writes the article and its header, which know the step's place in the run."""
     writer = _Writer(options)
+    match options.display:
+        case "coding_trace":
+            html = _coding(writer, step) + screenshot_figure(step)
+        case "agent_trace":
+            html = _in_three_parts(writer, step) + screenshot_figure(step)
+        case "web_agent":
+            html = _beside_its_page(writer, step)
+    html = html or '<p class="muted">This step holds nothing.</p>'
+    return RenderedStep((Part("0", trusted(html), 0, nodes_in(html)), *writer.parts), nodes_in(html))
+
+
+def _coding(writer: "_Writer", step: Step) -> str:
+    """The way of coding agents: what is said, then each call as its tool is best shown; the thought is folded."""
     blocks = [writer.prompt(step.prompt), writer.thought(step.thought), writer.message(step.message)]
     for number, call in enumerate(step.calls):
         blocks += writer.call(call, f"call-{number}")
-    html = "".join(blocks) or '<p class="muted">This step holds nothing.</p>'
-    return RenderedStep((Part("0", trusted(html), 0, nodes_in(html)), *writer.parts), nodes_in(html))
+    return "".join(blocks)
+
+
+def _in_three_parts(writer: "_Writer", step: Step) -> str:
+    """Thought, action, observation, each under its name. A message without an action is what the agent answers."""
+    said = writer.open_thought(step.thought) + writer.message(step.message)
+    is_answer = not step.calls and not step.thought.strip()
+    parts = [
+        writer.prompt(step.prompt),
+        (_block("message-square", "Message", said) if is_answer else _block("brain", "Thought", said)) if said else "",
+    ]
+    for number, call in enumerate(step.calls):
+        parts += [writer.action(call, f"call-{number}"), writer.observation(call, f"call-{number}")]
+    return "".join(parts)
+
+
+def _beside_its_page(writer: "_Writer", step: Step) -> str:
+    """What the agent thought and did, and beside it the page that it saw."""
+    shot = screenshot_figure(step)
+    seen = writer.seen(step.prompt)
+    parts = replace(step, prompt="")
+    if not shot:
+        return _in_three_parts(writer, parts) + seen
+    label = "Screenshot before the action" if step.calls else "Screenshot"
+    acts, page = _in_three_parts(writer, parts), _block("camera", label, shot) + seen
+    return f'<div class="duo"><div class="duo__side">{acts}</div><div class="duo__side">{page}</div></div>'
 
 
 class _Writer:
@@ -67,6 +109,19 @@ class _Writer:
             return ""
         shown = self._folded(text, "thought", lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>')
         return f'<details class="fold"><summary>{icon("brain")} Thought</summary>{shown}</details>'
+
+    def open_thought(self, text: str) -> str:
+        """The thought where it is what the reader is to follow."""
+        if not text.strip():
+            return ""
+        return self._folded(text, "thought", lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>')
+
+    def seen(self, text: str) -> str:
+        """What the agent read beside the picture, such as the labelled elements of a page: folded, for it is long."""
+        if not text.strip():
+            return ""
+        said = f'<div class="prose">{self._prose(text, "prompt")}</div>'
+        return f'<details class="fold"><summary>{icon("eye")} Text that came with the page</summary>{said}</details>'
 
     def message(self, text: str) -> str:
         return f'<div class="prose">{self._prose(text, "message")}</div>' if text.strip() else ""
@@ -102,6 +157,23 @@ class _Writer:
             _block("wrench", "Tool call", box),
             _block("file-text", "Output", output, call.is_error) if output else "",
         ]
+
+    def action(self, call: ToolCall, key: str) -> str:
+        """The call alone: its name and arguments, an edit or a command as such."""
+        use = use_of(call)
+        if use.kind == "command" and use.command:
+            command, name = use.command, f"{key}-command"
+            shown = self._folded(command, name, lambda start, end: f"<pre>{escaped(command[start:end])}</pre>")
+            made = f'<div class="term" dir="ltr" translate="no">{shown}</div>'
+        else:
+            made = "".join(self._made(use, key))
+        return _block("wrench", "Action", _call_box(call.name, self._arguments(call, use, key), made))
+
+    def observation(self, call: ToolCall, key: str) -> str:
+        """What came back; nothing for a call whose trace says that nothing did."""
+        if call.result is not None and not call.result.strip() and not call.is_error:
+            return ""
+        return _block("eye", "Observation", self._output(call.result, key), call.is_error)
 
     def _made(self, use: Use, key: str) -> list[str]:
         """The edits that the call made, or the file that it wrote."""

@@ -1,6 +1,7 @@
 """What an agent's tool call is about, whatever the tool is called: kind, title, file, command, edits. Makes no HTML."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from traces.rendering.visible import named
@@ -9,6 +10,11 @@ from traces.runs import Step, ToolCall
 Kind: TypeAlias = Literal["command", "read", "edit", "write", "search", "web", "plan", "agent", "message", "other"]
 
 _LONGEST_TITLE = 160
+_LOOKERS = "ls cat head tail less pwd cd wc tree find grep egrep rg ag fd file stat which echo"
+_LOOKING = frozenset(_LOOKERS.split())
+_NEXT_COMMAND = re.compile(r"\|\|?|&&|;|\n")
+_HARMLESS = re.compile(r"\d?>&\d|[\d&]?>\s*/dev/null")
+_WRITES = re.compile(r">|`|\$\(|-delete\b|-exec\b|(?<!&)&(?!&)")
 
 _NAMES: dict[Kind, str] = {
     "command": "bash shell sh run_command execute_bash execute_command run_shell_command run_terminal_cmd terminal exec"
@@ -20,7 +26,8 @@ _NAMES: dict[Kind, str] = {
     "write": "write write_file create create_file write_to_file save_file",
     "search": "grep glob search ls list list_dir list_directory list_files find find_file search_file search_dir"
     " codebase_search file_search grep_search search_files toolsearch",
-    "web": "webfetch websearch web_fetch web_search fetch browser browse navigate click type screenshot",
+    "web": "webfetch websearch web_fetch web_search fetch browser browse navigate goto click"
+    " type scroll wait goback google press hover select screenshot answer",
     "plan": "todowrite todoread update_plan exitplanmode enterplanmode think taskcreate taskupdate",
     "agent": "task agent delegate subagent",
 }
@@ -35,6 +42,22 @@ _TITLES: dict[Kind, str] = {
     "plan": "Plan",
     "agent": "Ask another agent",
 }
+_ACTS = {
+    "click": "Click",
+    "type": "Type",
+    "scroll": "Scroll",
+    "wait": "Wait",
+    "press": "Press a key",
+    "hover": "Hover",
+    "select": "Select",
+    "goback": "Go back",
+    "goto": "Open a page",
+    "navigate": "Open a page",
+    "google": "Open Google",
+    "screenshot": "Take a screenshot",
+    "answer": "Answer",
+}
+"""What an agent does on a page, by the last word of the tool's name."""
 _SUBCOMMANDS: dict[str, Kind] = {"view": "read", "create": "write"}
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "absolute_path", "filepath")
 _DETAILS = ("pattern", "query", "url", "command", "cmd", "prompt", "description", "input", "name")
@@ -90,6 +113,9 @@ def use_of(call: ToolCall) -> Use:
         names = {name for name in ("content", "file_text", "contents", "text") if isinstance(arguments.get(name), str)}
         written = next((arguments[name] for name in sorted(names)), None)
         return Use(kind, title, _one_line(path), path, written=written, shown=frozenset(sorted(names)[:1]))
+    if kind == "web":
+        title = _ACTS.get(_short(call.name.lower())) or title
+        return Use(kind, title, _on_page(arguments) or _one_line(_first_text(arguments, _DETAILS) or path), path)
     detail = path if kind == "read" else _first_text(arguments, _DETAILS) or path
     if not detail and isinstance(call.arguments, str):
         detail = call.arguments
@@ -100,6 +126,8 @@ def title_of(step: Step) -> StepTitle:
     """What the step does: its first call that is told, else its message, else its thought."""
     if step.calls:
         use = use_of(step.calls[0])
+        if use.kind == "web" and (named := _element(step)):
+            use = replace(use, detail=_one_line(use.detail.replace(f"[{named[0]}]", f"[{named[0]}] {named[1]}", 1)))
         more = len(step.calls) - 1
         others = f"and {more} more {'call' if more == 1 else 'calls'}" if more else ""
         return StepTitle(use.kind, use.title, ", ".join(filter(None, (use.detail, others))))
@@ -108,13 +136,57 @@ def title_of(step: Step) -> StepTitle:
     return StepTitle("message", "Thought" if step.thought.strip() else "Empty step", _one_line(step.thought))
 
 
+def _element(step: Step) -> tuple[int, str] | None:
+    """The number and the text of the labelled element that the first call acts on, where the agent saw a list."""
+    arguments = step.calls[0].arguments
+    number = arguments.get("element") if isinstance(arguments, dict) else None
+    if not isinstance(number, int):
+        return None
+    for line in step.prompt.splitlines():
+        if line.startswith(f"- [{number}] "):
+            return number, line.split("] ", 1)[1]
+    return None
+
+
+def is_noise(step: Step) -> bool:
+    """Whether the step only looked around, without a word and without a failure: it read, listed or searched."""
+    return (
+        bool(step.calls)
+        and not step.message.strip()
+        and step.screenshot is None
+        and not any(call.is_error for call in step.calls)
+        and all(_looks_around(use_of(call)) for call in step.calls)
+    )
+
+
+def _looks_around(use: Use) -> bool:
+    if use.kind != "command":
+        return use.kind in ("read", "search")
+    if not use.command or _WRITES.search(_HARMLESS.sub("", use.command)):
+        return False
+    words = (part.split() for part in _NEXT_COMMAND.split(use.command))
+    return all(not part or part[0] in _LOOKING for part in words)
+
+
 def _kind(name: str, arguments: dict[str, Any]) -> Kind:
     lowered = name.lower().replace("-", "_")
-    short = lowered.rsplit("__", 1)[-1].rsplit(".", 1)[-1]
-    kind = _KINDS.get(lowered) or _KINDS.get(short) or ("web" if lowered.startswith("browser") else "other")
+    kind = _KINDS.get(lowered) or _KINDS.get(_short(lowered)) or ("web" if lowered.startswith("browser") else "other")
     if kind == "edit":
         return _SUBCOMMANDS.get(_text(arguments.get("command")), kind)
     return kind
+
+
+def _short(name: str) -> str:
+    """A tool's own name, without that of the server or the module that offers it."""
+    return re.split(r"__|[./]|browser_", name)[-1]
+
+
+def _on_page(arguments: dict[str, Any]) -> str:
+    """The element acted on and what was written there, in one line; "" where the arguments name none."""
+    element = arguments.get("element", arguments.get("target"))
+    named = f"[{element}]" if isinstance(element, int) else _text(element)
+    written = _first_text(arguments, ("content", "text", "direction", "value", "key"))
+    return _one_line(": ".join(filter(None, (named, written))))
 
 
 def _command(arguments: dict[str, Any]) -> str:

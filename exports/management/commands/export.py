@@ -28,7 +28,7 @@ class Command(BaseCommand):
             request = read_request(options)
             if path:
                 with Folder(path, options["config"]) as folder:
-                    self.stdout.write(export(request, folder))
+                    self._say(*export(request, folder))
             else:
                 self._export_project(name, request, options)
         except UsageError as refusal:
@@ -43,7 +43,12 @@ class Command(BaseCommand):
         actor = Actor(organisation.pk, (organisation.pk,))
         with acting(actor):
             snapshot = Snapshot.now()
-        self.stdout.write(export(request, StoredProject(project, actor, snapshot)))
+        self._say(*export(request, StoredProject(project, actor, snapshot)))
+
+    def _say(self, said: str, remarks: list[str]) -> None:
+        self.stdout.write(said)
+        for remark in remarks:
+            self.stderr.write(remark)
 
 
 def _named(name: str) -> tuple[Organisation, Project]:

@@ -1,8 +1,8 @@
-"""Loads the demo organisation with its project and traces. Repeating it changes nothing."""
+"""Loads the demo organisation with its projects and traces. Repeating it changes nothing."""
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -25,26 +25,57 @@ PEOPLE = (
     ("annotator2", Role.ANNOTATOR, "reviewer_02"),
 )
 DEMO = Path(__file__).resolve().parent.parent.parent / "demo"
-CONFIGURATION = DEMO / "code-review.yaml"
+
+
+class DemoProject(NamedTuple):
+    """A project by its slug: its name, its configuration, and the files of its traces, both below the demo's folder."""
+
+    slug: str
+    name: str
+    configuration: str
+    traces: tuple[str, ...]
+
+
 # In the order in which a newcomer meets them.
-TRACES = (
-    "coding-traces.jsonl",
-    "structured-turns.jsonl",
-    "claude-code-session.jsonl",
-    "close-response-bodies.patch",
+PROJECTS = (
+    DemoProject(
+        "agent-code-review",
+        "Coding Agent Code Review",
+        "code-review.yaml",
+        (
+            "traces/coding-traces.jsonl",
+            "traces/structured-turns.jsonl",
+            "traces/claude-code-session.jsonl",
+            "traces/close-response-bodies.patch",
+        ),
+    ),
+    DemoProject(
+        "process-rewards",
+        "Process Rewards, Per Step",
+        "process-rewards.yaml",
+        ("process-rewards/agent-runs.jsonl",),
+    ),
+    DemoProject(
+        "first-errors",
+        "Process Rewards, First Error",
+        "first-errors.yaml",
+        ("process-rewards/agent-runs.jsonl",),
+    ),
 )
 
 
 class Command(BaseCommand):
-    help = "Load a demo organisation with people, a published project and traces, and print the logins."
+    help = "Load a demo organisation with people, published projects and traces, and print the logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
             raise CommandError("The demo's passwords are known to everybody: it is not loaded in production.")
         with transaction.atomic():
-            organisation, project = self._load()
-        for name in TRACES:
-            self._import(organisation, project, DEMO / "traces" / name)
+            organisation = self._load()
+            projects = {one: self._project(organisation, one) for one in PROJECTS}
+        for one, project in projects.items():
+            for name in one.traces:
+                self._import(organisation, project, DEMO / name)
         for username, role, _ in PEOPLE:
             self.stdout.write(f"  {username:<12}{PASSWORD:<14}{role.label}")
 
@@ -55,7 +86,7 @@ class Command(BaseCommand):
                 return
         import_now(organisation=organisation, project=project, path=path)
 
-    def _load(self) -> tuple[Organisation, Project]:
+    def _load(self) -> Organisation:
         organisation = Organisation.objects.filter(slug="demo").first()
         if organisation is None:
             organisation = create_organisation(slug="demo", name="Demo Research")
@@ -67,10 +98,13 @@ class Command(BaseCommand):
                     user = User.objects.create_user(username, email=email, name=annotator_name, password=PASSWORD)
                 if not Membership.objects.filter(user=user).exists():
                     add_member(user=user, role=role, annotator_name=annotator_name)
-            project = Project.objects.filter(slug="agent-code-review").first()
+        return organisation
+
+    def _project(self, organisation: Organisation, one: DemoProject) -> Project:
+        with acting_in(organisation):
+            project = Project.objects.filter(slug=one.slug).first()
             if project is None:
-                project = create_project(slug="agent-code-review", name="Coding Agent Code Review")
-                publish_configuration(
-                    project=project, source=CONFIGURATION.read_text(encoding="utf-8"), where="command"
-                )
-        return organisation, project
+                project = create_project(slug=one.slug, name=one.name)
+                source = (DEMO / one.configuration).read_text(encoding="utf-8")
+                publish_configuration(project=project, source=source, where="command")
+        return project

@@ -33,6 +33,7 @@ export class CommentForm {
     this.#part("[data-title]").textContent = this.word;
     this.comment.value = draft.comment;
     for (const radio of this.#radios()) radio.checked = draft[/** @type {"category"} */ (radio.name)] === radio.value;
+    if (this.unsure) this.unsure.checked = Boolean(draft.unsure);
     this.#rememberChoices();
     this.showPlace();
     if (draft.suggestion !== undefined && this.code) this.#openEditor(draft.suggestion);
@@ -45,6 +46,11 @@ export class CommentForm {
   /** The editor of the suggestion; null in projects without. */
   get code() {
     return /** @type {HTMLTextAreaElement | null} */ (this.root.elements.namedItem("suggestion"));
+  }
+
+  /** The tick of who is not sure; null in projects without. */
+  get unsure() {
+    return /** @type {HTMLInputElement | null} */ (this.root.elements.namedItem("unsure"));
   }
 
   get isSuggesting() {
@@ -83,6 +89,7 @@ export class CommentForm {
     if (category) this.draft.category = category;
     if (severity) this.draft.severity = severity;
     if (this.isSuggesting && this.code) this.draft.suggestion = this.code.value;
+    if (this.unsure?.checked) this.draft.unsure = true;
     return this.draft;
   }
 

@@ -52,6 +52,7 @@ export function cardOf(task, template, comment, { isNew, isDraft }) {
   for (const name of /** @type {const} */ (["category", "severity"])) {
     fillBadge(part(`[data-${name}]`), comment[name], choiceOf(template, name, comment[name] ?? ""));
   }
+  part("[data-unsure]").hidden = !comment.unsure;
   part(".comment__body").append(...prose(comment.comment));
   if (suggestion === undefined) return card;
   const copy = part("[data-copy]");

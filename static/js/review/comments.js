@@ -18,7 +18,7 @@ import { asTyped, element } from "./suggestion.js";
 /** @typedef {import("./comment-rules.js").Block} Block */
 /** @typedef {import("./line-range.js").Lines} Lines */
 /** @typedef {{ label: string, go: () => void }} Gap */
-/** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string }} Comment */
+/** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean }} Comment */
 
 /** Loaded when a line gets the focus: not needed to read. @type {typeof import("./comment-form.js") | undefined} */
 let forms;
@@ -101,7 +101,7 @@ class Comments {
   #isDirty(draft) {
     const saved = this.#find(draft.id);
     if (!saved) return Boolean(draft.comment || draft.category || draft.severity || draft.suggestion !== undefined);
-    const keys = /** @type {const} */ (["comment", "category", "severity", "suggestion", "line_start", "line_end"]);
+    const keys = /** @type {const} */ (["comment", "category", "severity", "suggestion", "unsure", "line_start", "line_end"]);
     /** @param {unknown} value */
     const typed = (value) => (typeof value === "string" ? asTyped(value) : value);
     return keys.some((name) => typed(draft[name]) !== typed(saved[name]));

@@ -58,7 +58,7 @@ if (task.data.tab === "files") addBoxes();
 const modules = Promise.all(task.data.schemes.map(({ module }) => import(module)));
 const started = task.start();
 task.onRefresh(showViewed);
-for (const [index, { mount }] of (await modules).entries()) task.add(mount(task, task.data.schemes[index]));
+for (const [index, { mount }] of (await modules).entries()) task.add(await mount(task, task.data.schemes[index]));
 await started;
 task.refresh();
 

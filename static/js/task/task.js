@@ -30,6 +30,7 @@ import { Tabs } from "./tabs.js";
  * @property {"files" | "steps" | "guidelines"} tab
  * @property {{ files: string, steps: string, guidelines: string, home: string, next: string }} urls
  * @property {Scheme[]} schemes
+ * @property {number} steps  how many the trace has
  * @property {File[]} files
  */
 /**

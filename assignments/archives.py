@@ -1,0 +1,235 @@
+"""Records and traces in files: an archive (folder or ZIP), a folder with annotations alone, or a lone file of records.
+
+Pure: no Django and no database. Every answer about a file names it, with the line.
+"""
+
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal, Self, TypeAlias
+
+ANNOTATIONS = "annotations.jsonl"
+TRACES = "traces.jsonl"
+CONFIGURATION = "config.yaml"
+VERSIONS = "configurations.jsonl"
+MANIFEST = "manifest.json"
+
+Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
+KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
+
+_DOCUMENT_BYTES = 256 * 2**20
+
+json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
+
+
+class Refusal(Exception):  # noqa: N818  (an answer to the person who exports or analyses)
+    """Why that cannot be done; the sentence says what, where and what to do."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+@dataclass(slots=True)
+class Record:
+    """One annotation. Nothing changes it; a frozen class would only take three times as long to make it.
+
+    `annotations_text` is its part of the record as `json_text` writes it. `configuration_version` is
+    the project's version that it was made under, None where the source does not say.
+    `trace` is how the source finds the trace again, None where it has none.
+    """
+
+    id: str
+    annotator: str
+    timestamp: str
+    annotations_text: str
+    trace_version: int = 1
+    configuration_version: int | None = None
+    kind: Kind = "normal"
+    trace: Hashable = None
+    _parsed: dict[str, Any] | None = None
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        if self._parsed is None:
+            self._parsed = json.loads(self.annotations_text)
+        return self._parsed
+
+    @property
+    def text(self) -> str:
+        """The documented record as one line of JSON, without the line's end."""
+        version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
+        return (
+            f'{{"id":{json_text(self.id)}{version},"annotator":{json_text(self.annotator)},'
+            f'"timestamp":{json_text(self.timestamp)},"annotations":{self.annotations_text}}}'
+        )
+
+
+class RecordFiles:
+    """The files at a path. `folder` is None for a lone file of records, and `traces` where no file has any.
+
+    A ZIP is unpacked to where it can be read at any place; closing this removes what was unpacked. Raises Refusal for
+    a path without annotations.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._unpacked: tempfile.TemporaryDirectory[str] | None = None
+        self.folder = self._folder(path)
+        self.annotations = _annotations(path, self.folder)
+        self.traces = self.folder / TRACES if self.folder and (self.folder / TRACES).is_file() else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._unpacked:
+            self._unpacked.cleanup()
+
+    def objects(self) -> Iterator[tuple[str, Any]]:
+        """The records of a file of lines, or of one document that is a record or a list of them, as they stand there,
+        each with its place in words."""
+        with self.annotations.open("rb") as file:
+            if _is_document(file):
+                yield from _document(self.annotations, file)
+                return
+            for place, line in enumerate(file, 1):
+                if line.strip():
+                    where = f"{self.annotations.name} line {place}"
+                    yield where, parsed(line, where)
+
+    def trace_entries(self) -> Iterator[tuple[tuple[str, int], int, dict[str, Any]]]:
+        """The traces in their order: id and version, where the line begins in bytes, and what it says."""
+        if self.traces is None:
+            return
+        versions: dict[str, int] = {}
+        offset = 0
+        with self.traces.open("rb") as file:
+            for place, line in enumerate(file, 1):
+                if line.strip():
+                    entry = parsed_object(line, f"{TRACES} line {place}")
+                    name, version = entry.get("external_id", entry.get("id")), entry.get("trace_version")
+                    if not isinstance(name, str):
+                        raise Refusal(f"{TRACES} line {place}: id must be text.")
+                    # Whoever writes no version writes the versions of a trace one after another.
+                    version = version if isinstance(version, int) else versions.get(name, 0) + 1
+                    versions[name] = version
+                    yield (name, version), offset, entry
+                offset += len(line)
+
+    def _folder(self, path: Path) -> Path | None:
+        if path.is_dir():
+            return path
+        if not path.is_file():
+            raise Refusal(f"There is no file or folder {path}.")
+        if not zipfile.is_zipfile(path):
+            return None
+        self._unpacked = tempfile.TemporaryDirectory(prefix="potato-archive-")
+        folder = Path(self._unpacked.name)
+        with zipfile.ZipFile(path) as archive:
+            for name in (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS):
+                if name in archive.namelist():
+                    with archive.open(name) as packed, (folder / name).open("wb") as file:
+                        shutil.copyfileobj(packed, file, 2**20)
+        return folder
+
+
+def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | None = None) -> Record:
+    """A record out of JSON. Raises Refusal where it is none."""
+    if not isinstance(value, dict):
+        raise Refusal(f"{where} is not a JSON object, so it is no annotation.")
+    for key in ("id", "annotator", "timestamp"):
+        if not isinstance(value.get(key), str):
+            raise Refusal(f"{where}: {key} must be text. A record has id, annotator, timestamp and annotations.")
+    if not isinstance(value.get("annotations"), dict):
+        raise Refusal(f"{where}: annotations must be an object with a part for each scheme.")
+    version, made_under = value.get("trace_version", 1), value.get("configuration_version")
+    kind = value.get("kind", "normal")
+    if not _is_number(version) or not (made_under is None or _is_number(made_under)):
+        raise Refusal(f"{where}: trace_version and configuration_version must be whole numbers from 1.")
+    if kind not in KINDS:
+        raise Refusal(f"{where}: kind must be one of {', '.join(KINDS)}.")
+    known: Kind = kind
+    return Record(
+        id=value["id"],
+        annotator=value["annotator"],
+        timestamp=value["timestamp"],
+        annotations_text=json_text(value["annotations"]),
+        trace_version=version,
+        configuration_version=made_under,
+        kind=known,
+        trace=(places or {}).get((value["id"], version)),
+    )
+
+
+def parsed_object(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line. Raises Refusal where it is none."""
+    value = parsed(line, where)
+    if not isinstance(value, dict):
+        raise Refusal(f"{where} is not a JSON object.")
+    return value
+
+
+def parsed(data: bytes, where: str) -> Any:
+    """The JSON, without the numbers that JSON does not have. Raises Refusal where it is none."""
+    try:
+        return json.loads(data, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise Refusal(f"{where} is not UTF-8: byte {error.start} cannot be decoded.") from None
+    except json.JSONDecodeError as error:
+        raise Refusal(f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from None
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{where} is not JSON that can be read: {error}.") from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _annotations(path: Path, folder: Path | None) -> Path:
+    if folder is None:
+        return path
+    found = folder / ANNOTATIONS
+    if not found.is_file():
+        raise Refusal(
+            f"{path} has no {ANNOTATIONS}. Name an archive, a folder with {ANNOTATIONS}, or a file of records."
+        )
+    return found
+
+
+def _is_document(file: BinaryIO) -> bool:
+    """Whether the file's first line is not whole JSON, or is a list."""
+    first = b""
+    while not first.strip() and (line := file.readline(_DOCUMENT_BYTES)):
+        first = line
+    file.seek(0)
+    try:
+        return isinstance(json.loads(first or b"{}"), list)
+    except ValueError:
+        # The broken first line of a file of lines is told as such: the second one begins a record again.
+        return not first.lstrip().startswith(b"{") or not first.rstrip().endswith(b"}")
+
+
+def _document(path: Path, file: BinaryIO) -> Iterator[tuple[str, Any]]:
+    data = file.read(_DOCUMENT_BYTES + 1)
+    if len(data) > _DOCUMENT_BYTES:
+        raise Refusal(
+            f"{path.name} is one document of over {_DOCUMENT_BYTES >> 20} MiB. Write a record a line (JSONL)."
+        )
+    document = parsed(data, path.name)
+    if not isinstance(document, list):
+        yield path.name, document
+        return
+    for place, value in enumerate(document, 1):
+        yield f"{path.name} record {place}", value

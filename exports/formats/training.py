@@ -1,0 +1,114 @@
+"""What the formats for training share: how a step reads as text, and what a record says of each step.
+
+No tokenizer takes lone surrogates: they become U+FFFD in these texts, and only here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from exports.formats.options import SelectionOptions
+from exports.formats.records import Project, Record, Refusal, json_text, part_of
+from rewards.judgements import THRESHOLD, decided
+from traces.runs import Step
+
+TYPE = "process_reward"
+_LARGEST = 1e15
+StepText: TypeAlias = Literal["short", "full"]
+
+
+class StepOptions(SelectionOptions):
+    """Which annotations leave, and what of their steps."""
+
+    step_text: StepText = "short"
+    """a step as its message and calls, or in full with the results and the hidden thought"""
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """What an annotation says of each step: its score, None where it is not rated; which steps are neutral; and the
+    better acts that were written, by step."""
+
+    mode: str
+    scores: tuple[float | None, ...]
+    neutral: frozenset[int]
+    corrections: Mapping[int, str]
+
+    @property
+    def is_rated(self) -> bool:
+        return any(score is not None for score in self.scores)
+
+    @property
+    def total(self) -> Decimal:
+        """The cumulative score: the sum of the scores as the decimals that they are written as."""
+        return sum((Decimal(str(score)) for score in self.scores if score is not None), Decimal(0))
+
+    def decided(self, threshold: float = THRESHOLD) -> list[int | None]:
+        """Each step as 1 or -1; None where nothing is to be learned from it, as it is not rated or neutral."""
+        return [None if at in self.neutral else decided(score, threshold) for at, score in enumerate(self.scores)]
+
+    def found_no_error(self, threshold: float = THRESHOLD) -> bool:
+        return -1 not in self.decided(threshold)
+
+
+def rewards_of(record: Record, project: Project) -> Rewards | None:
+    """The record's process rewards, None where it has none. Raises Refusal for what no such annotation is."""
+    part = part_of(record, project.scheme(record, TYPE), dict, "an object of process rewards")
+    if part is None:
+        return None
+    labels = part.get("labels")
+    if not isinstance(labels, list) or not all(one is None or _is_number(one) for one in labels):
+        name, annotator = json_text(record.id), json_text(record.annotator)
+        raise Refusal(f"The labels of the process rewards of {name} by {annotator} must be a list of numbers or null.")
+    neutral = part.get("neutral_steps")
+    return Rewards(
+        mode=str(part.get("mode", "")),
+        scores=tuple(None if one is None else float(one) for one in labels),
+        neutral=frozenset(at for at in (neutral if isinstance(neutral, list) else ()) if isinstance(at, int)),
+        corrections=_corrections(part),
+    )
+
+
+def step_text(step: Step, how: StepText) -> str:
+    """The message, then each call as name(arguments as JSON), a line each; in full the thought stands before, and
+    each call's result after it. Where there is nothing of all that, the text is empty."""
+    parts = [step.thought] if how == "full" and step.thought else []
+    parts += [step.message] if step.message else []
+    for call in step.calls:
+        parts.append(f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})")
+        if how == "full" and call.result:
+            parts.append(call.result)
+    return readable("\n".join(parts))
+
+
+def readable(text: str) -> str:
+    """The text as trainers can read it."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def demand_same_length(record: Record, rewards: Rewards, steps: int) -> None:
+    """Raises Refusal where the record rates other steps than its trace has."""
+    if len(rewards.scores) != steps:
+        raise Refusal(
+            f"The record {json_text(record.id)} by {json_text(record.annotator)} rates {len(rewards.scores)} steps, "
+            f"but its trace has {steps}. Export the traces with the annotations they belong to."
+        )
+
+
+def _corrections(part: Mapping[str, Any]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    at, written = part.get("first_error_step"), part.get("correction")
+    if isinstance(at, int) and at >= 0 and isinstance(written, str) and written.strip():
+        found[at] = written
+    details = part.get("step_details")
+    for index, detail in (details if isinstance(details, dict) else {}).items():
+        text = detail.get("correction") if isinstance(detail, dict) else None
+        if isinstance(text, str) and text.strip() and index.isascii() and index.isdigit() and len(index) < 10:
+            found[int(index)] = text
+    return dict(sorted(found.items()))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST

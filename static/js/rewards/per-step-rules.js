@@ -1,0 +1,38 @@
+/** What is missing of the ratings of a trace's steps, on whichever tab. */
+
+/** @import { Scheme } from "../task/task.js" */
+/** @import { Missing } from "./process-reward.js" */
+/** @typedef {{ label?: string, error_category?: string, notes?: string, correction?: string, unsure?: boolean }} Detail */
+/** @typedef {{ step_details?: Record<string, Detail> }} Answers */
+
+/** The first step whose label counts as wrong; -1 where there is none. @param {Answers} answers @param {Scheme} scheme @param {number} count */
+export function firstWrong({ step_details: details = {} }, scheme, count) {
+  const wrong = new Set(scheme.block.per_step.labels.map((/** @type {any} */ label) => label.score <= 0 && label.value));
+  for (let step = 0; step < count; step += 1) {
+    const label = details[step]?.label;
+    if (label && wrong.has(label)) return step;
+  }
+  return -1;
+}
+
+/** @param {Answers} answers @param {Scheme} scheme @param {number} count @returns {Missing[]} */
+export function missing(answers, scheme, count) {
+  const { step_details: details = {} } = answers;
+  const isAll = scheme.block.per_step.require_all_steps;
+  const first = firstWrong(answers, scheme, count);
+  const found = [];
+  let isAnyRated = false;
+  for (let step = 0; step < count; step += 1) {
+    const { label, correction } = details[step] ?? {};
+    isAnyRated ||= Boolean(label);
+    if (label ? correction && step !== first : isAll || details[step]) {
+      found.push({ label: label ? `Correction of step ${step}` : `Step ${step}`, step });
+    }
+  }
+  return isAnyRated || isAll ? found : [{ label: "Rate at least one step" }];
+}
+
+/** @param {Answers} answers @param {Scheme} scheme @param {number} count */
+export function done(answers, scheme, count) {
+  return missing(answers, scheme, count).length ? [] : ["Steps rated"];
+}

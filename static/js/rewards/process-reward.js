@@ -1,0 +1,37 @@
+/**
+ * Process rewards on the task page, in the mode that the project chose. On the other tabs nothing is drawn: there it
+ * only says what is missing, and leads to it.
+ */
+
+/** @import { Gap, Mounted, Scheme, Task } from "../task/task.js" */
+/** @typedef {{ label: string, step?: number }} Missing Without a step it is about the whole trace */
+/** @typedef {{ missing(answers: any, scheme: Scheme, count: number): Missing[], done(answers: any, scheme: Scheme, count: number): string[] }} Rules */
+/** @typedef {{ redraw(): void, goTo?(missing: Missing): void }} Mode `goTo` where more is to be done than to show the step */
+
+/** @param {Task} task @param {Scheme} scheme @returns {Promise<Mounted>} */
+export async function mount(task, scheme) {
+  const isFirstError = scheme.block.mode === "first_error";
+  /** @type {Rules} */
+  const rules = isFirstError ? await import("./first-error-rules.js") : await import("./per-step-rules.js");
+  const count = task.data.steps;
+  const answers = () => task.answers(scheme.name) ?? {};
+  /** @type {(missing: Missing) => void} */
+  let go = ({ step = 0 }) => location.assign(`${task.data.urls.steps}#s${step}`);
+  let redraw = () => {};
+  if (task.data.tab === "steps") {
+    const { Steps } = await import("./steps.js");
+    const steps = new Steps(task, scheme);
+    const mode = isFirstError ? await import("./first-error.js") : await import("./per-step.js");
+    const mounted = mode.mount(task, scheme, steps);
+    go = (missing) => (mounted.goTo ? mounted.goTo(missing) : steps.goTo(missing.step ?? steps.focus));
+    redraw = () => mounted.redraw();
+    steps.start();
+  }
+  return {
+    redraw,
+    /** @returns {Gap[]} */
+    missing: () =>
+      rules.missing(answers(), scheme, count).map((missing) => ({ label: missing.label, go: () => go(missing) })),
+    done: () => rules.done(answers(), scheme, count),
+  };
+}

@@ -1,0 +1,357 @@
+/**
+ * The steps of a trace while they are judged: which one has the focus, what stands on each of them and in the rail, and
+ * which of them carry controls. Knows no judgement: a mode says what to show.
+ */
+
+import { key, on } from "../events.js";
+import { setOpen, showCurrent } from "../trace-page.js";
+import { one } from "../task/dom.js";
+import { Ranges } from "./ranges.js";
+
+/** @import { Scheme, Task } from "../task/task.js" */
+/**
+ * @typedef {object} Mark  What a step shows of its judgement
+ * @property {string} value  names its colour, as data-c="<scheme>.<value>"; empty for none
+ * @property {string} words  on its header, in a badge
+ * @property {string} [sub]  in the rail; the words where left out
+ * @property {boolean} [hasNote]
+ * @property {boolean} [isPending]  a preview, drawn dashed
+ */
+
+const NEAR = "700px 0px";
+/** How long a step that was gone to is held in sight, in milliseconds, unless the annotator scrolls. */
+const SETTLING = 1200;
+/** What the top bar, the header of a step and the foot bar leave of the viewport. */
+const SEEN = "-110px 0px -70px 0px";
+
+export class Steps {
+  /** The index of the step that keys act on. */
+  focus = 0;
+  /** @type {Map<number, HTMLElement>} */ #articles = new Map();
+  /** @type {Map<number, HTMLElement>} */ #links = new Map();
+  /** @type {Map<number, string>} */ #marks = new Map();
+  /** @type {Set<number>} */ #near = new Set();
+  /** @type {Set<number>} */ #inSight = new Set();
+  /** @type {((index: number) => void)[]} */ #focusListeners = [];
+  /** @type {((index: number, slot: HTMLElement) => void)[]} */ #nearListeners = [];
+  #last = Infinity;
+  #opens;
+  #wentAt = -Infinity;
+  #isShowing = false;
+
+  /** @param {Task} task @param {Scheme} scheme */
+  constructor(task, scheme) {
+    this.task = task;
+    this.scheme = scheme;
+    /** How many steps the trace has, those of other pages included. */
+    this.count = task.data.steps;
+    /** Above the steps, for what is said and done about all of them. */
+    this.panel = one("[data-steps-panel]");
+    /** In the foot bar, before its own buttons. */
+    this.bar = one("[data-bar-steps]");
+    /** Whether a step shows its content when it gets the focus. */
+    this.#opens = scheme.block.first_error?.show_step_content !== false;
+    this.read = new Ranges(task.kept("read"));
+    for (const article of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("article.step"))) {
+      this.#articles.set(indexOf(article), article);
+    }
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(".srail__item"))) {
+      this.#links.set(Number(link.hash.slice(2)), link);
+    }
+    this.focus = Math.min(...this.#articles.keys(), this.count);
+    this.#listen();
+  }
+
+  /** Begin where the annotator left; the mode is mounted by now. */
+  start() {
+    for (const index of this.indexes) if (this.read.has(index)) this.#showRead(index);
+    const asked = document.querySelector(".step.is-focus");
+    const kept = this.task.kept("step");
+    if (asked instanceof HTMLElement) {
+      this.#setFocus(indexOf(asked), true);
+      this.#arrive(asked);
+    } else if (typeof kept === "number" && kept > 0 && this.#isShown(kept)) this.goTo(kept);
+    else this.#setFocus(this.focus, false);
+    const near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: NEAR });
+    const seen = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: SEEN });
+    for (const article of this.#articles.values()) {
+      near.observe(article);
+      seen.observe(article);
+    }
+  }
+
+  /* Where things stand ------------------------------------------------------------------------------ */
+
+  /** @param {number} index @returns {HTMLElement | null} null where it is not on this page */
+  article(index) {
+    return this.#articles.get(index) ?? null;
+  }
+
+  /** The indexes of the steps on this page, in their order. */
+  get indexes() {
+    return [...this.#articles.keys()];
+  }
+
+  /** The part of a step's header that holds its controls. @param {HTMLElement} article */
+  #slot(article) {
+    const found = article.querySelector(".step__rate");
+    if (found instanceof HTMLElement) return found;
+    const slot = document.createElement("div");
+    slot.className = "step__rate";
+    article.querySelector("[data-toggle]")?.before(slot);
+    return slot;
+  }
+
+  /** The foot of a step, for forms; made when asked for first. @param {number} index @returns {HTMLElement | null} */
+  foot(index) {
+    const article = this.article(index);
+    const found = article?.querySelector(".step__foot");
+    if (found instanceof HTMLElement || !article) return /** @type {HTMLElement | null} */ (found ?? null);
+    const foot = document.createElement("div");
+    foot.className = "step__foot";
+    article.append(foot);
+    return foot;
+  }
+
+  /** A copy of a part of the scheme's template. @param {string} name as its data-part says @returns {HTMLElement} */
+  part(name) {
+    const template = /** @type {HTMLTemplateElement} */ (one(`#mount-${this.scheme.name}`));
+    const found = template.content.querySelector(`[data-part="${name}"]`);
+    if (!found) throw new Error(`The scheme's template has no part ${name}`);
+    return /** @type {HTMLElement} */ (found.cloneNode(true));
+  }
+
+  /* What a mode is told ------------------------------------------------------------------------------- */
+
+  /** @param {(index: number) => void} listen called when another step has the focus */
+  onFocus(listen) {
+    this.#focusListeners.push(listen);
+  }
+
+  /**
+   * Called with the element for the controls of a step that comes near: an empty one, or after redrawControls one that
+   * was filled before, whose controls may have the focus and are changed in place. They are taken away when it is far.
+   * @param {(index: number, slot: HTMLElement) => void} listen
+   */
+  onNear(listen) {
+    this.#nearListeners.push(listen);
+  }
+
+  /** Call the listeners of onNear again for a step that carries controls, which are still in the slot. @param {number} index */
+  redrawControls(index) {
+    const article = this.article(index);
+    if (article && this.#near.has(index)) this.#tell(index, article);
+  }
+
+  /**
+   * A key of the configuration by what it does ("correct", or a label's value), which comes before the page's own.
+   * @param {string} name @param {(index: number) => boolean | void} act
+   */
+  configuredKey(name, act) {
+    const pressed = this.scheme.block.keys[name];
+    if (pressed) key(pressed, () => act(this.focus));
+  }
+
+  /* What is shown --------------------------------------------------------------------------------------- */
+
+  /** @param {number} index @param {Mark} mark */
+  mark(index, mark) {
+    const said = JSON.stringify(mark);
+    if (this.#marks.get(index) === said) return;
+    this.#marks.set(index, said);
+    const colour = mark.value && `${this.scheme.name}.${mark.value}`;
+    const article = this.article(index);
+    if (article) {
+      const badge = this.#badge(article);
+      badge.textContent = mark.words;
+      for (const element of [article, badge]) paint(element, colour, mark.isPending);
+    }
+    const link = this.#links.get(index);
+    if (!link) return;
+    paint(link, colour, mark.isPending);
+    part(link, "sub").textContent = mark.sub ?? mark.words;
+    const note = link.querySelector(".srail__note");
+    if (!mark.hasNote) note?.remove();
+    else if (!note) link.append(this.part("note"));
+  }
+
+  /** @param {HTMLElement} article */
+  #badge(article) {
+    const found = article.querySelector(".step__mark");
+    if (found instanceof HTMLElement) return found;
+    const badge = document.createElement("span");
+    badge.className = "badge step__mark";
+    this.#slot(article).before(badge);
+    return badge;
+  }
+
+  /** Say in the rail how far the work is ("6 of 8 labelled"). @param {string} words */
+  progress(words) {
+    one("[data-steps-progress]").textContent = words;
+  }
+
+  /** Hide the steps after this one, their titles too. @param {number} last Infinity shows all */
+  reveal(last) {
+    if (last === this.#last) return;
+    this.#last = last;
+    for (const [index, article] of this.#articles) article.hidden = index > last;
+    for (const [index, link] of this.#links) link.hidden = index > last;
+    document.querySelector(".steps")?.removeAttribute("data-reveal");
+  }
+
+  /* Going ------------------------------------------------------------------------------------------------ */
+
+  /** Show a step and give it the focus, wherever it is. @param {number} index */
+  goTo(index) {
+    const article = this.article(index);
+    if (article && index <= this.#last) {
+      if (this.#opens) setOpen(article, true);
+      this.#setFocus(index, true);
+      /** @type {HTMLElement | null} */ (article.querySelector("a.snum"))?.focus({ preventScroll: true });
+      this.#arrive(article);
+    } else if (index <= this.#last) {
+      const url = new URL(this.task.data.urls.steps, location.href);
+      url.searchParams.set("step", String(index));
+      url.hash = `s${index}`;
+      location.assign(url);
+    }
+  }
+
+  /** @param {HTMLElement} article */
+  #arrive(article) {
+    this.#wentAt = performance.now();
+    article.scrollIntoView();
+  }
+
+  /** The step after or before the focused one, those of other pages included. @param {1 | -1} direction */
+  move(direction) {
+    const shown = this.indexes.filter((index) => this.#isShown(index));
+    const next = direction > 0 ? shown.find((index) => index > this.focus) : shown.findLast((index) => index < this.focus);
+    const isSearch = new URLSearchParams(location.search).has("q");
+    const beyond = this.focus + direction;
+    if (next !== undefined) this.goTo(next);
+    else if (!isSearch && beyond >= 0 && beyond < this.count) this.goTo(beyond);
+  }
+
+  /** @param {number} index */
+  #isShown(index) {
+    return this.#articles.has(index) && index <= this.#last;
+  }
+
+  /** @param {number} index @param {boolean} isKept whether the annotator went there */
+  #setFocus(index, isKept) {
+    const article = this.article(index);
+    if (!article) return;
+    const isNew = index !== this.focus;
+    this.article(this.focus)?.classList.remove("is-focus");
+    this.focus = index;
+    article.classList.add("is-focus");
+    // It measures the rail: once a frame, when the page is laid out anyway.
+    if (!this.#isShowing) requestAnimationFrame(() => this.#showFocus());
+    this.#isShowing = true;
+    if (!this.#near.has(index)) this.#give(index, article);
+    if (!isNew && isKept) return;
+    const isUnread = this.read.add(index);
+    if (isUnread) this.#showRead(index);
+    // An address names the step that was asked for: a reload leads to where the work is now.
+    if (isKept && location.hash && location.hash !== `#s${index}`) history.replaceState(null, "", location.pathname + location.search);
+    if (isKept && (isUnread || this.task.kept("step") !== index)) this.#keep();
+    for (const listen of this.#focusListeners) listen(index);
+  }
+
+  #showFocus() {
+    this.#isShowing = false;
+    showCurrent(`s${this.focus}`);
+  }
+
+  /** @param {number} index */
+  #showRead(index) {
+    this.#links.get(index)?.append(this.part("read"));
+  }
+
+  #keep() {
+    this.task.keep("read", this.read.text);
+    this.task.keep("step", this.focus);
+  }
+
+  /* What comes and goes ------------------------------------------------------------------------------------- */
+
+  /** @param {number} index @param {HTMLElement} article */
+  #give(index, article) {
+    this.#near.add(index);
+    this.#tell(index, article);
+  }
+
+  /** @param {number} index @param {HTMLElement} article */
+  #tell(index, article) {
+    for (const listen of this.#nearListeners) listen(index, this.#slot(article));
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  #come(entries) {
+    for (const { isIntersecting, target } of entries) {
+      const article = /** @type {HTMLElement} */ (target);
+      const index = indexOf(article);
+      if (isIntersecting && !this.#near.has(index)) this.#give(index, article);
+      else if (!isIntersecting && this.#near.has(index) && index !== this.focus && !article.contains(document.activeElement)) {
+        this.#near.delete(index);
+        this.#slot(article).replaceChildren();
+      }
+    }
+  }
+
+  /** The focus follows who scrolls: keys never act on a step that cannot be seen. @param {IntersectionObserverEntry[]} entries */
+  #see(entries) {
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting) this.#inSight.add(indexOf(target));
+      else this.#inSight.delete(indexOf(target));
+    }
+    if (!this.#inSight.size || this.#inSight.has(this.focus)) return;
+    // Content that arrives above a step moves it away from where somebody has just gone.
+    if (performance.now() - this.#wentAt < SETTLING) this.article(this.focus)?.scrollIntoView();
+    else this.#setFocus(Math.min(...this.#inSight), false);
+  }
+
+  #listen() {
+    on("focusin", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
+    on("click", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
+    for (const type of ["wheel", "touchmove"]) on(type, ":root", () => void (this.#wentAt = -Infinity));
+    on("hashchange", ":root", () => {
+      const index = Number(/^#s(\d+)$/.exec(location.hash)?.[1] ?? -1);
+      this.#wentAt = performance.now();
+      return index > this.#last;
+    });
+    for (const [name, direction] of /** @type {[string, 1 | -1][]} */ ([["j", 1], ["k", -1]])) key(name, () => this.move(direction));
+    this.configuredKey("next_step", () => this.move(1));
+    this.configuredKey("prev_step", () => this.move(-1));
+    key("Enter", ({ target }) => {
+      const article = this.article(this.focus);
+      const isFree = target instanceof Element && (target.matches("a.snum") || !target.closest("a, button, summary, input"));
+      if (!article || !isFree) return false;
+      /** @type {HTMLElement | null} */ (article.querySelector("[data-toggle]"))?.click();
+    });
+  }
+}
+
+/** @param {Element} article */
+function indexOf(article) {
+  return Number(article.id.slice(1));
+}
+
+/** @param {HTMLElement} element @param {string} colour @param {boolean} [isPending] */
+function paint(element, colour, isPending = false) {
+  element.classList.toggle("tint", Boolean(colour));
+  element.classList.toggle("is-pending", isPending);
+  if (colour) element.dataset.c = colour;
+  else delete element.dataset.c;
+}
+
+/** @param {HTMLElement} parent @param {string} name */
+function part(parent, name) {
+  const found = parent.querySelector(`.${name}`);
+  if (found) return found;
+  const made = document.createElement("span");
+  made.className = name;
+  parent.append(made);
+  return made;
+}

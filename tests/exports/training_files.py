@@ -1,0 +1,30 @@
+"""`python -m tests.exports.training_files FOLDER` writes the files that `train_check.py` trains on, with the commands
+that people use."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from exports.command import main
+from tests.exports.files import folder
+from tests.exports.rewarded import RECORDS, RUNS
+
+FILES = (
+    ("prm", "prm.jsonl", ()),
+    ("prm", "prm-majority.jsonl", ("--resolve", "majority", "--step-text", "full")),
+    ("dpo", "dpo.jsonl", ("--prompt-style", "messages")),
+    ("dpo", "dpo-corrections.jsonl", ("--prompt-style", "messages", "--pairs", "corrections")),
+    ("swebench", "swebench.zip", ()),
+)
+
+
+def write(target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    source = folder(target / "output", RECORDS, *RUNS)
+    for format, name, flags in FILES:
+        main(["-i", str(source), "-f", format, "-o", str(target / name), *flags])
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

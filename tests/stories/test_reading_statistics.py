@@ -1,0 +1,67 @@
+"""The statistics of process rewards in a browser: computed at a click, read as text, in both themes."""
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.dashboard.judging import Judging
+from tests.dashboard.reviews import chance
+from tests.stories.conftest import Reader
+from tests.worlds import World
+
+pytestmark = pytest.mark.browser
+
+PAGE = "/o/acme/p/parser/"
+
+
+def furnish(world: World, folder: Path) -> Judging:
+    """Two people rate the runs of four models."""
+    judging, random = Judging(world, world.acme_project, folder), chance(11)
+    judging.publish()
+    models = ("harbor-coder-2", "lantern-7b", "a-model-with-a-name-that-is-much-too-long-for-any-legend", "")
+    for number in range(16):
+        judging.trace(f"run-{number:02}", random.randint(4, 14), models[number % 4])
+    for person in (world.bob, world.dora):
+        for _ in range(16):
+            judging.rate_at_random(person, random)
+    judging.tell()
+    return judging
+
+
+def wide(page: Page) -> bool:
+    """Whether the page is wider than its window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+
+def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
+    world_of_browsers: World, reader: Reader, tmp_path: Path
+) -> None:
+    judging = furnish(world_of_browsers, tmp_path)
+    reader.sign_in("mallory")
+    reader.open(PAGE)
+    page = reader.page
+    expect(page.get_by_text("Not computed yet")).to_be_visible()
+    reader.assert_clean("before")
+    page.get_by_role("button", name="Compute now").click()
+    expect(page.locator("#rewards").get_by_text("Being computed.")).to_be_visible()
+    reader.assert_clean("while it is computed")
+    judging.work(judging.kept())
+    reader.open(PAGE)
+    expect(page.get_by_role("img", name="First errors by step")).to_be_visible()
+    expect(page.get_by_role("img", name="Mean reward up to each step")).to_be_visible()
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        for width in (1440, 768, 360):
+            page.set_viewport_size({"width": width, "height": 1000})
+            assert not wide(page), width
+        page.set_viewport_size({"width": 1440, "height": 1000})
+        reader.assert_clean(scheme)
+    page.get_by_role("link", name="Share of trace").click()
+    expect(page.get_by_role("img", name="First errors by share of trace")).to_be_visible()
+    expect(page.get_by_role("link", name="Share of trace")).to_have_attribute("aria-current", "true")
+    page.locator("#first-errors").get_by_text("The figures").click()
+    expect(page.get_by_role("row", name="0 to 10%")).to_be_visible()
+    reader.assert_clean("by share")

@@ -1,0 +1,130 @@
+"""Stores the pictures of a run on its way in: each is made anew, and the run then names it by its hash.
+
+A picture that is absent or none is never a lost run: the step keeps its name, and says why it cannot be shown.
+"""
+
+import hashlib
+import json
+from dataclasses import replace
+
+from traces.converters.native_pages import data_url
+from traces.models import Picture
+from traces.packages import BROKEN
+from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
+from traces.runs import AgentRun, Converted, Screenshot, Source, Step, TooLarge
+
+PICTURES_A_RUN = 1_000
+_NAMES_SHOWN = 5
+_HAS_PICTURES = b'"screenshot":{'
+_ABSENT = "it did not come with the trace"
+
+
+def with_pictures(converted: Converted, source: Source, *, keeps_packed: bool = False) -> tuple[Converted, list[str]]:
+    """The run with its pictures stored, and sentences about those that cannot be shown.
+
+    What a run says of a picture's hash counts for nothing, unless `keeps_packed`: then a picture of an archive, whose
+    bytes have the hash that the run names, stays as it was packed.
+    """
+    if all(step.screenshot is None for step in converted.run.steps):
+        return converted, []
+    keeper = _Keeper(source, keeps_packed=keeps_packed)
+    steps = tuple(keeper.kept(step) for step in converted.run.steps)
+    run = replace(converted.run, steps=steps)
+    for screenshot in keeper.refused:
+        converted.report.repairs[
+            "screenshot that was not there" if screenshot.problem == _ABSENT else "screenshot that is no picture"
+        ] += 1
+    return replace(converted, run=run), _sentences(run, keeper.refused)
+
+
+def with_pictures_inside(native: bytes) -> bytes:
+    """A stored run, as compact JSON, with its pictures as data URLs: all of it in one line, for an archive."""
+    if _HAS_PICTURES not in native:
+        return native
+    record = json.loads(native)
+    shots = [shot for step in record.get("steps", ()) if (shot := step.get("screenshot")) and shot.get("sha256")]
+    pictures = dict(
+        Picture.objects.filter(sha256__in={shot["sha256"] for shot in shots}).values_list("sha256", "whole")
+    )
+    for shot in shots:
+        shot["data"] = data_url(bytes(pictures[shot["sha256"]]), MEDIA_TYPE)
+    return json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def _sentences(run: AgentRun, refused: list[Screenshot]) -> list[str]:
+    """One for all that are absent, and one for each that is none."""
+    absent = [screenshot.name for screenshot in refused if screenshot.problem == _ABSENT]
+    sentences = [
+        f"{screenshot.name[:200]} cannot be shown: {screenshot.problem}. The step shows its name instead."
+        for screenshot in refused
+        if screenshot.problem != _ABSENT
+    ]
+    if absent:
+        names = ", ".join(name[:200] for name in absent[:_NAMES_SHOWN])
+        more = f" and {len(absent) - _NAMES_SHOWN} more" if len(absent) > _NAMES_SHOWN else ""
+        sentences.append(
+            f"{run.external_id[:200] or 'A run'}: {len(absent)} of its screenshots did not come with it: "
+            f"{names}{more}. Import a ZIP with the run and its screenshots to see them."
+        )
+    return sentences
+
+
+class _Keeper:
+    """Stores the pictures of one run, each once."""
+
+    def __init__(self, source: Source, *, keeps_packed: bool) -> None:
+        self._source = source
+        self._keeps_packed = keeps_packed
+        self._found = 0
+        self.refused: list[Screenshot] = []
+
+    def kept(self, step: Step) -> Step:
+        if step.screenshot is None:
+            return step
+        try:
+            screenshot = self._kept(step.screenshot)
+        except NoPicture as problem:
+            screenshot = Screenshot(name=step.screenshot.name, problem=str(problem))
+            self.refused.append(screenshot)
+        return replace(step, screenshot=screenshot)
+
+    def _kept(self, told: Screenshot) -> Screenshot:
+        data = told.data or self._beside(told)
+        self._found += 1
+        if self._found > PICTURES_A_RUN:
+            raise NoPicture(f"a run may have {PICTURES_A_RUN:,} screenshots")
+        source_sha256 = hashlib.sha256(data).hexdigest()
+        is_packed = self._keeps_packed and source_sha256 == told.sha256
+        known = Picture.objects.filter(**{"sha256" if is_packed else "source_sha256": source_sha256})
+        picture = known.defer("whole", "small").first()
+        if picture is None:
+            picture = _stored(small_of(data) if is_packed else packed(data), source_sha256)
+        if is_packed and told.width > 0 and told.height > 0:
+            return Screenshot(told.name, b"", picture.sha256, told.width, told.height)
+        return Screenshot(told.name, b"", picture.sha256, picture.width, picture.height)
+
+    def _beside(self, told: Screenshot) -> bytes:
+        try:
+            data = self._source.beside(told.name) if told.name else None
+        except TooLarge as problem:
+            raise NoPicture(str(problem)) from None
+        except BROKEN as problem:
+            raise NoPicture(f"it is damaged ({problem})"[:200]) from None
+        if data is None:
+            # A run that was here before keeps saying what was wrong with its picture.
+            raise NoPicture(told.problem or _ABSENT)
+        return data
+
+
+def _stored(made: Packed, source_sha256: str) -> Picture:
+    """Two who store the same picture at once store one: the hash says that it is the same."""
+    picture = Picture(
+        sha256=hashlib.sha256(made.whole).hexdigest(),
+        source_sha256=source_sha256,
+        width=made.width,
+        height=made.height,
+        whole=made.whole,
+        small=made.small,
+    )
+    Picture.objects.bulk_create([picture], ignore_conflicts=True)
+    return picture
