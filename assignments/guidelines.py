@@ -31,7 +31,7 @@ def reading_of(assignment: Assignment, guidelines: str | None) -> Reading:
 
 
 @prepared
-def _read(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Desk, str]":
+def _read(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Desk, str]":
     desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
     return desks.values_list("guidelines_sha256", flat=True)
 

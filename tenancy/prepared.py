@@ -13,7 +13,6 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID, uuid4
 
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.transaction import TransactionManagementError
 from django.db.models import CharField, Lookup, Model, QuerySet
 from django.db.models.constants import OnConflict
 from django.db.models.expressions import DatabaseDefault
@@ -25,6 +24,7 @@ from django.db.models.query import (
     get_related_populators,
 )
 from django.db.models.sql import InsertQuery, UpdateQuery
+from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 Parameters = ParamSpec("Parameters")
@@ -34,6 +34,7 @@ Row = TypeVar("Row")
 # statement by chance.
 _STAND_INS: dict[Any, Callable[[], Any]] = {
     UUID: uuid4,
+    UUID | None: uuid4,
     str: token_hex,
     bytes: token_bytes,
     list[str]: lambda: [token_hex()],
@@ -43,18 +44,15 @@ _STAND_INS: dict[Any, Callable[[], Any]] = {
 
 
 @CharField.register_lookup
-class AnyOf(Lookup[bool]):
+class AnyOf(Lookup[list[str]]):
     """`name__any_of=[...]`: as `name__in`, with one placeholder however many there are."""
 
     lookup_name = "any_of"
     prepare_rhs = False
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         column, values = self.process_lhs(compiler, connection)
-        return f"{column} = ANY(%s)", [*values, self.rhs]
-
-    def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, list[Any]]:
-        return "%s", [value]
+        return f"{column} = ANY(%s)", (*values, self.rhs)
 
 
 class _Place(NamedTuple):
@@ -157,7 +155,7 @@ def _reader(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[list[Any
         model, selected = compiler.klass_info["model"], compiler.klass_info["select_fields"]
         start, end = selected[0], selected[-1] + 1
         names = [column.target.attname for column, *_ in compiler.select[start:end]]
-        related = get_related_populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
+        related = get_related_populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are a release ahead
 
         def models(rows: list[Any]) -> list[Any]:
             found = []
@@ -196,14 +194,14 @@ class PreparedUpdate(Generic[Parameters]):
 
     def _compile(self, described: "tuple[QuerySet[Any, Any], dict[str, Any]]") -> tuple[str, tuple[Any, ...]]:
         queryset, values = described
-        query = queryset.query.chain(UpdateQuery)
+        query: Any = queryset.query.chain(UpdateQuery)
         query.add_update_values(values)
         built: tuple[str, tuple[Any, ...]] = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
         return built
 
 
 def prepared(build: "Callable[Parameters, QuerySet[Any, Row]]") -> PreparedQuery[Parameters, Row]:
-    """Decorates a function that describes a queryset by its parameters, of the types UUID, str, bytes, int and datetime.
+    """Decorates a function that describes a queryset by its parameters: UUID, str, bytes, int, datetime or list[str].
 
     The function runs once a process, so it must not look at the parameters, and each of them must stand in the SQL as
     it is: not as a part of another value, nor as one of a changing number. Raises TypeError, at its first use, for one

@@ -21,9 +21,10 @@ def _article(shown: ShownFile) -> str:
         f'<article class="file{closed}" id="f{shown.file.index}" data-base="{shown.piece.base}"'
         f' aria-label="{attribute(shown.file.path)}"><header class="file__head">'
         '<button class="btn btn--quiet btn--s btn--icon needs-script" type="button" data-toggle'
-        f' aria-expanded="{expanded}" aria-label="Lines of {attribute(shown.name)}">{drawn_icon("chevron-down")}</button>'
+        f' aria-expanded="{expanded}" aria-label="Lines of {attribute(shown.name)}">'
+        f"{drawn_icon('chevron-down')}</button>"
         f"{_head(shown)}</header>"
-        f'<div class="file__body">{_difference(shown) if shown.piece.html is None else shown.piece.html}</div></article>'
+        f'<div class="file__body">{_later(shown) if shown.piece.html is None else shown.piece.html}</div></article>'
     )
 
 
@@ -44,7 +45,7 @@ def _head(shown: ShownFile) -> str:
     )
 
 
-def _difference(shown: ShownFile) -> str:
+def _later(shown: ShownFile) -> str:
     """Where the difference is, for a page without JavaScript too."""
     index = shown.file.index
     return (

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from jobs.wording import storable
+from tenancy.prepared import prepared
 from traces.changes.model import FileChange, Hunk, Operation, Side
 from traces.changes.places import Evidence, JudgedFile
-from tenancy.prepared import prepared
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
 from traces.records import change_from, lines_in
@@ -68,7 +68,7 @@ def _files(trace: UUID) -> "QuerySet[TraceFile]":
 
 
 @prepared
-def _bodies(trace: UUID) -> "QuerySet[Body, tuple[str, memoryview]]":
+def _bodies(trace: UUID) -> "QuerySet[Body, tuple[str, bytes | memoryview]]":
     hashes = TraceFile.objects.filter(trace=trace).values("sha256")
     return Body.objects.filter(sha256__in=hashes).values_list("sha256", "packed")
 

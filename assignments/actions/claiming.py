@@ -116,14 +116,14 @@ def _take_next(desk: Desk) -> TracePlaces | None:
 
 
 @prepared
-def _held(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Assignment]":
+def _held(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Assignment]":
     """What the person has open, the oldest claim first, locked."""
     own = Assignment.objects.open().filter(organisation=organisation, project=project, user=user, kind=Kind.NORMAL)
     return own.select_for_update(no_key=True, of=("self",)).order_by("since", "pk")
 
 
 @prepared
-def _free_behind(organisation: UUID, project: UUID, user: UUID, position: UUID) -> "QuerySet[TracePlaces]":
+def _free_behind(organisation: UUID | None, project: UUID, user: UUID, position: UUID) -> "QuerySet[TracePlaces]":
     """The next free places behind a trace that nobody else is moving, locked."""
     free = TracePlaces.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
     free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
@@ -168,7 +168,7 @@ def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUI
 
 
 @prepared
-def _earlier(organisation: UUID, trace: UUID, user: UUID) -> "QuerySet[Assignment]":
+def _earlier(organisation: UUID | None, trace: UUID, user: UUID) -> "QuerySet[Assignment]":
     """The person's claim on the trace, which ended, locked."""
     own = Assignment.objects.filter(organisation=organisation, trace=trace, user=user, kind=Kind.NORMAL)
     return own.select_for_update(no_key=True, of=("self",))

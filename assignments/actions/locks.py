@@ -32,13 +32,13 @@ def lock_assignment(assignment: Assignment) -> Assignment:
 
 
 @prepared
-def _desk(organisation: UUID, project: UUID, user: UUID) -> "QuerySet[Desk]":
+def _desk(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Desk]":
     desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
     return desks.select_for_update(no_key=True, of=("self",))
 
 
 @prepared
-def _places(organisation: UUID, trace: UUID) -> "QuerySet[TracePlaces]":
+def _places(organisation: UUID | None, trace: UUID) -> "QuerySet[TracePlaces]":
     places = TracePlaces.objects.filter(organisation=organisation, trace=trace)
     return places.select_for_update(no_key=True, of=("self",))
 

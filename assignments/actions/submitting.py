@@ -95,7 +95,7 @@ def submit(
 
 
 @prepared
-def _submitted(organisation: UUID, assignment: UUID) -> "QuerySet[Submission]":
+def _submitted(organisation: UUID | None, assignment: UUID) -> "QuerySet[Submission]":
     return Submission.objects.filter(organisation=organisation, assignment=assignment).defer("packed")
 
 

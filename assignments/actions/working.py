@@ -65,7 +65,7 @@ def save_draft(*, assignment: Assignment, fence: int, revision: int, content: An
 
 @prepared_update
 def _saved(
-    organisation: UUID, assignment: UUID, revision: int, packed: bytes, now: datetime
+    organisation: UUID | None, assignment: UUID, revision: int, packed: bytes, now: datetime
 ) -> "tuple[QuerySet[Draft], dict[str, Any]]":
     drafts = Draft.objects.filter(organisation=organisation, assignment=assignment, revision=revision)
     return drafts, {"revision": F("revision") + 1, "packed": packed, "saved_at": now}

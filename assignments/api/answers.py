@@ -96,7 +96,7 @@ def _facts(assignments: Iterable[UUID]) -> list[dict[str, Any]]:
 
 
 @prepared
-def _facts_of_one(assignment: UUID) -> "QuerySet[Assignment, dict[str, Any]]":
+def _facts_of_one(assignment: UUID) -> "QuerySet[Assignment, Any]":
     return Assignment.objects.filter(pk=assignment).values(*_FACTS)
 
 

@@ -188,5 +188,5 @@ class Draft(TenantModel):
 
 
 @prepared
-def _draft(organisation: UUID, assignment: UUID) -> "models.QuerySet[Draft]":
+def _draft(organisation: UUID | None, assignment: UUID) -> "models.QuerySet[Draft]":
     return Draft.objects.filter(organisation=organisation, assignment=assignment)

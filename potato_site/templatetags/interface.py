@@ -38,6 +38,25 @@ def site_url(name: str, **kwargs: Any) -> str:
     return global_reverse(name, **kwargs)
 
 
+class UnchangingNode(template.Node):
+    def __init__(self, content: template.NodeList) -> None:
+        self.content = content
+        self.rendered: SafeString | None = None
+
+    def render(self, context: template.Context) -> SafeString:
+        if self.rendered is None:
+            self.rendered = self.content.render(context)
+        return self.rendered
+
+
+@register.tag
+def unchanging(parser: template.base.Parser, token: template.base.Token) -> UnchangingNode:
+    """What is the same on every page and for everybody, as `{% static %}`: rendered once a process."""
+    content = parser.parse(["endunchanging"])
+    parser.delete_first_token()
+    return UnchangingNode(content)
+
+
 @register.filter
 def last_key(path: Sequence[str | int]) -> str:
     """The innermost name on a way into a configuration, as `icon` of categories, 2, icon; empty at the top."""

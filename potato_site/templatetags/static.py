@@ -1,4 +1,4 @@
-"""Django's `{% static %}`, which looks an address up each time anew: a page has forty, and they change with a release."""
+"""Django's `{% static %}`, which keeps the addresses: a page has forty, and they change with a release alone."""
 
 from functools import cache
 

@@ -114,7 +114,9 @@ class FileChange:
 
     def lines(self, side: Side) -> dict[int, str]:
         """The lines of the hunks on that side, without line ends, by their number."""
-        numbered = ((line.new_no if side == "new" else line.old_no, line.text) for hunk in self.hunks for line in hunk.lines)
+        numbered = (
+            (line.new_no if side == "new" else line.old_no, line.text) for hunk in self.hunks for line in hunk.lines
+        )
         return {number: text for number, text in numbered if number is not None}
 
     @property

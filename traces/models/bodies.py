@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from django.db import models
+from zlib_ng import gzip_ng
 
 from tenancy.constraints import TenantPolicy
 from tenancy.models import TenantModel
@@ -16,7 +17,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes | memoryview) -> Any:
-    return json.loads(gzip.decompress(packed))
+    return json.loads(gzip_ng.decompress(packed))
 
 
 class Body(TenantModel):
@@ -95,4 +96,5 @@ class Fragment(TenantModel):
 
     @property
     def html(self) -> str:
-        return gzip.decompress(self.gzipped).decode("utf-8")
+        html: bytes = gzip_ng.decompress(self.gzipped)
+        return html.decode("utf-8")
