@@ -97,7 +97,8 @@ def _facts(assignments: Iterable[UUID]) -> list[dict[str, Any]]:
 
 @prepared
 def _facts_of_one(assignment: UUID) -> "QuerySet[Assignment, Any]":
-    return Assignment.objects.filter(pk=assignment).values(*_FACTS)
+    rows: QuerySet[Assignment, Any] = Assignment.objects.filter(pk=assignment).values(*_FACTS)
+    return rows
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
