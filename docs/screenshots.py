@@ -66,14 +66,14 @@ def send(page: Page, address: str, body: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def claimed(page: Page) -> dict[str, Any] | None:
+def claimed(page: Page, project: str = PROJECT) -> dict[str, Any] | None:
     """The annotator's next task, opened; None where nothing is left."""
     page.goto(HOME)
-    found = send(page, f"projects/{PROJECT}/next/", {})
+    found = send(page, f"projects/{project}/next/", {})
     task: dict[str, Any] | None = found["assignment"]
     if task is not None:
-        page.goto(f"{HOME}p/{PROJECT}/tasks/{task['id']}/")
-        page.locator(".verdict [data-todo] li").first.wait_for(state="attached")
+        page.goto(f"{HOME}p/{project}/tasks/{task['id']}/")
+        page.locator(".verdict [data-todo] li, .step__rate > *").first.wait_for(state="attached")
     return task
 
 
@@ -159,6 +159,26 @@ def take_task(browser: Browser, site: str) -> None:
         picture(page, "task-dark")
 
 
+def take_steps(browser: Browser, site: str) -> None:
+    """Steps that are rated, a first error before it is confirmed, and a web agent's run in dark."""
+    with signed_in(browser, site, "annotator") as page:
+        claimed(page, "process-rewards")
+        for key in "11312":
+            page.keyboard.press(key)
+        page.locator("[data-saved]").get_by_text("Saved").wait_for()
+        picture(page, "steps")
+        claimed(page, "first-errors")
+        for key in "112":
+            page.keyboard.press(key)
+        page.get_by_text("Are you sure?").wait_for()
+        picture(page, "first-error")
+    with signed_in(browser, site, "annotator", "dark") as page:
+        claimed(page, "web-agents")
+        page.keyboard.press("1")
+        page.locator("[data-saved]").get_by_text("Saved").wait_for()
+        picture(page, "web-agent")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", nargs="?", default=f"http://127.0.0.1:{os.environ.get('PORT') or 8000}")
@@ -174,6 +194,7 @@ def main() -> None:
                 while done_by(page) < wanted and review(page, chance):
                     pass
         take_task(browser, site)
+        take_steps(browser, site)
         with signed_in(browser, site, "annotator") as page:
             page.goto(HOME)
             picture(page, "home")

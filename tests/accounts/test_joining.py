@@ -336,7 +336,7 @@ def test_no_log_holds_the_secret_of_a_link(world: World, client: Client) -> None
         loggers[0].removeHandler(handler)
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-    assert written.getvalue().count(f"{world.acme.pk.hex}.[secret]") >= 6
+    assert written.getvalue().count(f"{world.acme.pk.hex}.[secret]") >= 4
     assert token.secret not in written.getvalue()
 
 

@@ -162,7 +162,7 @@ def test_the_demo_loads_and_loading_it_again_changes_nothing() -> None:
         call_command("load_demo", stdout=out)
         assert "admin" in out.getvalue()
     with acting_in(Organisation.objects.get(slug="demo")):
-        assert ConfigurationVersion.objects.count() == Project.objects.count() == 3
+        assert ConfigurationVersion.objects.count() == Project.objects.count() == 4
         assert set(Trace.objects.values_list("version", flat=True)) == {1}
         traces = {project.slug: Trace.objects.filter(project=project) for project in Project.objects.all()}
         assert traces["agent-code-review"].count() >= 12
@@ -171,3 +171,4 @@ def test_the_demo_loads_and_loading_it_again_changes_nothing() -> None:
         # Several agents at each task, as pairs of preferences need them.
         assert len(runs) == len(set(runs)) == 7
         assert len({task for task, _ in runs}) == 3
+        assert traces["web-agents"].count() == 2

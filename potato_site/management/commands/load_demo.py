@@ -61,6 +61,7 @@ PROJECTS = (
         "first-errors.yaml",
         ("process-rewards/agent-runs.jsonl",),
     ),
+    DemoProject("web-agents", "Web Agents, Per Step", "web-agents.yaml", ("web-agent/lamp-shop.jsonl",)),
 )
 
 
