@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from accounts.actions.projects import publish_configuration
 from assignments.models import Assignment, Submission
@@ -279,3 +279,37 @@ def test_five_hundred_steps_are_labelled_by_range(world_of_browsers: World, read
     part = submitted(world_of_browsers, page)
     assert part["labels"] == [1.0, 1.0, -1.0, *[-0.5] * 497]
     assert reader.errors == []
+
+
+def test_two_versions_of_many_ratings_are_told_by_the_steps_that_differ(
+    world_of_browsers: World, reader: Reader, chromium: Browser
+) -> None:
+    page, _ = at_steps(world_of_browsers, reader, per_step(), steps=30)
+    for _ in range(25):
+        page.keyboard.press("1")
+    saved(page)
+    with chromium.new_context() as machine:
+        machine.add_cookies(page.context.cookies())  # type: ignore[arg-type]  # what it gave, it takes
+        other = machine.new_page()
+        other.goto(page.url)
+        until(other, "document.querySelector('.is-focus .srate input')?.disabled === false")
+        page.context.set_offline(True)
+        page.keyboard.press("2")
+        other.locator(".srail__item").nth(3).click()
+        other.keyboard.press("4")
+        saved(other)
+        page.context.set_offline(False)
+        page.get_by_role("button", name="Take over here").click()
+    dialog = page.get_by_role("dialog", name="Two versions of this work")
+    mine, theirs = dialog.locator("[data-mine] section").first, dialog.locator("[data-theirs] section").first
+    expect(mine.get_by_role("listitem")).to_have_text(
+        [
+            "step details, 3: label: correct (only here)",
+            "step details, 25: label: incorrect (only here)",
+            "24 more, the same in both",
+        ]
+    )
+    expect(theirs.get_by_role("listitem")).to_have_text(
+        ["step details, 3: label: unnecessary (only here)", "24 more, the same in both"]
+    )
+    reader.assert_clean("two versions")

@@ -6,6 +6,8 @@ import { copyOf, one, show } from "./dom.js";
 
 /** Keys that say nothing to people. */
 const SILENT = new Set(["comment_id", "created_at", "mark", "id"]);
+/** So many lines are read; of more only those that differ are shown. */
+const ALL_SHOWN = 20;
 
 /**
  * Ask which of two versions is kept. The dialog cannot be left without a choice.
@@ -34,7 +36,7 @@ export function choose(data, mine, theirs) {
 function parts(data, content) {
   const forms = content.page.forms;
   return [
-    ...data.schemes.map(({ name, target }) => told(plain(name), lines(content.answers[name]), target !== "change_set")),
+    ...data.schemes.map(({ name, target }) => told(plain(name), lines(content.answers[name]), target === "line" || target === "file")),
     told("comments that are not saved yet", lines(Array.isArray(forms) ? forms : []), true),
   ];
 }
@@ -48,8 +50,17 @@ function told(title, all, isMany) {
 function lines(value) {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.map(words);
-  if (typeof value === "object") return Object.entries(value).map(([key, part]) => `${plain(key)}: ${words(part)}`);
-  return [words(value)];
+  if (typeof value !== "object") return [words(value)];
+  return Object.entries(value).flatMap(([key, part]) => {
+    if (!isNested(part)) return [`${plain(key)}: ${words(part)}`];
+    return Object.entries(part).map(([name, said]) => `${plain(key)}, ${name}: ${words(said)}`);
+  });
+}
+
+/** Whether it is an object of objects, as the details of steps are. @param {any} value */
+function isNested(value) {
+  const parts = value && typeof value === "object" && !Array.isArray(value) ? Object.values(value) : [];
+  return parts.length > 0 && parts.every((part) => part && typeof part === "object");
 }
 
 /** @param {any} value @returns {string} */
@@ -71,16 +82,24 @@ function plain(name) {
 function drawn(part, other) {
   const section = copyOf("version-part");
   one("h4", section).textContent = part.title + (part.count === undefined ? "" : `: ${part.count || "none"}`);
-  one("ul", section).replaceChildren(
-    ...part.lines.map((line) => {
-      const item = document.createElement("li");
-      item.textContent = line;
-      if (!other?.lines.includes(line)) {
-        item.className = "is-only";
-        item.append(copyOf("version-only"));
-      }
-      return item;
-    }),
-  );
+  const others = new Set(other?.lines);
+  const shown = part.lines.length > ALL_SHOWN ? part.lines.filter((line) => !others.has(line)) : part.lines;
+  const items = shown.map((line) => {
+    const item = listed(line);
+    if (!others.has(line)) {
+      item.className = "is-only";
+      item.append(copyOf("version-only"));
+    }
+    return item;
+  });
+  const left = part.lines.length - shown.length;
+  one("ul", section).replaceChildren(...items, ...(left ? [listed(`${left} more, the same in both`)] : []));
   return section;
+}
+
+/** @param {string} text */
+function listed(text) {
+  const item = document.createElement("li");
+  item.textContent = text;
+  return item;
 }
