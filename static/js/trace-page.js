@@ -12,11 +12,14 @@ const root = /** @type {HTMLElement} */ (document.querySelector("[data-evidence]
 const isFiles = root.dataset.evidence === "files";
 const rail = root.querySelector(".rail");
 const articles = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("article[data-base]")]);
+/** The rail's link of the article that is read now. @type {Element | null | undefined} */
+let current;
 
 /* Opening and closing ------------------------------------------------------------------------- */
 
 /** Show or hide what is under the header of a file or step. @param {Element} article @param {boolean} open */
 export function setOpen(article, open) {
+  if (article.classList.contains("is-closed") !== open) return;
   article.classList.toggle("is-closed", !open);
   article.querySelector("[data-toggle]")?.setAttribute("aria-expanded", String(open));
   showWhetherAllOpen();
@@ -127,12 +130,16 @@ function focusStep(step) {
 /** @param {string} id of the article that is read now */
 export function showCurrent(id) {
   dispatchEvent(new CustomEvent("current", { detail: id }));
-  for (const link of rail?.querySelectorAll("a[aria-current]") ?? []) link.removeAttribute("aria-current");
-  const link = rail?.querySelector(`a[href="#${id}"]`);
-  if (!rail || !(link instanceof HTMLElement)) return;
-  link.setAttribute("aria-current", isFiles ? "true" : "step");
-  if (getComputedStyle(rail).position !== "sticky") return;
-  const [box, frame] = [link.getBoundingClientRect(), rail.getBoundingClientRect()];
+  current?.removeAttribute("aria-current");
+  current = rail?.querySelector(`a[href="#${id}"]`);
+  current?.setAttribute("aria-current", isFiles ? "true" : "step");
+  // It is measured when the page is laid out anyway.
+  requestAnimationFrame(showInRail);
+}
+
+function showInRail() {
+  if (!rail || !current || getComputedStyle(rail).position !== "sticky") return;
+  const [box, frame] = [current.getBoundingClientRect(), rail.getBoundingClientRect()];
   if (box.top < frame.top + 8) rail.scrollTop += box.top - frame.top - 60;
   else if (box.bottom > frame.bottom - 8) rail.scrollTop += box.bottom - frame.bottom + 60;
 }

@@ -18,11 +18,16 @@ import { Ranges } from "./ranges.js";
  * @property {boolean} [isPending]  a preview, drawn dashed
  */
 
-const NEAR = "700px 0px";
+/** How far from the viewport a step's controls are drawn, in pixels. */
+const NEAR = 700;
+/** What the top bar with a step's header, and the foot bar, leave of the viewport, in pixels. */
+const [ABOVE, BELOW] = [110, 70];
 /** How long a step that was gone to is held in sight, in milliseconds, unless the annotator scrolls. */
 const SETTLING = 1200;
-/** What the top bar, the header of a step and the foot bar leave of the viewport. */
-const SEEN = "-110px 0px -70px 0px";
+/** How long the place is the same before it is kept, in milliseconds. */
+const KEPT_AFTER = 400;
+/** Keys that scroll the page. */
+const SCROLLS = /^(Page|Arrow|Home|End| )/;
 
 export class Steps {
   /** The index of the step that keys act on. */
@@ -31,13 +36,13 @@ export class Steps {
   /** @type {Map<number, HTMLElement>} */ #links = new Map();
   /** @type {Map<number, string>} */ #marks = new Map();
   /** @type {Set<number>} */ #near = new Set();
-  /** @type {Set<number>} */ #inSight = new Set();
   /** @type {((index: number) => void)[]} */ #focusListeners = [];
   /** @type {((index: number, slot: HTMLElement) => void)[]} */ #nearListeners = [];
   #last = Infinity;
   #opens;
   #wentAt = -Infinity;
-  #isShowing = false;
+  #isLooking = false;
+  #keeping = 0;
 
   /** @param {Task} task @param {Scheme} scheme */
   constructor(task, scheme) {
@@ -72,12 +77,10 @@ export class Steps {
       this.#arrive(asked);
     } else if (typeof kept === "number" && kept > 0 && this.#isShown(kept)) this.goTo(kept);
     else this.#setFocus(this.focus, false);
-    const near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: NEAR });
-    const seen = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: SEEN });
-    for (const article of this.#articles.values()) {
-      near.observe(article);
-      seen.observe(article);
-    }
+    this.#lookSoon();
+    // What arrives in a step moves those below it, and nobody scrolls.
+    new ResizeObserver(() => this.#lookSoon()).observe(one(".steps"));
+    for (const type of ["scroll", "resize"]) on(type, ":root", () => this.#lookSoon());
   }
 
   /* Where things stand ------------------------------------------------------------------------------ */
@@ -156,7 +159,7 @@ export class Steps {
 
   /** @param {number} index @param {Mark} mark */
   mark(index, mark) {
-    const said = JSON.stringify(mark);
+    const said = `${mark.value}|${mark.isPending ?? ""}|${mark.hasNote ?? ""}|${mark.words}|${mark.sub ?? ""}`;
     if (this.#marks.get(index) === said) return;
     this.#marks.set(index, said);
     const colour = mark.value && `${this.scheme.name}.${mark.value}`;
@@ -197,6 +200,7 @@ export class Steps {
     for (const [index, article] of this.#articles) article.hidden = index > last;
     for (const [index, link] of this.#links) link.hidden = index > last;
     document.querySelector(".steps")?.removeAttribute("data-reveal");
+    this.#lookSoon();
   }
 
   /* Going ------------------------------------------------------------------------------------------------ */
@@ -205,6 +209,7 @@ export class Steps {
   goTo(index) {
     const article = this.article(index);
     if (article && index <= this.#last) {
+      article.closest("details")?.setAttribute("open", "");
       if (this.#opens) setOpen(article, true);
       this.#setFocus(index, true);
       /** @type {HTMLElement | null} */ (article.querySelector("a.snum"))?.focus({ preventScroll: true });
@@ -246,22 +251,18 @@ export class Steps {
     this.article(this.focus)?.classList.remove("is-focus");
     this.focus = index;
     article.classList.add("is-focus");
-    // It measures the rail: once a frame, when the page is laid out anyway.
-    if (!this.#isShowing) requestAnimationFrame(() => this.#showFocus());
-    this.#isShowing = true;
+    showCurrent(`s${index}`);
     if (!this.#near.has(index)) this.#give(index, article);
     if (!isNew && isKept) return;
     const isUnread = this.read.add(index);
     if (isUnread) this.#showRead(index);
     // An address names the step that was asked for: a reload leads to where the work is now.
     if (isKept && location.hash && location.hash !== `#s${index}`) history.replaceState(null, "", location.pathname + location.search);
-    if (isKept && (isUnread || this.task.kept("step") !== index)) this.#keep();
+    if (isKept && (isUnread || this.task.kept("step") !== index)) {
+      clearTimeout(this.#keeping);
+      this.#keeping = setTimeout(() => this.#keep(), KEPT_AFTER);
+    }
     for (const listen of this.#focusListeners) listen(index);
-  }
-
-  #showFocus() {
-    this.#isShowing = false;
-    showCurrent(`s${this.focus}`);
   }
 
   /** @param {number} index */
@@ -270,6 +271,8 @@ export class Steps {
   }
 
   #keep() {
+    clearTimeout(this.#keeping);
+    this.#keeping = 0;
     this.task.keep("read", this.read.text);
     this.task.keep("step", this.focus);
   }
@@ -287,35 +290,74 @@ export class Steps {
     for (const listen of this.#nearListeners) listen(index, this.#slot(article));
   }
 
-  /** @param {IntersectionObserverEntry[]} entries */
-  #come(entries) {
-    for (const { isIntersecting, target } of entries) {
-      const article = /** @type {HTMLElement} */ (target);
-      const index = indexOf(article);
-      if (isIntersecting && !this.#near.has(index)) this.#give(index, article);
-      else if (!isIntersecting && this.#near.has(index) && index !== this.focus && !article.contains(document.activeElement)) {
-        this.#near.delete(index);
-        this.#slot(article).replaceChildren();
-      }
+  #lookSoon() {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    requestAnimationFrame(() => this.#look());
+  }
+
+  /** Find out which steps are near and which are in sight: everything is measured before anything is changed. */
+  #look() {
+    this.#isLooking = false;
+    const shown = this.indexes.filter((index) => this.#isShown(index));
+    /** @param {number | undefined} index */
+    const box = (index) => {
+      const article = this.article(index ?? -1);
+      return (article?.closest("details:not([open])") ?? article)?.getBoundingClientRect() ?? new DOMRect();
+    };
+    let [first, beyond] = [0, shown.length];
+    while (first < beyond) {
+      const middle = (first + beyond) >> 1;
+      if (box(shown[middle]).bottom > -NEAR) beyond = middle;
+      else first = middle + 1;
+    }
+    /** @type {Set<number>} */
+    const near = new Set();
+    let seen = -1;
+    for (const index of shown.slice(first)) {
+      const { top, bottom } = box(index);
+      if (top > innerHeight + NEAR) break;
+      near.add(index);
+      const isSeen = bottom > ABOVE && top < innerHeight - BELOW;
+      if (isSeen && (seen < 0 || index === this.focus)) seen = index;
+    }
+    this.#come(near);
+    this.#see(seen);
+  }
+
+  /** @param {Set<number>} near */
+  #come(near) {
+    for (const index of this.#near) {
+      const article = this.article(index);
+      if (!article || near.has(index) || index === this.focus || article.contains(document.activeElement)) continue;
+      this.#near.delete(index);
+      this.#slot(article).replaceChildren();
+    }
+    for (const index of near) {
+      const article = this.article(index);
+      if (article && !this.#near.has(index)) this.#give(index, article);
     }
   }
 
-  /** The focus follows who scrolls: keys never act on a step that cannot be seen. @param {IntersectionObserverEntry[]} entries */
-  #see(entries) {
-    for (const { isIntersecting, target } of entries) {
-      if (isIntersecting) this.#inSight.add(indexOf(target));
-      else this.#inSight.delete(indexOf(target));
-    }
-    if (!this.#inSight.size || this.#inSight.has(this.focus)) return;
+  /** The focus follows who scrolls: keys never act on a step that cannot be seen. @param {number} seen the focused step where it is in sight, else the first that is; -1 for none */
+  #see(seen) {
+    if (seen < 0 || seen === this.focus) return;
     // Content that arrives above a step moves it away from where somebody has just gone.
     if (performance.now() - this.#wentAt < SETTLING) this.article(this.focus)?.scrollIntoView();
-    else this.#setFocus(Math.min(...this.#inSight), false);
+    else this.#setFocus(seen, false);
   }
 
   #listen() {
     on("focusin", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
     on("click", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
     for (const type of ["wheel", "touchmove"]) on(type, ":root", () => void (this.#wentAt = -Infinity));
+    on("keydown", ":root", (event) => {
+      if (SCROLLS.test(event.key)) this.#wentAt = -Infinity;
+    });
+    // Asked before the task sends its last words.
+    on("pagehide", ":root", () => {
+      if (this.#keeping) this.#keep();
+    });
     on("hashchange", ":root", () => {
       const index = Number(/^#s(\d+)$/.exec(location.hash)?.[1] ?? -1);
       this.#wentAt = performance.now();
