@@ -70,7 +70,9 @@ def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOpt
                 field.description or name, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME))
             )
             before = found.get(name, new)
-            found[name] = replace(before, formats=(*before.formats, format_name))
+            # Of an option that some formats restrict, the words that name all its values.
+            told = max(before.description, new.description, key=len)
+            found[name] = replace(before, description=told, formats=(*before.formats, format_name))
     return found
 
 

@@ -107,6 +107,14 @@ def test_flags_that_cannot_be_understood_exit_2_and_say_why(
     assert says in capsys.readouterr().err
 
 
+def test_the_help_names_every_value_of_an_option_that_some_formats_restrict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "the latest of each trace, or what the majority says" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
