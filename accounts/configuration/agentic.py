@@ -61,7 +61,8 @@ class Steps(Block):
     """How a run is cut into steps at its import."""
 
     split_tool_calls: bool = False
-    """Whether each tool call of a message is a step of its own. Counts for later imports: traces keep their steps."""
+    """Whether each tool call of a message is a step of its own. Counts for later imports: traces keep their steps.
+    Runs in Potato's own format have the steps that they name."""
 
     @classmethod
     def remarks(cls, given: Given) -> Iterator[Remark]:
