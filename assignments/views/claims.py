@@ -8,11 +8,13 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.configuration import UnreadablePinError
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import release, skip
 from assignments.errors import TooManyOpen
 from assignments.models import Assignment
+from assignments.task import starts_with_steps
 from assignments.wording import why_nothing
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
@@ -40,7 +42,15 @@ def next_task(request: OrganisationRequest, project: str) -> HttpResponse:
     if isinstance(given, NothingToDo):
         context = {"project": found, "nothing": given, "why": why_nothing(given)}
         return render(request, "assignments/nothing.html", context)
-    return redirect("task", project=found.slug, assignment_id=given.pk)
+    return redirect(_first_tab(given), project=found.slug, assignment_id=given.pk)
+
+
+def _first_tab(assignment: Assignment) -> str:
+    """The route at which the work on it begins."""
+    try:
+        return "task-steps" if starts_with_steps(assignment.configuration()) else "task"
+    except UnreadablePinError:
+        return "task"  # It says so.
 
 
 @requires(Right.ANNOTATE)

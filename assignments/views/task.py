@@ -252,6 +252,7 @@ def _frame(
         "display": display_of(configuration),
         "configuration": configuration,
         "schemes": schemes,
+        "work_word": "annotation" if starts_with_steps(configuration) else "review",
         "judged": next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None),
         "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,
         "place": place_of(assignment.project, cast(User, request.user)),

@@ -367,6 +367,18 @@ def test_the_next_task_is_claimed_and_gone_to(queue: Queue, bob: Client) -> None
     assert Assignment.objects.count() == 1
 
 
+def test_where_steps_alone_are_judged_the_next_task_begins_at_them(queue: Queue, bob: Client) -> None:
+    scheme = "{name: rewards, annotation_type: process_reward, mode: first_error}"
+    source = f"task_name: Steps\nannotation_schemes: [{scheme}]\n"
+    publish_configuration(project=queue.project, source=source, confirmed=True)
+    response = bob.post(NEXT)
+    held = Assignment.objects.get(user=queue.world.bob)
+    assert response["Location"] == f"/o/acme/p/parser/tasks/{held.pk}/steps/"
+    page = text_of(bob.get(response["Location"]))
+    assert "Your annotation is stored and counts." in page
+    assert "Your review" not in page
+
+
 def test_where_no_more_may_be_open_the_open_one_comes(queue: Queue, bob: Client) -> None:
     queue.publish(max_open=2)
     places = [bob.post(NEXT, {"another": "1"})["Location"] for _ in range(3)]

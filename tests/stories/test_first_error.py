@@ -242,6 +242,8 @@ def test_both_kinds_of_judgement_are_one_submission(world_of_browsers: World, re
 
 def test_a_trace_without_judged_files_begins_at_its_steps(world_of_browsers: World, reader: Reader) -> None:
     page = at_trace(world_of_browsers, reader)
+    expect(page.get_by_role("navigation", name="Task").get_by_role("link")).to_contain_text(["Agent trace", "Files"])
+    assert "review" not in (page.locator("#submitted").text_content() or "")
     page.get_by_role("link", name="Files changed").click()
     expect(page.get_by_role("article", name="a.py")).to_be_visible()
     page.get_by_role("link", name="First error, or all steps correct").click()

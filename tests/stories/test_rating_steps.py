@@ -252,7 +252,7 @@ def test_a_range_is_labelled_with_one_key_and_undone(world_of_browsers: World, r
     press(page, "2", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp")
     expect(page.locator("[data-range-words]")).to_contain_text("Steps 1 to 2")
     reader.assert_clean("a range")
-    expect(page.get_by_role("region", name="Submit")).to_contain_text("one key labels all 2")
+    expect(page.get_by_role("region", name="Submit")).to_contain_text("the next label goes to all 2")
     press(page, "Escape")
     expect(page.locator("[data-range]")).to_be_hidden()
     page.locator("#s1 a.snum").focus()

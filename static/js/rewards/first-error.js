@@ -252,9 +252,11 @@ export function mount(task, scheme, steps) {
   steps.onNear(drawControls);
   steps.onFocus(() => steps.progress(`${steps.read.size} of ${steps.count} read`));
   on("click", ".step__rate button", (event, button) => {
-    if ("error" in button.dataset) markError(steps.focus);
-    else if ("correct" in button.dataset) markCorrect(steps.focus);
-    else if ("neutral" in button.dataset) toggleNeutral(steps.focus);
+    // Not the step with the focus, which may have moved on between the press and this.
+    const step = Number(button.closest("article")?.id.slice(1));
+    if ("error" in button.dataset) markError(step);
+    else if ("correct" in button.dataset) markCorrect(step);
+    else if ("neutral" in button.dataset) toggleNeutral(step);
   });
   on("click", "[data-all-correct]", markAllCorrect);
   on("click", "[data-clear]", clear);

@@ -1,4 +1,4 @@
-/** A range of steps that one key labels: from the step where it began to the one that it was extended to. */
+/** A range of steps that one label goes to: from the step where it began to the one that it was extended to. */
 
 import { key, on } from "../events.js";
 import { one } from "../task/dom.js";
@@ -47,8 +47,9 @@ export class StepRange {
     for (const index of this.steps.indexes) this.steps.article(index)?.classList.toggle("is-ranged", indexes.has(index));
     const said = one("[data-range]");
     said.hidden = !indexes.size;
-    const words = `Steps ${Math.min(...indexes)} to ${Math.max(...indexes)}: one key labels all ${indexes.size}`;
+    const words = `Steps ${Math.min(...indexes)} to ${Math.max(...indexes)}: the next label goes to all ${indexes.size}`;
     one("[data-range-words]", said).textContent = indexes.size ? words : "";
+    one("[data-range-here] span").textContent = indexes.size ? "Select to here" : "Select from here";
     if (indexes.size) this.task.announce(`${words}. Escape ends the range.`);
   }
 
@@ -68,6 +69,8 @@ export class StepRange {
       this.drop();
     });
     on("click", "[data-range-end]", () => this.drop());
+    // Without a keyboard: from the step with the focus, and again where the range ends.
+    on("click", "[data-range-here]", () => this.#extend(this.steps.focus));
     // A press with Shift would select the text up to here.
     on("mousedown", ".step__head, .srail__item", (event) => {
       if (event.shiftKey) event.preventDefault();

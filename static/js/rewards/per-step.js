@@ -36,7 +36,7 @@ export class PerStep {
     this.feet = new StepFeet(this);
     this.score = this.block.show_running_score ? new RunningScore(steps.count) : null;
     steps.panel.append(copyOfPart(scheme, "panel"));
-    steps.bar.append(copyOfPart(scheme, "range"), copyOfPart(scheme, "hints"));
+    steps.bar.append(copyOfPart(scheme, "select"), copyOfPart(scheme, "range"), copyOfPart(scheme, "hints"));
     steps.onNear((index, slot) => this.#draw(index, slot));
     steps.onFocus(() => this.#widen());
     task.onModeChange(() => this.redraw());
@@ -228,7 +228,8 @@ export class PerStep {
       const { type, value, checked } = /** @type {HTMLInputElement} */ (control);
       const index = indexOf(control);
       if (type === "checkbox") this.say(new Map([[index, { ...this.detail(index), unsure: checked }]]));
-      else this.label([index], value);
+      else if (!this.range.indexes.includes(index)) this.label([index], value);
+      else if (this.label(this.range.indexes, value)) this.range.drop();
     });
     on("click", ".srate [data-clear]", (event, button) => this.clear([indexOf(button)]));
     on("click", ".srate [data-note]", (event, button) => void this.feet.open(indexOf(button), "notes", indexOf(button)));

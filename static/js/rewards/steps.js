@@ -350,7 +350,7 @@ export class Steps {
   #listen() {
     on("focusin", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
     on("click", "article.step", (event, article) => this.#setFocus(indexOf(article), true));
-    for (const type of ["wheel", "touchmove"]) on(type, ":root", () => void (this.#wentAt = -Infinity));
+    for (const type of ["wheel", "touchmove", "pointerdown"]) on(type, ":root", () => void (this.#wentAt = -Infinity));
     on("keydown", ":root", (event) => {
       if (SCROLLS.test(event.key)) this.#wentAt = -Infinity;
     });
