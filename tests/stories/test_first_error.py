@@ -37,13 +37,19 @@ def scheme(**settings: Any) -> dict[str, Any]:
 
 
 def at_trace(
-    world: World, reader: Reader, *others: dict[str, Any], steps: int = 8, tab: str = "", **settings: Any
+    world: World,
+    reader: Reader,
+    *others: dict[str, Any],
+    steps: int = 8,
+    tab: str = "",
+    failed: int = -1,
+    **settings: Any,
 ) -> Page:
     """A task with so many steps in Bob's browser, ready for work."""
     configuration = {"task_name": "Rewards", "annotation_schemes": [*others, scheme(**settings)]}
     with acting_in(world.acme, world.alice):
         publish_configuration(project=world.acme_project, source=json.dumps(configuration), confirmed=True)
-    run = tuple(step(f"I do thing {at}.") for at in range(steps))
+    run = tuple(step(f"I do thing {at}.", is_error=at == failed) for at in range(steps))
     stored(world.acme, world.acme_project, outcome("a.py", code(3), code(4)), steps=run)
     assignment = claimed(world, world.bob)
     reader.sign_in("bob")
@@ -137,6 +143,22 @@ def test_a_mark_is_asked_for_with_a_preview_each_time(world_of_browsers: World, 
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
         reader.assert_clean(str(width))
+
+
+def test_the_colour_of_a_step_is_its_judgement_alone_also_where_its_tool_failed(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    page = at_trace(world_of_browsers, reader, failed=1)
+    colours = "all => all.map(number => getComputedStyle(number).borderColor)"
+    numbers = [page.locator(f"{place} .snum") for place in (".srail__item", "article.step .step__head")]
+    for number in numbers:
+        assert len(set(number.evaluate_all(colours)[1:])) == 1
+    for key in ("j", "j", "j", "2", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("Ready to submit")).to_be_visible()
+    for number in numbers:
+        correct, failed, *_ = number.evaluate_all(colours)
+        assert failed == correct
 
 
 def test_the_last_correct_step_proposes_that_all_are(world_of_browsers: World, reader: Reader) -> None:
