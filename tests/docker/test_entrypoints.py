@@ -129,7 +129,7 @@ def wait_for(address: str, program: subprocess.Popen[bytes], log: Path) -> None:
         try:
             with urllib.request.urlopen(address, timeout=2):  # noqa: S310  (our own server)
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:
             time.sleep(0.2)
     pytest.fail(f"{address} did not answer:\n{log.read_text()}")
 
