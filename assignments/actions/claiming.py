@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import Project, User
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.actions.places import open_places, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
@@ -49,7 +49,7 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
     come back with its draft. With `another` a further one is claimed beside those that are open; raises TooManyOpen
     beyond the configured number.
     """
-    with transaction.atomic():
+    with one_transaction():
         found = rules_of(project)
         if found is None:
             return NothingToDo(Reason.NOT_PUBLISHED)

@@ -1,12 +1,28 @@
 """The rows that an action locks, always in this order: the person's desk, the places of the trace, the assignment."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from accounts.models import Project, User
 from assignments.models import Assignment, Desk, TracePlaces
 from tenancy.prepared import insert, prepared
+
+
+@contextmanager
+def one_transaction() -> Iterator[None]:
+    """A transaction of its own where none is open, else the caller's, as a request's, without a savepoint in it.
+
+    For an action that refuses before it has written anything which the refusal would have to undo.
+    """
+    if connection.in_atomic_block:
+        yield
+    else:
+        with transaction.atomic():
+            yield
 
 
 def lock_desk(project: Project, user: User) -> Desk:

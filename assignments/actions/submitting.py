@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.configuration import UnreadablePinError
 from accounts.configuration.annotations import results
 from accounts.configuration.answers import Incomplete
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
@@ -56,7 +56,7 @@ def submit(
     submission was taken back: answering with it would look as if it still counted.
     """
     digest = sha256_of(sent)
-    with transaction.atomic():
+    with one_transaction():
         lock_desk(assignment.project, assignment.user)
         places = lock_places(assignment)
         row = lock_assignment(assignment)

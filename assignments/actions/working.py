@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.configuration.annotations import malformed
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
@@ -49,7 +49,7 @@ def save_draft(*, assignment: Assignment, fence: int, revision: int, content: An
     answers = content.get("answers") if isinstance(content, dict) else None
     if answers is not None and (gaps := malformed(answers, assignment.configuration())):
         raise MalformedDraft(gaps)
-    with transaction.atomic():
+    with one_transaction():
         with suppress(LeaseEnded):
             heartbeat(assignment=assignment, fence=fence)
         now, packed = timezone.now(), pack(content)
