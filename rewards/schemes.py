@@ -83,6 +83,8 @@ class ProcessReward(SchemeType):
     @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:
         """Of either mode: which one it is, the configuration says, and a draft is kept before it is asked."""
+        if isinstance(answers, Mapping) and "step_details" in answers:
+            return per_step.malformed(answers)
         by_mode = first_error.malformed(answers), per_step.malformed(answers)
         return min(by_mode, key=len)
 

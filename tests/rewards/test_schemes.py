@@ -225,6 +225,11 @@ def test_no_json_breaks_the_rules(answers: object) -> None:
         ProcessReward.missing(answers, rules, Evidence({}, 3))
 
 
+def test_what_is_wrong_with_ratings_is_said_of_ratings() -> None:
+    gaps = ProcessReward.malformed({"step_details": {"0": 5, "1": {"label": 7}}})
+    assert [gap.path for gap in gaps] == [("step_details", "0"), ("step_details", "1", "label")]
+
+
 @pytest.mark.parametrize(
     ("keys", "path", "code"),
     [
