@@ -58,11 +58,16 @@ def files_tab(
 
 
 def steps_tab(
-    request: HttpRequest, trace: Trace, configuration: ProjectConfiguration | None, address: Address
+    request: HttpRequest,
+    trace: Trace,
+    configuration: ProjectConfiguration | None,
+    address: Address,
+    *,
+    is_searched: bool = True,
 ) -> dict[str, Any]:
     """The context of the tab "Agent trace". `step` is the step from which on bodies are in the response, `q` what
-    steps must say."""
-    words = request.GET.get("q", "").strip()[:_LONGEST_WORDS]
+    steps must say, unless later steps are a secret still."""
+    words = request.GET.get("q", "").strip()[:_LONGEST_WORDS] if is_searched else ""
     page = steps_page(
         trace,
         DisplayOptions.of(configuration),

@@ -77,7 +77,8 @@ def task_steps(request: OrganisationRequest, project: str, assignment_id: UUID) 
         if not _shows_steps(configuration):
             raise Http404(_NO_TRACE_TAB)
         address = addresses("task-step-fragment", project, assignment_id)
-        return steps_tab(request, assignment.trace, configuration, address)
+        hides = any(getattr(scheme, "reveal", "all") == "progressive" for scheme in configuration.annotation_schemes)
+        return steps_tab(request, assignment.trace, configuration, address, is_searched=not hides)
 
     return _page(request, project, assignment_id, "assignments/task_steps.html", tab)
 

@@ -12,19 +12,29 @@
  * @property {boolean} [unsure]
  */
 
+/** What the annotator said, also where a program has saved it as a result: without what follows from it. @param {any} said @returns {Answers} */
+export function given(said) {
+  const { first_error_step: step, all_correct, reviewed_to, neutral_steps, correction, unsure, labels = [] } = said ?? {};
+  const isAllCorrect = all_correct || (typeof step !== "number" && labels?.length > 0 && labels.every((/** @type {number} */ label) => label === 1));
+  const answers = { first_error_step: step, all_correct: isAllCorrect || undefined, reviewed_to, neutral_steps, correction, unsure };
+  return Object.fromEntries(Object.entries(answers).filter(([, value]) => value !== undefined && value !== null));
+}
+
 /** @param {Answers} answers */
 export const isJudged = (answers) => answers.first_error_step !== undefined || answers.all_correct === true;
 
-/** @param {Answers} answers @param {Scheme} scheme @returns {Missing[]} */
-export function missing(answers, scheme) {
+/** @param {any} said @param {Scheme} scheme @returns {Missing[]} */
+export function missing(said, scheme) {
+  const answers = given(said);
   if (isJudged(answers)) return [];
   const step = answers.reviewed_to === undefined ? undefined : answers.reviewed_to + 1;
   const orElse = scheme.block.first_error.allow_no_error ? ", or all steps correct" : "";
   return [{ label: `First error${orElse}`, ...(step !== undefined && { step }) }];
 }
 
-/** @param {Answers} answers */
-export function done(answers) {
+/** @param {any} said */
+export function done(said) {
+  const answers = given(said);
   if (answers.all_correct) return ["All steps marked correct"];
   return answers.first_error_step === undefined ? [] : [`First error marked at step ${answers.first_error_step}`];
 }

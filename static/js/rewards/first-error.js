@@ -1,9 +1,9 @@
 /** The first wrong step of a trace, marked by click or key: what comes before it is correct, what follows is downstream. */
 
-import { key, on } from "../events.js";
+import { on } from "../events.js";
 import { one } from "../task/dom.js";
 import { confirm } from "./confirm.js";
-import { isJudged } from "./first-error-rules.js";
+import { given as givenIn, isJudged } from "./first-error-rules.js";
 
 /** @import { Scheme, Task } from "../task/task.js" */
 /** @import { Answers } from "./first-error-rules.js" */
@@ -18,7 +18,7 @@ export function mount(task, scheme, steps) {
   let proposed = null;
 
   /** @returns {Answers} */
-  const answers = () => task.answers(scheme.name) ?? {};
+  const answers = () => givenIn(task.answers(scheme.name));
 
   /* What is judged --------------------------------------------------------------------------------- */
 
@@ -128,6 +128,14 @@ export function mount(task, scheme, steps) {
     const next = neutral.includes(step) ? neutral.filter((index) => index !== step) : [...neutral, step].sort((one, other) => one - other);
     task.change(scheme.name, { ...rest, ...(next.length && { neutral_steps: next }) });
     redraw();
+  }
+
+  /** The focused step, else the one before it, which a key has just left. @param {number} focus */
+  function neutralByKey(focus) {
+    const step = [focus, focus - 1].find((index) => index >= 0 && stateOf(answers(), index) === "correct");
+    if (step === undefined) return false;
+    toggleNeutral(step);
+    task.announce(`Step ${step}: ${answers().neutral_steps?.includes(step) ? "neutral" : "not neutral"}`);
   }
 
   function clear() {
@@ -262,8 +270,9 @@ export function mount(task, scheme, steps) {
   on("click", "[data-clear]", clear);
   on("change", "[data-unsure] input", (event, box) => setUnsure(/** @type {HTMLInputElement} */ (box).checked));
   on("input", "#correction", (event, text) => correct(/** @type {HTMLTextAreaElement} */ (text).value));
-  key("u", clear);
-  key("A", markAllCorrect);
+  steps.ownKey("u", clear);
+  steps.ownKey("A", markAllCorrect);
+  if (scheme.block.allow_neutral) steps.ownKey("n", neutralByKey);
   steps.configuredKey("correct", markCorrect);
   steps.configuredKey("incorrect", markError);
   task.onModeChange(redraw);

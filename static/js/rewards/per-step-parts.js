@@ -2,13 +2,13 @@
 
 /** @import { Scheme } from "../task/task.js" */
 
-/** A copy of a part of the scheme's template, without keys of ours that the configuration gives to something else. @param {Scheme} scheme @param {string} name @returns {HTMLElement} */
+/** A copy of a part of the scheme's template, without keys of ours that the configuration gives to something else or switches off. @param {Scheme} scheme @param {string} name @returns {HTMLElement} */
 export function copyOfPart(scheme, name) {
   const template = /** @type {HTMLTemplateElement} */ (document.getElementById(`mount-${scheme.name}`));
   const part = /** @type {HTMLElement} */ (template.content.querySelector(`[data-part="${name}"]`)?.cloneNode(true));
   const taken = Object.values(scheme.block.keys);
   for (const hint of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-own]"))) {
-    if (taken.includes(hint.dataset.own)) hint.remove();
+    if (!taken.length || taken.includes(hint.dataset.own)) hint.remove();
   }
   return part;
 }

@@ -3,7 +3,7 @@
  * What is said beside the label stands in the step's foot.
  */
 
-import { key, on } from "../events.js";
+import { on } from "../events.js";
 import { counted } from "../task/dom.js";
 import { StepFeet } from "./per-step-foot.js";
 import { copyOfPart, signed } from "./per-step-parts.js";
@@ -20,6 +20,8 @@ import { RunningScore } from "./per-step-score.js";
 export class PerStep {
   /** The step that was labelled last by key, whose foot the keys for it open. */
   #last = -1;
+  /** The step to which that key led: from another one they do not open it. */
+  #after = -1;
   /** The step whose controls are spelt out. */
   #wide = -1;
   #isPressed = false;
@@ -38,7 +40,10 @@ export class PerStep {
     steps.panel.append(copyOfPart(scheme, "panel"));
     steps.bar.append(copyOfPart(scheme, "select"), copyOfPart(scheme, "range"), copyOfPart(scheme, "hints"));
     steps.onNear((index, slot) => this.#draw(index, slot));
-    steps.onFocus(() => this.#widen());
+    steps.onFocus((index) => {
+      if (index !== this.#after) this.#last = -1;
+      this.#widen();
+    });
     task.onModeChange(() => this.redraw());
     this.#listen();
   }
@@ -46,12 +51,13 @@ export class PerStep {
   /* What is said ---------------------------------------------------------------------------------------- */
 
   get answers() {
-    return this.task.answers(this.scheme.name) ?? {};
+    // Without what follows from the ratings, where a program has saved them as a result.
+    return { step_details: this.task.answers(this.scheme.name)?.step_details ?? {} };
   }
 
   /** @returns {Details} */
   get details() {
-    return this.answers.step_details ?? {};
+    return this.answers.step_details;
   }
 
   /** @param {number} index @returns {Detail} */
@@ -72,7 +78,7 @@ export class PerStep {
       if (kept.length) details[index] = Object.fromEntries(kept);
       else delete details[index];
     }
-    if (!this.task.change(this.scheme.name, { ...this.answers, step_details: details })) return false;
+    if (!this.task.change(this.scheme.name, { step_details: details })) return false;
     for (const index of new Set([...said.keys(), before, this.firstWrong])) this.#show(index);
     this.#showAll();
     return true;
@@ -192,9 +198,10 @@ export class PerStep {
     const indexes = this.range.indexes;
     if (!this.label(indexes, value)) return;
     this.range.drop();
-    this.#last = indexes.at(-1) ?? -1;
-    if (this.#last === this.steps.focus) this.steps.move(1);
-    else this.steps.goTo(Math.min(this.#last + 1, this.steps.count - 1));
+    const last = indexes.at(-1) ?? -1;
+    if (last === this.steps.focus) this.steps.move(1);
+    else this.steps.goTo(Math.min(last + 1, this.steps.count - 1));
+    [this.#last, this.#after] = [last, this.steps.focus];
   }
 
   /** The first unlabelled step after the focused one, else the first of all. */
@@ -234,26 +241,22 @@ export class PerStep {
     on("click", ".srate [data-clear]", (event, button) => this.clear([indexOf(button)]));
     on("click", ".srate [data-note]", (event, button) => void this.feet.open(indexOf(button), "notes", indexOf(button)));
     on("click", "[data-next-unlabelled]", () => this.#nextUnlabelled());
-    this.#key("J", () => this.#nextUnlabelled());
-    this.#key("u", () => {
+    this.steps.ownKey("J", () => this.#nextUnlabelled());
+    this.steps.ownKey("u", () => {
       this.clear(this.range.indexes);
       this.range.drop();
     });
-    this.#key("e", () => {
+    this.steps.ownKey("e", () => {
       const index = this.#target((step) => this.feet.takesCategory(step));
       return this.feet.open(index, "error_category", this.steps.focus);
     });
-    this.#key("n", () => {
+    this.steps.ownKey("n", () => {
       const index = this.#target((step) => Boolean(this.detail(step).label));
       return this.feet.open(index, "notes", this.steps.focus);
     });
     for (const value of this.labels.keys()) this.steps.configuredKey(value, () => this.#labelAndGoOn(value));
   }
 
-  /** A key of ours, where the configuration has not given it to something else. @param {string} name @param {() => boolean | void} act */
-  #key(name, act) {
-    if (!Object.values(this.scheme.block.keys).includes(name)) key(name, act);
-  }
 }
 
 /** @param {Task} task @param {Scheme} scheme @param {Steps} steps @returns {import("./process-reward.js").Mode} */

@@ -76,7 +76,11 @@ export class Steps {
       this.#setFocus(indexOf(asked), true);
       this.#arrive(asked);
     } else if (typeof kept === "number" && kept > 0 && this.#isShown(kept)) this.goTo(kept);
-    else this.#setFocus(this.focus, false);
+    else {
+      const first = this.article(this.focus);
+      if (first && this.#opens) setOpen(first, true);
+      this.#setFocus(this.focus, false);
+    }
     this.#lookSoon();
     // What arrives in a step moves those below it, and nobody scrolls.
     new ResizeObserver(() => this.#lookSoon()).observe(one(".steps"));
@@ -152,7 +156,21 @@ export class Steps {
    */
   configuredKey(name, act) {
     const pressed = this.scheme.block.keys[name];
-    if (pressed) key(pressed, () => act(this.focus));
+    if (pressed) this.#onKey(pressed, act);
+  }
+
+  /**
+   * A key of ours, where the configuration has not given it to something else, and leaves keys on.
+   * @param {string} pressed @param {(index: number) => boolean | void} act
+   */
+  ownKey(pressed, act) {
+    const configured = Object.values(this.scheme.block.keys);
+    if (configured.length && !configured.includes(pressed)) this.#onKey(pressed, act);
+  }
+
+  /** Nothing is done to a step that is not shown. @param {string} pressed @param {(index: number) => boolean | void} act */
+  #onKey(pressed, act) {
+    key(pressed, () => (this.#isShown(this.focus) ? act(this.focus) : false));
   }
 
   /* What is shown --------------------------------------------------------------------------------------- */
@@ -363,7 +381,7 @@ export class Steps {
       this.#wentAt = performance.now();
       return index > this.#last;
     });
-    for (const [name, direction] of /** @type {[string, 1 | -1][]} */ ([["j", 1], ["k", -1]])) key(name, () => this.move(direction));
+    for (const [name, direction] of /** @type {[string, 1 | -1][]} */ ([["j", 1], ["k", -1]])) this.ownKey(name, () => this.move(direction));
     this.configuredKey("next_step", () => this.move(1));
     this.configuredKey("prev_step", () => this.move(-1));
     key("Enter", ({ target }) => {
