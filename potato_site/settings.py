@@ -84,7 +84,6 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
-    "csp",
     "django_structlog",
 ]
 
