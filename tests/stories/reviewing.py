@@ -1,5 +1,7 @@
 """People at the task page: a claimed trace in a browser, and what the site keeps of it."""
 
+import time
+
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
@@ -40,3 +42,12 @@ def saved(page: Page) -> None:
     """Everything has reached the site."""
     page.wait_for_timeout(50)
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait for a JavaScript expression, as the content policy allows, and without what an assertion does at each look:
+    it describes the whole page, which is slow with 500 steps."""
+    end = time.monotonic() + 30
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.02)

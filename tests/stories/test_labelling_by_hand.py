@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 from tests.stories import test_first_error as first_error
 from tests.stories import test_rating_steps as per_step
 from tests.stories.conftest import Reader
-from tests.stories.test_rating_steps import until
+from tests.stories.reviewing import until
 from tests.worlds import World
 
 pytestmark = pytest.mark.browser

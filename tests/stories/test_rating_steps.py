@@ -13,7 +13,7 @@ from assignments.models import Assignment, Submission
 from tenancy.actor import acting_in
 from tests.rewards import documented_configurations as documented
 from tests.stories.conftest import Reader
-from tests.stories.reviewing import claimed, saved, task_path
+from tests.stories.reviewing import claimed, saved, task_path, until
 from tests.traces.stored import code, outcome, step, stored
 from tests.worlds import World
 
@@ -64,14 +64,6 @@ def at_steps(world: World, reader: Reader, configuration: str, steps: int = 6) -
 def per_step(**settings: Any) -> str:
     scheme = {"name": "process_reward", "annotation_type": "process_reward", "mode": "per_step", **settings}
     return json.dumps({"task_name": "Rewards", "annotation_schemes": [scheme]})
-
-
-def until(page: Page, condition: str) -> None:
-    """Wait without what an assertion does at each look: it describes the whole page, which is slow with 500 steps."""
-    end = time.monotonic() + 30
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, condition
-        time.sleep(0.02)
 
 
 def is_ready(page: Page) -> None:

@@ -16,6 +16,7 @@ from assignments.actions.claiming import claim_next
 from assignments.actions.expiring import expire_leases
 from assignments.models import Assignment, Submission
 from tenancy.actor import Actor, acting_in
+from tests.stories.reviewing import until
 from tests.traces.stored import code, outcome, stored
 from tests.worlds import PASSWORD, World
 
@@ -74,7 +75,7 @@ class Desk:
         loaded = (
             "performance.getEntriesByType('resource').filter(({name}) => /(conflict|sign-in|submission)/.test(name))"
         )
-        self.page.wait_for_function(f"{loaded}.length === 3")
+        until(self.page, f"{loaded}.length === 3")
 
     @property
     def summary(self) -> Locator:
