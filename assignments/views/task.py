@@ -144,7 +144,7 @@ def task_step_part(request: OrganisationRequest, project: str, assignment_id: UU
 def task_picture(request: OrganisationRequest, project: str, assignment_id: UUID, **piece: Any) -> HttpResponse:
     """A screenshot of one of the steps, where the configuration shows steps."""
     assignment = _own(request, project, assignment_id)
-    if not _configuration(assignment).agentic.enabled:
+    if not _shows_steps(_configuration(assignment)):
         raise Http404(_NO_TRACE_TAB)
     return answer_picture(assignment.trace, **piece)
 
