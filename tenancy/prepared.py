@@ -151,8 +151,8 @@ class PreparedQuery(Generic[Parameters, Row]):
 def _reader(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[list[Any]], list[Any]]:
     """How the answer becomes what the queryset gives: as Django's iterables of rows, made ready once."""
     kind = queryset._iterable_class
-    if kind is ModelIterable and (compiler.annotation_col_map or queryset._prefetch_related_lookups):
-        raise TypeError("A prepared query gives rows without annotations and prefetched rows.")
+    if kind is ModelIterable and compiler.annotation_col_map:
+        raise TypeError("A prepared query gives rows without annotations.")
     if kind is ModelIterable:
         model, selected = compiler.klass_info["model"], compiler.klass_info["select_fields"]
         start, end = selected[0], selected[-1] + 1
