@@ -6,7 +6,6 @@ from typing import Any, TypedDict
 from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KT
-from django.http import Http404
 from django.utils import timezone
 from django_stubs_ext import WithAnnotations
 
@@ -29,9 +28,7 @@ class NewestVersion(TypedDict):
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, membership: ActiveMembership) -> "ProjectQuerySet":
         """Who sets projects up sees all of them; everybody else sees those that are published."""
-        if role_has(membership.role, Right.CONFIGURE_PROJECTS):
-            return self
-        return self.published()
+        return self if _sees_all(membership) else self.published()
 
     def published(self) -> "ProjectQuerySet":
         return self.filter(models.Exists(ConfigurationVersion.objects.filter(project=models.OuterRef("pk"))))
@@ -111,13 +108,13 @@ class ConfigurationVersion(TenantModel):
         return f"version {self.number}"
 
 
-def project_visible_to(membership: ActiveMembership, slug: str) -> Project:
-    """The project of this address as `visible_to` says. Raises Http404."""
-    sets_up = role_has(membership.role, Right.CONFIGURE_PROJECTS)
-    found = (_project if sets_up else _published_project).first(slug)
-    if found is None:
-        raise Http404
-    return found
+def project_visible_to(membership: ActiveMembership, slug: str) -> Project | None:
+    """The project of this address, as `visible_to` finds it; None where there is none."""
+    return (_project if _sees_all(membership) else _published_project).first(slug)
+
+
+def _sees_all(membership: ActiveMembership) -> bool:
+    return role_has(membership.role, Right.CONFIGURE_PROJECTS)
 
 
 @prepared

@@ -58,7 +58,10 @@ class AnnotatorView(ApiView):
         return found
 
     def project(self) -> Project:
-        return project_visible_to(self.membership, self.kwargs["project"])
+        found = project_visible_to(self.membership, self.kwargs["project"])
+        if found is None:
+            raise Http404
+        return found
 
 
 class ProjectsView(AnnotatorView):
