@@ -45,6 +45,10 @@ class ShownScheme:
     def module(self) -> str:
         return static(self.kind.module)
 
+    @property
+    def hides_later_steps(self) -> bool:
+        return self.kind.hides_later_steps(self.scheme)
+
     @cached_property
     def markup(self) -> SafeString:
         """What the type's template makes of the scheme, for whoever has this avatar."""
@@ -70,6 +74,12 @@ def judges_steps(configuration: ProjectConfiguration) -> bool:
 def starts_with_steps(configuration: ProjectConfiguration) -> bool:
     """Whether steps are judged and nothing else is: then the work begins at the trace, not at the files."""
     return _targets(configuration) == {"agentic_steps"}
+
+
+def hides_later_steps(configuration: ProjectConfiguration) -> bool:
+    """Whether a scheme keeps what the agent did next a secret until the steps before are judged."""
+    types = scheme_types()
+    return any(types[scheme.annotation_type].hides_later_steps(scheme) for scheme in configuration.annotation_schemes)
 
 
 def _targets(configuration: ProjectConfiguration) -> set[str]:

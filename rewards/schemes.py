@@ -56,6 +56,10 @@ class ProcessReward(SchemeType):
         }
 
     @classmethod
+    def hides_later_steps(cls, scheme: ProcessRewardScheme) -> bool:
+        return scheme.reveal == "progressive"
+
+    @classmethod
     def stripped(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[Stripped]:
         if old.mode != new.mode:
             yield Stripped(("mode",), "mode_changed", f"The mode of {old.name} changes from {old.mode} to {new.mode}.")

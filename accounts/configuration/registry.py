@@ -79,6 +79,12 @@ class SchemeType:
         return settings
 
     @classmethod
+    def hides_later_steps(cls, scheme: Any) -> bool:
+        """Whether what the agent did next is a secret until the steps before are judged: no page may tell of it then,
+        neither by a search nor by a film."""
+        return False
+
+    @classmethod
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()

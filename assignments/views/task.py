@@ -22,7 +22,7 @@ from assignments.guidelines import acknowledge, reading_of
 from assignments.models import Assignment, AssignmentState
 from assignments.palette import palette
 from assignments.progress import place_of
-from assignments.task import judges_steps, shown_schemes, starts_with_steps, task_data
+from assignments.task import hides_later_steps, judges_steps, shown_schemes, starts_with_steps, task_data
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
@@ -77,8 +77,8 @@ def task_steps(request: OrganisationRequest, project: str, assignment_id: UUID) 
         if not _shows_steps(configuration):
             raise Http404(_NO_TRACE_TAB)
         address = addresses("task-step-fragment", project, assignment_id)
-        hides = any(getattr(scheme, "reveal", "all") == "progressive" for scheme in configuration.annotation_schemes)
-        return steps_tab(request, assignment.trace, configuration, address, is_searched=not hides)
+        is_searched = not hides_later_steps(configuration)
+        return steps_tab(request, assignment.trace, configuration, address, is_searched=is_searched)
 
     return _page(request, project, assignment_id, "assignments/task_steps.html", tab)
 

@@ -20,6 +20,7 @@ from assignments.actions.expiring import expire_leases
 from assignments.actions.submitting import submit
 from assignments.actions.working import release, save_draft, skip
 from assignments.models import Assignment
+from rewards.schemes import ProcessReward
 from tenancy.actor import Actor, acting_in
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
@@ -36,6 +37,7 @@ guidelines: |
   Look at **edge cases** first.
 """
 DEFAULTS = 'task_name: "Coding Agent Code Review"\n'
+REWARDS = "annotation_schemes:\n  - {name: rewards, annotation_type: process_reward, mode: first_error}\n"
 
 
 @pytest.fixture
@@ -372,6 +374,19 @@ def test_the_trace_tab_shows_the_steps(world: World, bob: Client) -> None:
     assert data_of(page)["tab"] == "steps"
     assert len(data_of(page)["files"]) == 4
     assert "data-submit" in page
+
+
+@pytest.mark.parametrize("is_secret", [False, True])
+def test_steps_are_searched_unless_a_type_says_that_later_ones_are_a_secret(
+    world: World, bob: Client, monkeypatch: pytest.MonkeyPatch, is_secret: bool
+) -> None:
+    monkeypatch.setattr(ProcessReward, "hides_later_steps", classmethod(lambda cls, scheme: is_secret))
+    publish(world, DEFAULTS + REWARDS)
+    small(world)
+    page = text_of(bob.get(path_of(claimed(world), "steps/"), {"q": "I fix."}))
+    assert ("1 step with “I fix.”" in page) is not is_secret
+    assert ('name="q"' in page) is not is_secret
+    assert ("I look." in page) is is_secret
 
 
 # --- Guidelines --------------------------------------------------------------------------------------------
