@@ -36,16 +36,25 @@ FOLDER = {"interact_messages.json": as_json(RUN), **PICTURES}
 CONFIGURATION = """\
 task_name: "Pages"
 agentic:
-  display_type: {display}
+  display_type: web_agent
 annotation_schemes:
   - name: verdict
     annotation_type: code_review_verdict
 """
+WITHOUT_STEPS = CONFIGURATION.replace("agentic:", "agentic:\n  enabled: false")
+REWARDS = "  - {name: rewards, annotation_type: process_reward, mode: first_error}\n"
 
 
-def publish(world: World, display: str = "web_agent") -> None:
+def publish(world: World, source: str = CONFIGURATION) -> None:
     with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=CONFIGURATION.format(display=display), confirmed=True)
+        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+
+
+def claimed(world: World) -> Assignment:
+    with acting_in(world.acme, world.bob):
+        given = claim_next(project=world.acme_project, user=world.bob)
+        assert isinstance(given, Assignment), given
+        return given
 
 
 def unpacked(folder: Path, members: dict[str, bytes]) -> Path:
@@ -256,9 +265,7 @@ def test_managers_and_the_annotator_of_the_trace_get_its_pictures_and_nobody_els
     publish(world)
     imported(world, unpacked(tmp_path / "form--8", FOLDER))
     (step, _), *_ = steps_of(world)
-    with acting_in(world.acme, world.bob):
-        given = claim_next(project=world.acme_project, user=world.bob)
-        assert isinstance(given, Assignment)
+    given = claimed(world)
     tail = f"pictures/{step.picture}/whole.webp"
     of_the_trace = f"/o/acme/p/parser/traces/{step.trace_id}/{tail}"
     of_the_task = f"/o/acme/p/parser/tasks/{given.pk}/{tail}"
@@ -282,6 +289,22 @@ def test_managers_and_the_annotator_of_the_trace_get_its_pictures_and_nobody_els
         f"pictures/{'0' * 64}/small.webp",
     ):
         assert alice.get(f"/o/acme/p/parser/traces/{step.trace_id}/{wrong}").status_code == 404
+
+
+@pytest.mark.parametrize(("judges_steps", "status"), [(True, 200), (False, 404)])
+def test_where_the_trace_is_switched_off_pictures_are_for_those_who_judge_steps(
+    committed_world: World, tmp_path: Path, judges_steps: bool, status: int
+) -> None:
+    world = committed_world
+    publish(world, WITHOUT_STEPS + (REWARDS if judges_steps else ""))
+    imported(world, unpacked(tmp_path / "form--8", FOLDER))
+    (step, _), *_ = steps_of(world)
+    task, bob = f"/o/acme/p/parser/tasks/{claimed(world).pk}/", client_of(world.bob)
+    assert bob.get(f"{task}steps/").status_code == status
+    for size in ("whole", "small"):
+        answer = bob.get(f"{task}pictures/{step.picture}/{size}.webp")
+        assert answer.status_code == status
+        assert (b"WEBP" in answer.content[:16]) is judges_steps
 
 
 def test_a_picture_is_sent_as_a_picture_and_nothing_else(committed_world: World, tmp_path: Path) -> None:
@@ -314,9 +337,8 @@ def test_screenshots_survive_an_archive(committed_world: World, tmp_path: Path) 
     tall = drawn(120, 9_000)
     here = {**FOLDER, "screenshot1.png": tall, "screenshot3.png": HOSTILE["half.png"]}
     imported(world, unpacked(tmp_path / "form--11", here))
+    given = claimed(world)
     with acting_in(world.acme, world.bob):
-        given = claim_next(project=world.acme_project, user=world.bob)
-        assert isinstance(given, Assignment)
         annotations = {"verdict": {"decision": "approve", "summary": "It found the page that was asked for."}}
         hand_in(assignment=given, fence=given.fence, key="k", annotations=annotations)
     call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
