@@ -120,6 +120,11 @@ export class CommentForm {
     else this.showCode();
   }
 
+  sayKept() {
+    const line = this.root.querySelector("[data-kept]");
+    if (line && !line.textContent) line.textContent = "Draft kept on this task";
+  }
+
   /** @param {Faults} faults @param {boolean} [moves] puts the focus on the first field that has one */
   showFaults(faults, moves = false) {
     for (const name of /** @type {const} */ (["range", "category", "severity", "comment", "suggestion"])) {
