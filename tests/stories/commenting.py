@@ -127,3 +127,15 @@ def desk_of(reader: Reader, world: World, *events: FileEvent, **blocks: Any) -> 
     assignment = claimed(world, world.bob)
     reader.sign_in("bob")
     return Desk(reader, world, world.bob, assignment, trace)
+
+
+def drag(desk: Desk, start: Locator, *over: Locator) -> None:
+    start.hover()
+    desk.page.mouse.down()
+    for place in over:
+        place.hover()
+    desk.page.mouse.up()
+
+
+def places(comments: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    return [(one["side"], one["line_start"], one["line_end"]) for one in comments]
