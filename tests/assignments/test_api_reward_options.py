@@ -13,6 +13,7 @@ import pytest
 from accounts.actions.projects import publish_configuration
 from tenancy.actor import acting_in
 from tests.assignments.reviews import api_of
+from tests.rewards import documented_results as documented
 from tests.traces.stored import stored
 from tests.worlds import World
 from traces.runs import Step
@@ -77,15 +78,8 @@ def test_the_first_error_record_of_the_document(world: World) -> None:
     assert set(found) == {"id", "annotator", "timestamp", "annotations"}
     assert found["id"] == "trace_042"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["timestamp"])
-    assert found["annotations"] == {
-        REWARDS: {
-            "mode": "first_error",
-            "first_error_step": 4,
-            "total_steps": 8,
-            "labels": [1, 1, 1, 1, -1, -1, -1, -1],
-            "label_origin": ["given"] * 5 + ["inferred"] * 3,
-        }
-    }
+    origin = ["given"] * 5 + ["inferred"] * 3
+    assert found["annotations"] == {REWARDS: {**documented.FIRST_ERROR, "label_origin": origin}}
 
 
 def test_the_record_of_a_trace_without_an_error(world: World) -> None:
@@ -93,33 +87,11 @@ def test_the_record_of_a_trace_without_an_error(world: World) -> None:
     assert (part["first_error_step"], part["labels"], part["label_origin"]) == (None, [1] * 8, ["given"] * 8)
 
 
-DOCUMENTED_DETAILS: dict[str, Any] = {
-    "0": {"label": "correct"},
-    "1": {"label": "correct"},
-    "2": {
-        "label": "incorrect",
-        "error_category": "Wrong tool selected",
-        "notes": "Agent used grep when it should have read the file directly",
-    },
-    "3": {"label": "recovery", "notes": "Agent recognized the mistake and tried a different approach"},
-    "4": {"label": "correct"},
-    "5": {"label": "correct"},
-}
-
-
 def test_the_per_step_record_of_the_document_with_the_sum_of_its_labels(world: World) -> None:
     block = {"error_categories": CATEGORIES, "allow_notes": True}
-    found = record(world, {"step_details": DOCUMENTED_DETAILS}, 6, mode="per_step", per_step=block)
-    assert found["annotations"] == {
-        REWARDS: {
-            "mode": "per_step",
-            "total_steps": 6,
-            "labels": [1.0, 1.0, -1.0, 0.25, 1.0, 1.0],
-            "step_details": DOCUMENTED_DETAILS,
-            "cumulative_score": 3.25,
-            "label_origin": ["given"] * 6,
-        }
-    }
+    given = documented.PER_STEP["step_details"]
+    found = record(world, {"step_details": given}, 6, mode="per_step", per_step=block)
+    assert found["annotations"] == {REWARDS: {**documented.PER_STEP, "label_origin": ["given"] * 6}}
     assert all(isinstance(label, float) for label in found["annotations"][REWARDS]["labels"])
 
 

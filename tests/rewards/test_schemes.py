@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from accounts.configuration.blocks import Block, Remark, all_remarks
 from rewards.configuration import KNOWN_LABELS, ProcessRewardScheme
 from rewards.schemes import ProcessReward
+from tests.rewards import documented_results as documented
 from traces.changes.places import Evidence
 
 NOW = datetime(2025, 1, 15, 14, 30, tzinfo=UTC)
@@ -49,12 +50,7 @@ def without_our_keys(part: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_first_error_example_of_the_document() -> None:
     part = result({"first_error_step": 4}, scheme(), 8)
-    assert without_our_keys(part) == {
-        "mode": "first_error",
-        "first_error_step": 4,
-        "total_steps": 8,
-        "labels": [1, 1, 1, 1, -1, -1, -1, -1],
-    }
+    assert without_our_keys(part) == documented.FIRST_ERROR
     assert part["label_origin"] == ["given"] * 5 + ["inferred"] * 3
 
 
@@ -69,27 +65,9 @@ def test_all_steps_correct_is_null_and_ones() -> None:
 
 
 def test_the_per_step_example_of_the_document_with_the_sum_of_its_labels() -> None:
-    details: dict[str, Any] = {
-        "0": {"label": "correct"},
-        "1": {"label": "correct"},
-        "2": {
-            "label": "incorrect",
-            "error_category": "Wrong tool selected",
-            "notes": "Agent used grep when it should have read the file directly",
-        },
-        "3": {"label": "recovery", "notes": "Agent recognized the mistake and tried a different approach"},
-        "4": {"label": "correct"},
-        "5": {"label": "correct"},
-    }
     rules = scheme(mode="per_step", per_step={"error_categories": {"enabled": True}, "allow_notes": True})
-    part = result({"step_details": details}, rules, 6)
-    assert without_our_keys(part) == {
-        "mode": "per_step",
-        "total_steps": 6,
-        "labels": [1.0, 1.0, -1.0, 0.25, 1.0, 1.0],
-        "step_details": details,
-        "cumulative_score": 3.25,
-    }
+    part = result({"step_details": documented.PER_STEP["step_details"]}, rules, 6)
+    assert without_our_keys(part) == documented.PER_STEP
     assert all(isinstance(label, float) for label in part["labels"])
 
 

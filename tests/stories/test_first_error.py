@@ -11,6 +11,7 @@ from accounts.actions.projects import publish_configuration
 from assignments.models import Submission
 from assignments.records import record_of
 from tenancy.actor import acting_in
+from tests.rewards.documented_results import FIRST_ERROR
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, saved, task_path
 from tests.stories.test_reading_a_trace import COUNT_NODES, bytes_sent
@@ -24,12 +25,6 @@ NODES = 15_000
 SENT = 150_000
 SCRIPTS = 25_000
 LABELS = {"correct": "good (+1)", "first_error": "WRONG", "downstream": "after it", "all_correct": "flawless"}
-EXAMPLE = {
-    "mode": "first_error",
-    "first_error_step": 4,
-    "total_steps": 8,
-    "labels": [1, 1, 1, 1, -1, -1, -1, -1],
-}
 
 
 def scheme(**settings: Any) -> dict[str, Any]:
@@ -100,8 +95,8 @@ def test_the_documented_output_comes_from_keys_and_from_clicks(
     expect(page.get_by_text("Ready to submit")).to_be_visible()
     assert marks(page) == ["+1"] * 4 + ["-1 (first error)"] + ["-1 (downstream)"] * 3
     result = handed_in(world_of_browsers, page)
-    assert {key: result[key] for key in EXAMPLE} == EXAMPLE
-    assert set(result) == {*EXAMPLE, "label_origin"}
+    assert {key: result[key] for key in FIRST_ERROR} == FIRST_ERROR
+    assert set(result) == {*FIRST_ERROR, "label_origin"}
     assert reader.errors == []
 
 

@@ -12,6 +12,7 @@ from accounts.actions.projects import publish_configuration
 from assignments.models import Assignment, Submission
 from tenancy.actor import acting_in
 from tests.rewards import documented_configurations as documented
+from tests.rewards.documented_results import PER_STEP
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, saved, task_path, until
 from tests.traces.stored import code, outcome, step, stored
@@ -19,26 +20,8 @@ from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
-DETAILS: dict[str, Any] = {
-    "0": {"label": "correct"},
-    "1": {"label": "correct"},
-    "2": {
-        "label": "incorrect",
-        "error_category": "Wrong tool selected",
-        "notes": "Agent used grep when it should have read the file directly",
-    },
-    "3": {"label": "recovery", "notes": "Agent recognized the mistake and tried a different approach"},
-    "4": {"label": "correct"},
-    "5": {"label": "correct"},
-}
-RECORD = {
-    "mode": "per_step",
-    "total_steps": 6,
-    "labels": [1.0, 1.0, -1.0, 0.25, 1.0, 1.0],
-    "step_details": DETAILS,
-    "cumulative_score": 3.25,
-    "label_origin": ["given"] * 6,
-}
+DETAILS = PER_STEP["step_details"]
+RECORD = {**PER_STEP, "label_origin": ["given"] * 6}
 KEYS_OF_ALL = {"keyboard_shortcuts": {"recovery": "5"}}
 EVERYTHING = {
     "per_step": {"error_categories": {"enabled": True}, "allow_notes": True, "show_running_score": True},
