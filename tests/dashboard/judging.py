@@ -1,43 +1,28 @@
 """A project of Acme whose steps people rate one by one, and the worker that computes its statistics."""
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
-from uuid import uuid4
 
 from django.core.management import call_command
 
-from accounts.actions.projects import publish_configuration
-from accounts.models import Project, User
-from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from accounts.models import User
 from assignments.models import Assignment, Submission
 from dashboard.models import RewardStatistics
 from dashboard.statistics import request_statistics
 from jobs import outbox
 from jobs.models import Job
 from jobs.runner import run
-from tenancy.actor import Actor, acting, acting_in
+from tenancy.actor import acting
+from tests.assignments.annotating import Annotating
 from tests.traces.stored import step, stored
-from tests.worlds import World
 from traces.models import Trace
 
 LABELS = ("correct", "partially_correct", "incorrect", "unnecessary", "recovery")
 CATEGORIES = ("Wrong tool selected", "Logic error", "Other")
 
 
-@dataclass
-class Judging:
-    world: World
-    project: Project
-    folder: Path
-
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.world.acme.pk, (self.world.acme.pk,), self.world.alice.pk)
-
+class Judging(Annotating):
     def publish(self, *, wanted: int = 2, **block: Any) -> None:
         scheme = {
             "name": "process_reward",
@@ -46,25 +31,13 @@ class Judging:
             "per_step": {"error_categories": {"enabled": True}, "require_all_steps": False},
             **block,
         }
-        source = {
-            "task_name": "Steps",
-            "annotation_schemes": [scheme],
-            "assignment": {"annotations_per_trace": wanted},
-        }
-        with acting_in(self.world.acme, self.world.alice):
-            publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)
+        self.publish_schemes("Steps", scheme, wanted=wanted)
 
     def trace(self, external_id: str, steps: int, model: str = "model-a") -> Trace:
         acts = tuple(step(f"Act {number} of {external_id}") for number in range(steps))
         return stored(
             self.world.acme, self.project, external_id=external_id, task="Do it", steps=acts, agent_model=model
         )
-
-    def claim(self, user: User) -> Assignment:
-        with acting_in(self.world.acme, user):
-            given = claim_next(project=self.project, user=user)
-            assert isinstance(given, Assignment), given
-            return Assignment.objects.select_related("trace", "user").get(pk=given.pk)
 
     def rate(self, user: User, *labels: str | None) -> Submission:
         """The next trace of that person with these labels; a wrong step is of the category "Logic error"."""
@@ -80,9 +53,7 @@ class Judging:
         return self.hand_in(assignment, details)
 
     def hand_in(self, assignment: Assignment, details: dict[str, Any]) -> Submission:
-        answers = {"process_reward": {"step_details": details}}
-        with acting_in(self.world.acme, assignment.user):
-            return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=answers)
+        return self.hand_in_annotations(assignment, {"process_reward": {"step_details": details}})
 
     def tell(self) -> None:
         """Deliver the waiting events, as the worker does."""

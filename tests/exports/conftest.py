@@ -1,22 +1,16 @@
 """A project of Acme whose traces people review, and the ways in which its reviews leave."""
 
 import copy
-import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
 
-from accounts.actions.projects import publish_configuration
-from accounts.models import Project, User
-from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from accounts.models import User
 from assignments.models import Assignment, Submission
 from exports.command import main
-from tenancy.actor import Actor, acting_in
+from tests.assignments.annotating import Annotating
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.stored import outcome, stored
@@ -37,26 +31,13 @@ FORMATS = {
 }
 
 
-@dataclass
-class Reviews:
-    """Acme's project, seen by its people."""
-
-    world: World
-    project: Project
-    folder: Path
-
-    @property
-    def actor(self) -> Actor:
-        return Actor(self.world.acme.pk, (self.world.acme.pk,), self.world.alice.pk)
-
+class Reviews(Annotating):
     def publish(self, *, wanted: int = 3, **names: str) -> None:
         """A version of the configuration in which some schemes have other names."""
         entries = [
             {"name": names.get(name, name), "annotation_type": kind, name: block} for name, kind, block in SCHEMES
         ]
-        source = {"task_name": "Review", "annotation_schemes": entries, "assignment": {"annotations_per_trace": wanted}}
-        with acting_in(self.world.acme, self.world.alice):
-            publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)
+        self.publish_schemes("Review", *entries, wanted=wanted)
 
     def trace(self, external_id: str = "trace_042", model: str = "model-a") -> Trace:
         files = (
@@ -67,20 +48,12 @@ class Reviews:
             self.world.acme, self.project, *files, external_id=external_id, task="Fix the parser", agent_model=model
         )
 
-    def claim(self, user: User) -> Assignment:
-        with acting_in(self.world.acme, user):
-            given = claim_next(project=self.project, user=user)
-            assert isinstance(given, Assignment), given
-            return given
-
     def submit(self, user: User, **changes: Any) -> Submission:
         """The next trace of that person, reviewed as documented but for some parts."""
         return self.hand_in(self.claim(user), **changes)
 
     def hand_in(self, assignment: Assignment, **changes: Any) -> Submission:
-        answers = {**copy.deepcopy(ANSWERS), **changes}
-        with acting_in(self.world.acme, assignment.user):
-            return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=answers)
+        return self.hand_in_annotations(assignment, {**copy.deepcopy(ANSWERS), **changes})
 
     def export(self, format: str, *flags: str, suffix: str = "") -> bytes:
         """What `manage.py export` writes."""

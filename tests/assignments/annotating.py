@@ -1,0 +1,47 @@
+"""Acme's project at work, for stories that enter no organisation: published, claimed from, handed in."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import Project, User
+from assignments.actions.claiming import claim_next
+from assignments.actions.submitting import hand_in
+from assignments.models import Assignment, Submission
+from tenancy.actor import Actor, acting_in
+from tests.worlds import World
+
+
+@dataclass
+class Annotating:
+    """The project, seen by its people."""
+
+    world: World
+    project: Project
+    folder: Path
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.world.acme.pk, (self.world.acme.pk,), self.world.alice.pk)
+
+    def publish_schemes(self, task_name: str, *schemes: dict[str, Any], wanted: int) -> None:
+        source = {
+            "task_name": task_name,
+            "annotation_schemes": schemes,
+            "assignment": {"annotations_per_trace": wanted},
+        }
+        with acting_in(self.world.acme, self.world.alice):
+            publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)
+
+    def claim(self, user: User) -> Assignment:
+        with acting_in(self.world.acme, user):
+            given = claim_next(project=self.project, user=user)
+            assert isinstance(given, Assignment), given
+            return Assignment.objects.select_related("trace", "user").get(pk=given.pk)
+
+    def hand_in_annotations(self, assignment: Assignment, annotations: dict[str, Any]) -> Submission:
+        with acting_in(self.world.acme, assignment.user):
+            return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=annotations)
