@@ -183,35 +183,33 @@ class _Work:
 
     def _pack(self) -> None:
         """One ZIP out of the pieces."""
-        export = self._export
 
         def members() -> Iterator[tuple[str, Iterable[bytes]]]:
             for member in (ANNOTATIONS, TRACES):
-                if names := [part["name"] for part in export.parts if part["member"] == member]:
+                if names := [part["name"] for part in self._export.parts if part["member"] == member]:
                     yield member, (block for name in names for block in storage.read(name))
             yield from configuration_members(self._source)
 
         with _buffer() as file:
             write_zip(file, self._format, members())
-            file.seek(0)
-            digest = Digest()
-            for _ in digest.passing(iter(lambda: file.read(storage.BLOCK), b"")):
-                pass
-            export.parts = []
-            self._keep(file, digest, "zip")
+            self._keep_alone(file, "zip")
 
     def _gather(self) -> None:
         """The whole file out of the notes in the pieces."""
-        export, names = self._export, [part["name"] for part in self._export.parts]
+        names = [part["name"] for part in self._export.parts]
         with _buffer() as file:
             notes = (block for name in names for block in storage.read(name))
             write_gathered(file, self._format, notes, settings.EXPORT_SCRATCH)
-            file.seek(0)
-            digest = Digest()
-            for _ in digest.passing(iter(lambda: file.read(storage.BLOCK), b"")):
-                pass
-            export.parts = []
-            self._keep(file, digest, "gathered")
+            self._keep_alone(file, "gathered")
+
+    def _keep_alone(self, file: IO[bytes], member: str) -> None:
+        """Store what was written out of the pieces, in their place."""
+        file.seek(0)
+        digest = Digest()
+        for _ in digest.passing(iter(lambda: file.read(storage.BLOCK), b"")):
+            pass
+        self._export.parts = []
+        self._keep(file, digest, member)
 
     def _piece(self, content: bytes, member: str) -> list[dict[str, Any]]:
         """The content as a part of its own, if there is any."""

@@ -11,9 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from exports.formats.notes import Note, Notes, note_line
 from exports.formats.options import RowOptions
-from exports.formats.records import Record, TraceFacts, json_text
-from exports.formats.registry import Format
-from exports.formats.training import TYPE, Rewards, StepText, demand_same_length, readable, rewards_of, step_text
+from exports.formats.records import Record, json_text
+from exports.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
 from traces.runs import AgentRun
 from traces.tasks import task_of
 
@@ -50,7 +49,7 @@ class _Judged:
     note: Note
 
 
-class Dpo(Format):
+class Dpo(TrainingFormat):
     """Each row has `prompt` (the task), `chosen` and `rejected` (a message of the assistant for each step). Beside
     them stand `margin`, both cumulative scores, both trace ids, the task's id and who judged.
 
@@ -64,25 +63,13 @@ class Dpo(Format):
 
     name = "dpo"
     label = "Preferences between runs of one task, or between steps and their corrections"
-    suffix = ".jsonl"
-    media_type = "application/jsonl"
     options = DpoOptions
-    needs = frozenset({"run"})
-    needs_traces = True
-    annotation_types = frozenset({TYPE})
 
     @property
     def gathers(self) -> bool:
         return bool(self.chosen.pairs == "traces")
 
-    def write(self, record: Record, facts: TraceFacts) -> bytes:
-        rewards = rewards_of(record, self.project)
-        if rewards is None:
-            return b""
-        run = facts.run
-        if run is None:
-            return self.leave_out("without_trace")
-        demand_same_length(record, rewards, len(run.steps))
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
         if not task_of(run):
             return self.leave_out("without_task")
         if not run.steps:

@@ -6,17 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from exports.formats.notes import Notes, note_line
-from exports.formats.records import Record, TraceFacts, json_text
-from exports.formats.registry import Format
-from exports.formats.training import (
-    TYPE,
-    StepOptions,
-    demand_same_length,
-    readable,
-    rewards_of,
-    step_text,
-)
+from exports.formats.records import Record, json_text
+from exports.formats.training import Rewards, StepOptions, TrainingFormat, readable, step_text
 from rewards.judgements import THRESHOLD
+from traces.runs import AgentRun
 
 MASKED = -100
 """What trainers leave out of the loss."""
@@ -27,7 +20,7 @@ class PrmOptions(StepOptions):
     """a step whose score is above this is right, any other rated one is wrong"""
 
 
-class Prm(Format):
+class Prm(TrainingFormat):
     """`steps` has the text and the label of each step: 1 for right, -1 for wrong, null for a step that was not rated
     or is neutral. Beside it stand the columns of stepwise supervision: `prompt` (the task), `completions` (the
     texts), `labels` (1, 0, and -100 for null, which trainers leave out of the loss) and `rewards` (the scores). A
@@ -38,29 +31,18 @@ class Prm(Format):
 
     name = "prm"
     label = "Labelled steps for training process reward models, one trace a line"
-    suffix = ".jsonl"
-    media_type = "application/jsonl"
     options = PrmOptions
-    needs = frozenset({"run"})
-    needs_traces = True
-    annotation_types = frozenset({TYPE})
 
     @property
     def gathers(self) -> bool:
         return self.resolve == "majority"
 
-    def write(self, record: Record, facts: TraceFacts) -> bytes:
-        rewards = rewards_of(record, self.project)
-        if rewards is None:
-            return b""
-        if facts.run is None:
-            return self.leave_out("without_trace")
-        demand_same_length(record, rewards, len(facts.run.steps))
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
         decided = rewards.decided(self.chosen.threshold)
         if not decided:
             return self.leave_out("without_steps")
-        texts = [step_text(step, self.chosen.step_text) for step in facts.run.steps]
-        prompt = readable(facts.run.task)
+        texts = [step_text(step, self.chosen.step_text) for step in run.steps]
+        prompt = readable(run.task)
         if self.gathers:
             return note_line([record.id, record.trace_version], [rewards.mode, decided], [prompt, texts])
         if set(decided) == {None}:

@@ -10,9 +10,10 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from exports.formats.options import SelectionOptions
-from exports.formats.records import Project, Record, Refusal, json_text, part_of
+from exports.formats.records import Project, Record, Refusal, TraceFacts, json_text, part_of
+from exports.formats.registry import Format
 from rewards.judgements import THRESHOLD, decided
-from traces.runs import Step
+from traces.runs import AgentRun, Step
 
 TYPE = "process_reward"
 _LARGEST = 1e15
@@ -53,6 +54,33 @@ class Rewards:
         return -1 not in self.decided(threshold)
 
 
+class TrainingFormat(Format):
+    """A format that writes what one annotation says of the steps of a run."""
+
+    suffix = ".jsonl"
+    media_type = "application/jsonl"
+    needs = frozenset({"run"})
+    needs_traces = True
+    annotation_types = frozenset({TYPE})
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        rewards, run = rewards_of(record, self.project), facts.run
+        if rewards is None:
+            return b""
+        if run is None:
+            return self.leave_out("without_trace")
+        if len(rewards.scores) != len(run.steps):
+            raise Refusal(
+                f"The record {json_text(record.id)} by {json_text(record.annotator)} rates {len(rewards.scores)} "
+                f"steps, but its trace has {len(run.steps)}. Export the traces with the annotations they belong to."
+            )
+        return self.write_rewards(record, rewards, run)
+
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+        """The record's rows, as `write`. The rewards are those of the run's steps."""
+        raise NotImplementedError
+
+
 def rewards_of(record: Record, project: Project) -> Rewards | None:
     """The record's process rewards, None where it has none. Raises Refusal for what no such annotation is."""
     part = part_of(record, project.scheme(record, TYPE), dict, "an object of process rewards")
@@ -86,15 +114,6 @@ def step_text(step: Step, how: StepText) -> str:
 def readable(text: str) -> str:
     """The text as trainers can read it."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def demand_same_length(record: Record, rewards: Rewards, steps: int) -> None:
-    """Raises Refusal where the record rates other steps than its trace has."""
-    if len(rewards.scores) != steps:
-        raise Refusal(
-            f"The record {json_text(record.id)} by {json_text(record.annotator)} rates {len(rewards.scores)} steps, "
-            f"but its trace has {steps}. Export the traces with the annotations they belong to."
-        )
 
 
 def _corrections(part: Mapping[str, Any]) -> dict[int, str]:
