@@ -1,7 +1,6 @@
 """Reading what was submitted: the person's own list, a project's list for managers, the record of one annotation."""
 
 import json
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,10 +15,10 @@ from assignments.listing import ANNOTATIONS_ON_A_PAGE
 from assignments.models import Submission
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.pages import assert_harmless, text_of
 from tests.review.documented_record import RECORD
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
-from tests.traces.test_pages import assert_harmless
 from tests.worlds import World
 
 MINE = "/o/acme/annotations/"
@@ -38,12 +37,6 @@ def mallory(world: World, client: Client) -> Client:
     """The project's manager."""
     client.force_login(world.mallory)
     return client
-
-
-def text_of(response: Any) -> str:
-    """Any: the test client's answer is no HttpResponse for the stubs."""
-    assert response.status_code == 200, response.status_code
-    return str(response.content.decode())
 
 
 def rows_in(page: str) -> list[str]:

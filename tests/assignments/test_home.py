@@ -4,9 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.actions.projects import publish_configuration
@@ -21,9 +19,9 @@ from assignments.progress import Place, Progress, place_of, progress_of
 from jobs.wording import storable
 from tenancy.actor import acting_in
 from tests.assignments.conftest import YAML, Queue, hand_in
+from tests.pages import assert_harmless, queries_of, text_of
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
-from tests.traces.test_pages import assert_harmless
 from tests.worlds import World
 
 HOME = "/o/acme/"
@@ -35,19 +33,6 @@ QUERIES = 20
 def bob(world: World, client: Client) -> Client:
     client.force_login(world.bob)
     return client
-
-
-def text_of(response: Any) -> str:
-    """Any: the test client's answer is no HttpResponse for the stubs."""
-    assert response.status_code == 200, response.status_code
-    return str(response.content.decode())
-
-
-def queries_of(client: Client, path: str) -> int:
-    text_of(client.get(path))
-    with CaptureQueriesContext(connection) as queries:
-        text_of(client.get(path))
-    return len([query for query in queries if "SAVEPOINT" not in query["sql"]])
 
 
 def took(assignment: Assignment, minutes: int) -> Assignment:

@@ -22,6 +22,7 @@ from assignments.actions.working import release, save_draft, skip
 from assignments.models import Assignment
 from rewards.schemes import ProcessReward
 from tenancy.actor import Actor, acting_in
+from tests.pages import text_of
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from tests.worlds import PASSWORD, World
@@ -78,12 +79,6 @@ def claimed(world: World, user: User | None = None) -> Assignment:
 
 def path_of(assignment: Assignment, tab: str = "") -> str:
     return f"/o/acme/p/parser/tasks/{assignment.pk}/{tab}"
-
-
-def text_of(response: Any, status: int = 200) -> str:
-    """Any: the test client's answer is no HttpResponse for the stubs."""
-    assert response.status_code == status, response.status_code
-    return str(response.content.decode())
 
 
 def data_of(page: str) -> dict[str, Any]:

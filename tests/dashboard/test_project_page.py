@@ -1,12 +1,9 @@
 """The page of a project: what a manager reads there, what it costs, and whom it turns away."""
 
 import re
-from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ConfigurationVersion, Project
 from assignments.actions.working import skip
@@ -14,8 +11,8 @@ from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, hand_in
 from tests.dashboard.reviews import chance, deliver, publish_review, recounted
 from tests.dashboard.test_tallies import live_through
+from tests.pages import assert_harmless, queries_of, text_of
 from tests.traces.hostile import HOSTILE
-from tests.traces.test_pages import assert_harmless
 from tests.worlds import World
 
 PAGE = "/o/acme/p/parser/"
@@ -29,23 +26,10 @@ def mallory(world: World, client: Client) -> Client:
     return client
 
 
-def text_of(response: Any) -> str:
-    """Any: the test client's answer is no HttpResponse for the stubs."""
-    assert response.status_code == 200, response.status_code
-    return str(response.content.decode())
-
-
 def plain(page: str) -> str:
     """What can be read, without markup."""
     body = page.split('<main class="page" id="main">')[1].split("</main>")[0]
     return " ".join(re.sub(r"<[^>]+>", " ", body).split())
-
-
-def queries_of(client: Client) -> int:
-    text_of(client.get(PAGE))
-    with CaptureQueriesContext(connection) as queries:
-        text_of(client.get(PAGE))
-    return len([query for query in queries if "SAVEPOINT" not in query["sql"]])
 
 
 def test_a_manager_who_is_no_administrator_reads_the_figures(queue: Queue, mallory: Client) -> None:
@@ -88,9 +72,9 @@ def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mal
 def test_more_annotations_and_people_cost_no_more_queries(queue: Queue, mallory: Client) -> None:
     live_through(queue, chance(23), 4)
     deliver(queue)
-    few = queries_of(mallory)
+    few = queries_of(mallory, PAGE)
     live_through_more(queue)
-    assert queries_of(mallory) == few <= QUERIES
+    assert queries_of(mallory, PAGE) == few <= QUERIES
 
 
 def live_through_more(queue: Queue) -> None:

@@ -12,9 +12,9 @@ from dashboard.models import RewardStatistics
 from jobs.models import Job
 from tenancy.actor import acting
 from tests.dashboard.judging import Judging
-from tests.dashboard.test_project_page import PAGE, plain, queries_of, text_of
+from tests.dashboard.test_project_page import PAGE, plain
+from tests.pages import assert_harmless, queries_of, text_of
 from tests.traces.hostile import HOSTILE
-from tests.traces.test_pages import assert_harmless
 from tests.worlds import World
 
 STATISTICS = f"{PAGE}statistics/"
@@ -128,7 +128,7 @@ def test_a_computation_that_failed_says_why(judging: Judging, mallory: Client) -
 def test_more_annotations_cost_no_more_queries(judging: Judging, mallory: Client) -> None:
     two_traces(judging)
     judging.compute()
-    few = queries_of(mallory)
+    few = queries_of(mallory, PAGE)
     for number in range(4):
         judging.trace(f"more-{number}", 3, f"model-{number}")
         judging.rate(judging.world.bob, "correct", "incorrect", "correct")
@@ -136,7 +136,7 @@ def test_more_annotations_cost_no_more_queries(judging: Judging, mallory: Client
     with acting(judging.actor):
         RewardStatistics.objects.update(requested_at=timezone.now() - timedelta(hours=1))
     judging.compute()
-    assert queries_of(mallory) == few
+    assert queries_of(mallory, PAGE) == few
 
 
 def test_hostile_names_of_models_and_categories_stay_words(judging: Judging, mallory: Client) -> None:

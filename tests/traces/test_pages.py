@@ -3,7 +3,6 @@
 import gzip
 import re
 import time
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Project
 from tenancy.actor import acting_in
+from tests.pages import Page, assert_harmless, text_of
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from tests.worlds import World
@@ -56,12 +56,6 @@ def publish(world: World, style: str = "unified", context: int = 5) -> None:
 
 def path_of(trace: Trace) -> str:
     return f"{LIST}{trace.pk}/"
-
-
-def text_of(response: Any) -> str:
-    """Any: the test client's answer is no HttpResponse for the stubs."""
-    assert response.status_code == 200, response.status_code
-    return str(response.content.decode())
 
 
 def names_in(page: str) -> list[str]:
@@ -493,30 +487,8 @@ def test_nothing_of_a_run_becomes_markup(world: World, alice: Client) -> None:
     assert_harmless(text_of(alice.get(LIST, {"q": HOSTILE[0], "tag": HOSTILE[7], "model": HOSTILE[5]})), "its filters")
 
 
-class Page(HTMLParser):
-    """`elements` are (name, attributes), in order."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-
 def scripts_in(page: str) -> list[dict[str, str | None]]:
     return [attributes for name, attributes in Page(page).elements if name == "script"]
-
-
-def assert_harmless(page: str, words: str) -> None:
-    for name, attributes in Page(page).elements:
-        assert name not in ("iframe", "img", "style", "base", "math", "object", "embed"), words
-        assert not [key for key in attributes if key.startswith("on") or key in ("style", "srcdoc", "autofocus")], words
-        assert not re.match(r"\s*(?:javascript|vbscript|data|file):", attributes.get("href") or "", re.I), words
-    # A filter's value is sent back as it is; what is read shows what hides in it.
-    seen = re.sub(r'<(?:option|input)[^>]*? value="[^"]*"', "", page)
-    assert not re.search("[\x00-\x08\x0e-\x1f\x7f\u202e\u2066\u200b]", seen), words
 
 
 def test_steps_and_files_point_back_to_their_trace(world: World) -> None:
