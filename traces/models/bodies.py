@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from django.db import models
-from zlib_ng import gzip_ng
+from isal import igzip
 
 from tenancy.constraints import TenantPolicy
 from tenancy.models import TenantModel
@@ -17,7 +17,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes | memoryview) -> Any:
-    return json.loads(gzip_ng.decompress(packed))
+    return json.loads(igzip.decompress(packed))
 
 
 class Body(TenantModel):
@@ -96,5 +96,5 @@ class Fragment(TenantModel):
 
     @property
     def html(self) -> str:
-        html: bytes = gzip_ng.decompress(self.gzipped)
+        html: bytes = igzip.decompress(self.gzipped)
         return html.decode("utf-8")
