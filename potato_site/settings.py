@@ -361,7 +361,12 @@ _shared_processors: list[Any] = [
     structlog.processors.StackInfoRenderer(),
 ]
 structlog.configure(
-    processors=[*_shared_processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+    # What nobody writes down is dropped before it is put into words.
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_shared_processors,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
     logger_factory=structlog.stdlib.LoggerFactory(),
     cache_logger_on_first_use=True,
 )
