@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Aggregate, Count, DurationField, Exists, F, OuterRef, Q, Sum
 from django.db.models.functions import Least
 
@@ -16,6 +15,7 @@ from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submissi
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import FREE, UNFINISHED
 from tenancy.actor import active_organisation
+from tenancy.statements import executed
 from traces.models import Trace
 
 
@@ -98,10 +98,8 @@ SELECT count(*) FILTER (WHERE a.state = 'claimed'),
 
 def place_of(project: Project, user: User) -> Place:
     """Where a person is who holds a trace of the project. Goes through no more than what is left."""
-    with connection.cursor() as cursor:
-        asked = {"organisation": active_organisation(), "project": project.pk, "user": user.pk}
-        cursor.execute(_PLACE, asked)
-        held, done, left = cursor.fetchone()
+    asked = {"organisation": active_organisation(), "project": project.pk, "user": user.pk}
+    held, done, left = executed(_PLACE, asked).fetchone()
     return Place(done + 1, done + max(held, 1) + left)
 
 

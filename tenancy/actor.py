@@ -7,7 +7,7 @@ background tasks and callbacks that run after commit.
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from tenancy import audit
+from tenancy.statements import executed
 
 log = structlog.get_logger(__name__)
 
@@ -25,11 +26,13 @@ class Actor:
     """The organisation that may be written, the organisations that may be read, and the person.
 
     Where `readable` is None, reading is loud; a person of no organisation reads an empty tuple of them, quietly.
+    `name` is what the person is called, empty where who entered did not know it.
     """
 
     organisation: UUID | None = None
     readable: tuple[UUID, ...] | None = None
     user: UUID | None = None
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -131,18 +134,17 @@ def enter(actor: Actor) -> None:
     _send(actor)
 
 
-def enter_organisation(user_id: UUID, slug: str) -> ActiveMembership | None:
+def enter_organisation(user: models.Model, slug: str) -> ActiveMembership | None:
     """Enter the organisation of that slug if the person is an active member; one round trip.
 
     Returns None, and leaves no organisation active, for strangers and for slugs that do not exist alike.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM enter_organisation(%s, %s)", [user_id, slug])
-        membership_id, organisation_id, name, role, annotator_name = cursor.fetchone()
+    row = executed("SELECT * FROM enter_organisation(%s, %s)", [user.pk, slug]).fetchone()
+    membership_id, organisation_id, name, role, annotator_name = row
     if membership_id is None:
-        _actor.set(Actor(user=user_id))
+        _actor.set(Actor(user=user.pk))
         return None
-    _actor.set(Actor(organisation_id, (organisation_id,), user_id))
+    _actor.set(Actor(organisation_id, (organisation_id,), user.pk, str(user)))
     return ActiveMembership(membership_id, organisation_id, slug, name, role, annotator_name)
 
 

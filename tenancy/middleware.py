@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
-from uuid import UUID
+from typing import Any, cast
 
 import structlog
 from django.conf import settings
+from django.contrib.auth.middleware import get_user
 from django.db import connection, transaction
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import get_script_prefix, set_script_prefix
@@ -86,16 +87,17 @@ class TenancyMiddleware:
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: Any, kwargs: Any
     ) -> HttpResponse | None:
         slug: str | None = request.organisation_slug  # type: ignore[attr-defined]
+        # The person instead of a promise of one, which would be asked again at each of a hundred look-ups.
+        request.user = get_user(request)
         if not request.user.is_authenticated:
             if slug is not None and not getattr(view, "authenticates", False):
                 raise Http404  # A route of an organisation that needs no login would be a mistake.
             return None  # A view that answers programs says so itself; it has no organisation until then.
-        user_id: UUID = request.user.pk
-        structlog.contextvars.bind_contextvars(user=str(user_id))
+        structlog.contextvars.bind_contextvars(user=str(request.user.pk))
         if slug is None:
-            actor.enter(Actor(user=user_id))
+            actor.enter(Actor(user=request.user.pk))
             return None
-        membership = actor.enter_organisation(user_id, slug)
+        membership = actor.enter_organisation(cast(Model, request.user), slug)
         if membership is None:
             raise Http404
         structlog.contextvars.bind_contextvars(organisation=slug)

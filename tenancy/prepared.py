@@ -27,6 +27,8 @@ from django.db.models.sql import InsertQuery, UpdateQuery
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
+from tenancy.statements import executed
+
 Parameters = ParamSpec("Parameters")
 Row = TypeVar("Row")
 
@@ -109,9 +111,7 @@ class PreparedQuery(Generic[Parameters, Row]):
         statement = self._statement
         if self._locks and not connection.in_atomic_block:
             raise TransactionManagementError("A row is locked for a transaction, and none is open.")
-        with connection.cursor() as cursor:
-            cursor.execute(statement.sql, statement.values(arguments, named))
-            found = cursor.fetchall()
+        found = executed(statement.sql, statement.values(arguments, named)).fetchall()
         return self._read(self._converted(found) if self._converters else found)
 
     def first(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Row | None:
@@ -186,9 +186,7 @@ class PreparedUpdate(Generic[Parameters]):
 
     def run(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> int:
         """Change the rows; returns how many there were."""
-        with connection.cursor() as cursor:
-            cursor.execute(self._statement.sql, self._statement.values(arguments, named))
-            return int(cursor.rowcount)
+        return int(executed(self._statement.sql, self._statement.values(arguments, named)).rowcount)
 
     @cached_property
     def _statement(self) -> _Statement:
@@ -233,9 +231,7 @@ def insert(row: Model, *, unless_there: bool = False) -> bool:
         _inserts[key] = _built_insert(row, unless_there)
     sql, fields = _inserts[key]
     values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        is_stored = bool(cursor.rowcount)
+    is_stored = bool(executed(sql, values).rowcount)
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     for name in [name for name, value in row.__dict__.items() if isinstance(value, DatabaseDefault)]:
         del row.__dict__[name]

@@ -1,6 +1,7 @@
 """How an audit event is written. Other code calls tenancy.audit.record()."""
 
 from typing import Any
+from uuid import UUID
 
 import structlog
 from django.db import models
@@ -13,12 +14,11 @@ from tenancy.prepared import insert
 
 def write(verb: str, target: models.Model | None, detail: dict[str, Any]) -> None:
     """Add one event to the active organisation's trail; raises where no organisation is active."""
-    user_id = current().user
-    person = person_with.first(user_id) if user_id else None
+    actor = current()
     event = AuditEvent(
         verb=verb,
-        person=person,
-        person_name=str(person or "")[:120],
+        person_id=actor.user,
+        person_name=(actor.name or _name_of(actor.user))[:120],
         target_type=str(target._meta.verbose_name) if target else "",
         target_id=target.pk if target else None,
         target_label=str(target)[:200] if target else "",
@@ -31,3 +31,7 @@ def write(verb: str, target: models.Model | None, detail: dict[str, Any]) -> Non
 def write_unscoped(reason: str) -> None:
     """Add one event to the platform's trail."""
     PlatformEvent.objects.create(verb="unscoped", reason=reason)
+
+
+def _name_of(user: UUID | None) -> str:
+    return str(person_with.get(user)) if user else ""

@@ -72,7 +72,7 @@ def enter_by_token(given: str) -> tuple[User, ActiveMembership] | None:
         enter(NOBODY)
         return None
     user = token.membership.user
-    membership = enter_organisation(user.pk, token.organisation.slug)
+    membership = enter_organisation(user, token.organisation.slug)
     if membership is None:
         return None
     now = timezone.now()

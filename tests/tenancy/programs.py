@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from potato_site.devservices.addresses import database_url
 
 CHECKOUT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 120
 
 WEB_SITE = [sys.executable, "-c", "import potato_site.wsgi"]
 CELERY = [sys.executable, "-m", "celery", "-A", "potato_site"]

@@ -9,6 +9,7 @@ from django.db import DatabaseError, OperationalError, ProgrammingError, connect
 from django.http import StreamingHttpResponse
 
 from accounts.models import AuditEvent, Membership, Organisation, PlatformEvent, Project
+from tenancy import audit
 from tenancy.actor import (
     NOBODY,
     Actor,
@@ -304,12 +305,16 @@ def test_unscoped_needs_a_reason(world: World, reason: str) -> None:
 
 
 def test_a_member_enters_and_a_stranger_does_not(world: World) -> None:
-    membership = enter_organisation(world.mallory.pk, "acme")
+    membership = enter_organisation(world.mallory, "acme")
     assert membership is not None
     assert (membership.role, membership.organisation_name) == ("manager", "Acme Research")
     assert projects() == ACME
+    assert (current().user, current().name) == (world.mallory.pk, str(world.mallory))
+    audit.record("tests.entered")
+    written = AuditEvent.objects.get(verb="tests.entered")
+    assert (written.person_id, written.person_name) == (world.mallory.pk, str(world.mallory))
     for user, slug in ((world.charlie, "acme"), (world.mallory, "nowhere"), (world.mallory, "ACME"), (world.bob, "")):
-        assert enter_organisation(user.pk, slug) is None
+        assert enter_organisation(user, slug) is None
         assert current() == Actor(user=user.pk)
         assert is_loud()
 
@@ -317,7 +322,7 @@ def test_a_member_enters_and_a_stranger_does_not(world: World) -> None:
 def test_a_former_member_does_not_enter(world: World) -> None:
     with acting_in(world.acme):
         Membership.objects.filter(user=world.bob).update(is_active=False)
-    assert enter_organisation(world.bob.pk, "acme") is None
+    assert enter_organisation(world.bob, "acme") is None
     assert is_loud()
 
 
