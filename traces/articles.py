@@ -33,7 +33,7 @@ def _head(shown: ShownFile) -> str:
     folder = f'<span class="dir">{escaped(shown.folder)}/</span>' if shown.folder else ""
     changed = (
         f'<span class="num nowrap"><span class="add-n">+{file.added}</span>'
-        f' <span class="del-n">\N{MINUS SIGN}{file.removed}</span></span>'
+        f' <span class="del-n">&minus;{file.removed}</span></span>'
     )
     care = f'<span class="badge warn-t push">{drawn_icon("triangle-alert")} Read with care</span>'
     return (

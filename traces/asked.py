@@ -1,6 +1,7 @@
 """What the agent was asked, as the head of a page shows it: a first line, and the rest as safe HTML."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from traces.listing import first_line
 from traces.models import Trace
@@ -23,4 +24,10 @@ class AskedFor:
 def asked_for(trace: Trace) -> AskedFor:
     title = first_line(trace.task)
     rest = trace.task.partition(title)[2].strip() if title else ""
-    return AskedFor(title, prose(rest) if rest else None, len(rest) > _LONG or rest.count("\n") > _LONG // 80)
+    return AskedFor(title, _prose(rest) if rest else None, len(rest) > _LONG or rest.count("\n") > _LONG // 80)
+
+
+# Several agents are asked the same, and several people read each trace.
+@lru_cache(maxsize=100)
+def _prose(text: str) -> SafeHtml:
+    return prose(text)

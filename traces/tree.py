@@ -33,7 +33,7 @@ def _file(shown: ShownFile, settings: FileTree, is_task: bool) -> str:
         care = f'<span class="tree__care">{sign}<span class="vh">to be read with care</span></span>'
     if is_task:
         seen = f'<span class="tree__seen is-off">{drawn_icon("circle")}<span class="vh">not viewed</span></span>'
-    changed = f'<span class="add-n">+{file.added}</span><span class="del-n">\N{MINUS SIGN}{file.removed}</span>'
+    changed = f'<span class="add-n">+{file.added}</span><span class="del-n">&minus;{file.removed}</span>'
     return (
         f'<{tag}{link} data-file="{file.index}" class="{classes}" data-c="{shown.tone}">{icon}'
         f'<span class="tree__name trunc">{escaped(shown.name)}</span>{care}{seen}'

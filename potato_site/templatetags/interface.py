@@ -39,22 +39,27 @@ def site_url(name: str, **kwargs: Any) -> str:
 
 
 class UnchangingNode(template.Node):
-    def __init__(self, content: template.NodeList) -> None:
+    def __init__(self, content: template.NodeList, words: list[template.base.FilterExpression]) -> None:
         self.content = content
-        self.rendered: SafeString | None = None
+        self.words = words
+        self.rendered: dict[tuple[Any, ...], SafeString] = {}
 
     def render(self, context: template.Context) -> SafeString:
-        if self.rendered is None:
-            self.rendered = self.content.render(context)
-        return self.rendered
+        said = tuple(word.resolve(context) for word in self.words)
+        if said not in self.rendered:
+            self.rendered[said] = self.content.render(context)
+        return self.rendered[said]
 
 
 @register.tag
 def unchanging(parser: template.base.Parser, token: template.base.Token) -> UnchangingNode:
-    """What is the same on every page and for everybody, as `{% static %}`: rendered once a process."""
+    """What is the same on every page and for everybody, as `{% static %}`: rendered once a process.
+
+    `{% unchanging tab work_word %}`: once for all that these are at the time, so each must be one of a few words.
+    """
     content = parser.parse(["endunchanging"])
     parser.delete_first_token()
-    return UnchangingNode(content)
+    return UnchangingNode(content, [parser.compile_filter(word) for word in token.split_contents()[1:]])
 
 
 @register.filter

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.template import Context, Template
 from django.template.loader import render_to_string
 from pytest_django.fixtures import Settings
 
@@ -45,6 +46,14 @@ def test_no_template_asks_for_what_the_content_security_policy_refuses(template:
 def test_the_pages_for_a_broken_server_need_neither_context_nor_database(page: str) -> None:
     assert "Quote it when you report this" not in render_to_string(page)
     assert "0191f3a0" in render_to_string(page, {"request_id": "0191f3a0"})
+
+
+def test_what_does_not_change_is_rendered_once_for_each_of_its_words() -> None:
+    template = Template(
+        "{% load interface %}{% unchanging noun %}{{ noun }} {{ number }}{% endunchanging %}, {{ number }}"
+    )
+    rendered = [template.render(Context({"noun": noun, "number": at})) for at, noun in enumerate(["a", "b", "a"])]
+    assert rendered == ["a 0, 0", "b 1, 1", "a 0, 2"]
 
 
 def test_every_file_that_a_sheet_names_is_there(settings: Settings, tmp_path: Path) -> None:

@@ -318,7 +318,7 @@ def test_words_are_found_in_steps_that_no_browser_has_loaded(world: World, alice
     assert found("  ") == list(range(23))
     assert found("\x00") == []
     page = text_of(alice.get(where, {"q": "<b>parser", "step": "22"}))
-    assert "1 step with “&lt;b&gt;parser”" in page
+    assert "1 step with &ldquo;&lt;b&gt;parser&rdquo;" in page
     assert "was searched" not in page
 
 
