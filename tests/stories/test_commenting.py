@@ -127,6 +127,7 @@ def test_categories_have_the_colours_and_icons_of_the_configuration(world_of_bro
     desk.open()
     desk.line(16).click()
     chips = desk.form().locator(".chip")
+    expect(chips).to_have_count(3)
     assert chips.all_inner_texts() == ["Typo & co", "Idea", "Bug"]
     assert [chip.locator("svg").count() for chip in chips.all()] == [1, 1, 0]
     colour = "at => getComputedStyle(at).getPropertyValue('--c').trim()"

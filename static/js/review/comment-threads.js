@@ -10,29 +10,30 @@ import { element } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-form.js").CommentForm} CommentForm */
+/** @typedef {typeof import("./comment-form.js").CommentForm} FormClass */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
 /** @typedef {import("./kept-comments.js").KeptComments} KeptComments */
 /** @typedef {import("./kept-comments.js").Entry} Entry */
 /** @typedef {import("./line-range.js").Lines} Lines */
 
-/** Loaded when a line gets the focus: not needed to read. @type {typeof import("./comment-form.js") | undefined} */
-let forms;
-
-export async function loadForms() {
-  forms ??= await import("./comment-form.js");
-}
-
 export class CommentThreads {
+  /** What forms are made by; null until it is loaded. @type {FormClass | null} */ Form = null;
   /** The drafts whose form is open. @type {Map<string, CommentForm>} */ forms = new Map();
   /** Forms and comments on the page. @type {Map<string, HTMLElement>} */ #elements = new Map();
   /** @type {Lines | null} */ #chosen = null;
   /** The comment that the reader is on the way to; what it stands in may have to be loaded first. */ #goal = "";
 
-  /** @param {Task} task @param {KeptComments} kept @param {DocumentFragment | null} template what comments are made of; null on tabs that show no lines */
-  constructor(task, kept, template) {
+  /**
+   * @param {Task} task
+   * @param {KeptComments} kept
+   * @param {DocumentFragment | null} template what comments are made of; null on tabs that show no lines
+   * @param {() => Promise<unknown>} load brings what forms are made by
+   */
+  constructor(task, kept, template, load) {
     this.task = task;
     this.kept = kept;
     this.template = template;
+    this.load = load;
   }
 
   /** Everything that is kept, in the order of the page. @returns {Entry[]} */
@@ -104,8 +105,8 @@ export class CommentThreads {
     const isNew = !this.kept.find(id);
     const isDraft = this.kept.drafts.has(id);
     const isForm = isDraft && !entry.closed;
-    if (isForm && !forms) return void loadForms().then(() => this.show(id, beside), () => {});
-    const made = isForm ? this.#newForm(entry, isNew) : cardOf(this.task, this.template, entry, { isNew, isDraft });
+    if (isForm && !this.Form) return void this.load().then(() => this.show(id, beside), () => {});
+    const made = isForm && this.Form ? this.#newForm(this.Form, entry, isNew) : cardOf(this.task, this.template, entry, { isNew, isDraft });
     this.#elements.set(id, made);
     thread.append(made);
     if (this.task.isReadOnly) disable(made, true);
@@ -121,10 +122,10 @@ export class CommentThreads {
     this.forms.delete(id);
   }
 
-  /** @param {Draft} draft @param {boolean} isNew */
-  #newForm(draft, isNew) {
+  /** @param {FormClass} Form @param {Draft} draft @param {boolean} isNew */
+  #newForm(Form, draft, isNew) {
     const root = /** @type {HTMLFormElement} */ (cloneOf(this.template, "form"));
-    const form = new /** @type {NonNullable<typeof forms>} */ (forms).CommentForm(this.task, root, draft, isNew);
+    const form = new Form(this.task, root, draft, isNew);
     this.forms.set(draft.id, form);
     if (this.kept.isDirty(draft)) form.sayKept();
     return root;
