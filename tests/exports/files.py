@@ -12,7 +12,7 @@ from traces.converters.native import run_as_native
 from traces.runs import AgentRun
 
 WITHOUT_DJANGO = """
-import runpy, sys
+import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
@@ -20,6 +20,10 @@ class Blocked:
             raise ImportError(f"{name} is blocked")
 
 sys.meta_path.insert(0, Blocked())
+"""
+"""Stands before a program in which Django and the database's driver cannot be imported."""
+_COMMAND = """
+import runpy
 sys.argv[0] = "potato.export"
 runpy.run_module("potato.export", run_name="__main__")
 """
@@ -53,7 +57,6 @@ def json_lines(data: bytes) -> list[Any]:
 
 
 def without_django(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    """The command in a process of its own, in which Django and the database's driver cannot be imported."""
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT_DJANGO, *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
+    """The command, in a process of its own."""
+    program = [sys.executable, "-c", WITHOUT_DJANGO + _COMMAND, *arguments]
+    return subprocess.run(program, cwd=cwd, capture_output=True, text=True, check=False)

@@ -44,12 +44,18 @@ def hear_elsewhere(worker: Worker, job: Job, *, redelivered: bool = False) -> th
     return thread
 
 
-def test_a_job_whose_worker_lives_is_not_taken(worker: Worker, in_acme: Actor, start: Start) -> None:
+def held_elsewhere(worker: Worker, in_acme: Actor, start: Start) -> tuple[Held, Job, threading.Thread]:
+    """A job in the middle of a part, in the hands of another worker."""
     kind = Held()
     start(kind)
     job = request(in_acme)
-    first = hear_elsewhere(worker, job)
+    thread = hear_elsewhere(worker, job)
     assert kind.reached.wait(PATIENCE)
+    return kind, job, thread
+
+
+def test_a_job_whose_worker_lives_is_not_taken(worker: Worker, in_acme: Actor, start: Start) -> None:
+    kind, job, first = held_elsewhere(worker, in_acme, start)
     assert worker.hear(job).fence == 1
     assert worker.hear(job, redelivered=True).fence == 1, "a message that came back is not believed either"
     kind.go_on.set()
@@ -61,11 +67,7 @@ def test_a_job_whose_worker_lives_is_not_taken(worker: Worker, in_acme: Actor, s
 
 
 def test_a_worker_that_was_thought_dead_writes_nothing_any_more(worker: Worker, in_acme: Actor, start: Start) -> None:
-    kind = Held()
-    start(kind)
-    job = request(in_acme)
-    zombie = hear_elsewhere(worker, job)
-    assert kind.reached.wait(PATIENCE)
+    kind, job, zombie = held_elsewhere(worker, in_acme, start)
     worker.change(job, lease_until=timezone.now() - timedelta(seconds=1))
     second = worker.hear(job)
     assert (second.state, second.fence, second.attempts) == (JobState.DONE, 2, 2)
@@ -82,11 +84,7 @@ def test_the_lease_is_renewed_while_a_part_runs(
     worker: Worker, in_acme: Actor, start: Start, settings: Settings
 ) -> None:
     settings.JOBS_HEARTBEAT_SECONDS = 0.05
-    kind = Held()
-    start(kind)
-    job = request(in_acme)
-    first = hear_elsewhere(worker, job)
-    assert kind.reached.wait(PATIENCE)
+    kind, job, first = held_elsewhere(worker, in_acme, start)
     before = worker.row(job).lease_until
     deadline = timezone.now() + timedelta(seconds=PATIENCE)
     while worker.row(job).lease_until == before:
@@ -100,11 +98,7 @@ def test_a_zombies_heart_does_not_beat_for_its_successor(
     worker: Worker, in_acme: Actor, start: Start, settings: Settings
 ) -> None:
     settings.JOBS_HEARTBEAT_SECONDS = 0.05
-    kind = Held()
-    start(kind)
-    job = request(in_acme)
-    zombie = hear_elsewhere(worker, job)
-    assert kind.reached.wait(PATIENCE)
+    kind, job, zombie = held_elsewhere(worker, in_acme, start)
     taken = timezone.now() + timedelta(seconds=5)
     worker.change(job, fence=2, lease_until=taken)
     kind.go_on.set()

@@ -13,21 +13,11 @@ import pytest
 from assignments.archives import Refusal
 from exports.command import main
 from potato.analysis import load_annotations, plot_reward_curves, process_reward_stats
-from tests.exports.files import folder, lines
+from tests.exports.files import WITHOUT_DJANGO, folder, lines
 from tests.rewards.documented_scripts import PLOTS, STATISTICS
 from traces.runs import AgentRun, Step
 from traces.tasks import task_id_of
 
-WITHOUT_DJANGO = """
-import sys
-
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("django", "psycopg", "celery", "rest_framework", "redis"):
-            raise ImportError(f"{name} is blocked")
-
-sys.meta_path.insert(0, Blocked())
-"""
 PER_STEP = """task_name: Steps
 annotation_schemes:
   - name: process_reward
