@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page
 
 from accounts.models import User
@@ -127,6 +128,14 @@ def desk_of(reader: Reader, world: World, *events: FileEvent, **blocks: Any) -> 
     assignment = claimed(world, world.bob)
     reader.sign_in("bob")
     return Desk(reader, world, world.bob, assignment, trace)
+
+
+@pytest.fixture
+def desk(world_of_browsers: World, reader: Reader) -> Desk:
+    """Bob's task as it is by default, open."""
+    desk = desk_of(reader, world_of_browsers)
+    desk.open()
+    return desk
 
 
 def drag(desk: Desk, start: Locator, *over: Locator) -> None:

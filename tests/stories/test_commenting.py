@@ -7,19 +7,13 @@ import pytest
 from playwright.sync_api import Dialog, expect
 
 from tests.stories.commenting import PATH, Desk, desk_of, drag, places
+from tests.stories.commenting import desk as desk  # a fixture
 from tests.stories.conftest import Reader
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 from tests.worlds import World
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def desk(world_of_browsers: World, reader: Reader) -> Desk:
-    desk = desk_of(reader, world_of_browsers)
-    desk.open()
-    return desk
 
 
 # --- What a comment says ---

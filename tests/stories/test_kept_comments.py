@@ -4,18 +4,12 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.stories.commenting import Desk, desk_of, drag, parser
+from tests.stories.commenting import desk as desk  # a fixture
 from tests.stories.conftest import Reader
 from tests.traces.stored import code, outcome
 from tests.worlds import World
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def desk(world_of_browsers: World, reader: Reader) -> Desk:
-    desk = desk_of(reader, world_of_browsers)
-    desk.open()
-    return desk
 
 
 def test_a_comment_can_be_edited_and_deleted_and_the_deletion_undone(desk: Desk) -> None:
