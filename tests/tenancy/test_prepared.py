@@ -81,6 +81,20 @@ def test_the_same_statement_sees_each_organisation_behind_its_own_wall(world: Wo
         assert "draft" in named.rows(slugs)[0].get_deferred_fields()
 
 
+def test_a_statement_that_postgresql_has_planned_still_sees_one_organisation(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.ensure_connection()
+    monkeypatch.setattr(connection.connection, "prepare_threshold", 0)
+    for _ in range(8):  # after the fifth time PostgreSQL may keep a plan for all values
+        for organisation, project in ((world.acme, world.acme_project), (world.birch, world.birch_project)):
+            with acting_in(organisation):
+                assert named.rows(["parser"]) == [project]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%accounts_project%'")
+        assert cursor.fetchone() == (1,)
+
+
 def test_values_come_in_every_form_that_a_queryset_gives(world: World) -> None:
     slug, name = world.acme_project.slug, world.acme_project.name
     with acting_in(world.acme):
