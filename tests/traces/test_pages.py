@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import time
 from typing import Any
 
 import pytest
@@ -149,13 +148,10 @@ def test_ten_thousand_traces_cost_no_more_queries_than_one(world: World, alice: 
             batch_size=1000,
         )
     with CaptureQueriesContext(connection) as many:
-        began = time.perf_counter()
         page = text_of(alice.get(LIST, {"q": "t", "model": "harbor-coder-2", "page": "3"}))
-        seconds = time.perf_counter() - began
     assert len(names_in(page)) == 50
     assert "101 to 150 of 10001 traces" in page
     assert len(many) == len(one) <= QUERIES + 4
-    assert seconds < 3
 
 
 # --- One trace: files ----------------------------------------------------------------------------------------
