@@ -26,14 +26,13 @@ def no_tries_yet() -> None:
 @contextmanager
 def fresh_browser(chromium: Browser, admin: Reader, *, width: int = 1440) -> Iterator[Reader]:
     """Somebody else's browser: no cookies, no choices, watched like the admin's."""
-    scheme = admin.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'")
-    with chromium.new_context(viewport={"width": width, "height": 1000}, color_scheme=scheme) as context:
+    with chromium.new_context(viewport={"width": width, "height": 1000}) as context:
         context.add_init_script(WATCH)
         context.set_default_timeout(8_000)
         page = context.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
-        yield Reader(page, admin.address, errors, [])
+        yield Reader(page, admin.address, errors, [], admin.in_both_themes)
 
 
 def invite(admin: Reader, email: str, name: str) -> str:
