@@ -7,10 +7,13 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
+from django.conf import settings
 from django.core.signals import request_finished, request_started
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
+from accounts.models import User
 from tests.worlds import PASSWORD, World, build_world
 
 # The rules of WCAG 2.0 to 2.2, A and AA. Of what passes they describe one place each: all places are a megabyte.
@@ -61,6 +64,13 @@ class Reader:
         self.page.goto(self.address + path)
 
     def sign_in(self, username: str) -> None:
+        """Go on as somebody who signed in before; no page has been opened yet."""
+        client = Client()
+        client.force_login(User.objects.get(username=username))
+        cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+        self.page.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": self.address}])
+
+    def sign_in_by_form(self, username: str) -> None:
         self.open("/accounts/login/")
         self.page.get_by_label("User name or email").fill(username)
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)

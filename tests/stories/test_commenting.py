@@ -120,6 +120,7 @@ def test_categories_have_the_colours_and_icons_of_the_configuration(world_of_bro
     desk = desk_of(reader, world_of_browsers, inline_comments={"categories": categories})
     desk.open()
     desk.line(16).click()
+    expect(desk.form()).to_be_visible()
     chips = desk.form().locator(".chip")
     expect(chips).to_have_count(3)
     assert chips.all_inner_texts() == ["Typo & co", "Idea", "Bug"]

@@ -351,17 +351,13 @@ def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reade
     """A typical change of 12 files, and one of 50,000 lines."""
     names = [f"src/m{at % 9}/part_{at:03}.py" for at in range(files)]
     trace = keep(world_of_browsers, *(outcome(name, code(130), code(130, "new")) for name in names))
+    page = reader.page
     reader.sign_in("alice")
-    # What a browser has of the site already does not count for less.
-    page = reader.page.context.browser.new_context(  # type: ignore[union-attr]  # a launched browser
-        storage_state=reader.page.context.storage_state(), viewport={"width": 1440, "height": 1000}
-    ).new_page()
-    page.goto(reader.address + path_of(trace))
+    reader.open(path_of(trace))
     expect(page.locator("tr[data-new='1']").first).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert 30_000 < bytes_sent(page) < SENT
     assert page.evaluate(COUNT_NODES) < NODES
-    page.context.close()
 
 
 def test_nothing_that_a_run_says_runs_or_breaks_the_page(world_of_browsers: World, themed_reader: Reader) -> None:

@@ -133,18 +133,14 @@ def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reade
     names = [f"src/m{at % 9}/part_{at:03}.py" for at in range(files)]
     prepared(world_of_browsers, CONFIGURATION, *(outcome(name, code(130), code(130, "new")) for name in names))
     assignment = claimed(world_of_browsers, world_of_browsers.bob)
+    page = reader.page
     reader.sign_in("bob")
-    # What a browser has of the site already does not count for less.
-    page = reader.page.context.browser.new_context(  # type: ignore[union-attr]  # a launched browser
-        storage_state=reader.page.context.storage_state(), viewport={"width": 1440, "height": 1000}
-    ).new_page()
-    page.goto(reader.address + task_path(assignment))
+    reader.open(task_path(assignment))
     is_ready(page)
     page.wait_for_load_state("networkidle")
     assert 30_000 < bytes_sent(page) < SENT
     assert 10_000 < bytes_sent(page, suffix=".js") < SCRIPTS
     assert page.evaluate(COUNT_NODES) < NODES
-    page.context.close()
 
 
 def test_without_javascript_a_task_can_be_read(
@@ -154,7 +150,7 @@ def test_without_javascript_a_task_can_be_read(
     assignment = claimed(world_of_browsers, world_of_browsers.bob)
     with chromium.new_context(java_script_enabled=False) as context:
         reader = Reader(context.new_page(), live_server.url, [], [])
-        reader.sign_in("bob")
+        reader.sign_in_by_form("bob")
         reader.open(task_path(assignment))
         expect(reader.page.get_by_text("Judging needs JavaScript")).to_be_visible()
         expect(reader.page.get_by_text("# changed 20")).to_be_visible()
