@@ -16,7 +16,7 @@ from review.schemes import InlineComments
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
-from tests.stories.reviewing import claimed, is_ready, task_path
+from tests.stories.reviewing import claimed, is_ready, send_now, task_path
 from tests.traces.stored import code, outcome
 from tests.worlds import World
 from traces.judging import evidence_of
@@ -110,10 +110,11 @@ class Desk:
         part: Callable[[dict[str, Any]], list[dict[str, Any]]],
         is_there: Callable[[list[dict[str, Any]]], object],
     ) -> list[dict[str, Any]]:
+        send_now(self.page)
         until = time.monotonic() + PATIENCE
         while not is_there(found := part(self.content())):
             assert time.monotonic() < until, found
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_timeout(50)
         return found
 
     def focused(self) -> str:

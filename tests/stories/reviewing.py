@@ -38,6 +38,11 @@ def is_ready(page: Page) -> None:
     expect(page.locator(".verdict input").first).to_be_enabled()
 
 
+def send_now(page: Page) -> None:
+    """Have the page send what is new, as when its network comes back, and not after its pause."""
+    page.evaluate("dispatchEvent(new Event('online'))")
+
+
 def saved(page: Page) -> None:
     """Everything has reached the site."""
     page.wait_for_timeout(50)

@@ -13,7 +13,7 @@ from review.verdicts import missing_of
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
-from tests.stories.reviewing import at_task, claimed, is_ready, saved, task_path
+from tests.stories.reviewing import at_task, claimed, is_ready, saved, send_now, task_path
 from tests.traces.hostile import HOSTILE
 from tests.worlds import World
 
@@ -208,6 +208,7 @@ def test_hostile_summaries_are_kept_exactly_and_run_nothing(world_of_browsers: W
     for text in HOSTILE:
         write(page, text)
         page.locator("#summary").blur()
+        send_now(page)
         saved(page)
         assert verdict_in_draft(world, held) == {"decision": "approve", "summary": text}
     everything = "\n".join(HOSTILE)
