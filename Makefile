@@ -34,14 +34,14 @@ $(INSTALLED): requirements/development.txt pyproject.toml
 run: $(INSTALLED)
 	@exec $(RUN) manage.py run
 
-# Tests in a browser use $CHROMIUM or the first Chromium on PATH; without one they are skipped by name, and fail
-# where CI=true. A bare Debian, as in CI, gets its own Chromium here when we may install it.
+# Tests in a browser use $CHROMIUM or the first Chromium on PATH, best one without windows; without any they are skipped
+# by name, and fail where CI=true. A bare Debian, as in CI, gets its own Chromium here when we may install it.
 test: $(INSTALLED)
-	@browser="$${CHROMIUM:-$$(command -v chromium || command -v chromium-browser || command -v google-chrome)}"; \
+	@browser="$${CHROMIUM:-$$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome)}"; \
 	if [ -z "$$browser" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the browser's tests"; \
-	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >/dev/null \
-	    && browser="$$(command -v chromium)"; fi; \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium-headless-shell >/dev/null \
+	    && browser="$$(command -v chromium-headless-shell)"; fi; \
 	$${browser:+env CHROMIUM="$$browser"} $(MAKE) --no-print-directory $(if $(PYTEST),test-chosen,test-all)
 
 # Stories wait for browsers and processes, the rest for the processor: side by side they take half the time. Each has a
