@@ -29,7 +29,7 @@ from potato_site.supervisor import HOST
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 120.0
-PROCESSES, THREADS = 2, 8
+PROCESSES, THREADS = 2, 4
 PROFILED = os.environ.get("BENCH_PROFILE") == "1"
 """Whether the web processes say where their time goes, which makes them slower; bench.profiled writes it down."""
 
