@@ -65,6 +65,12 @@ def run(checkout: Path) -> Iterator[Run]:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
+
+        def take_signals() -> None:
+            # Whatever who runs the tests ignores, as nohup does.
+            for number in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN if number == ignoring else signal.SIG_DFL)
+
         begun.append(
             subprocess.Popen(
                 [sys.executable, "manage.py", "run"],
@@ -74,7 +80,7 @@ def run(checkout: Path) -> Iterator[Run]:
                 text=True,
                 cwd=checkout,
                 start_new_session=True,
-                preexec_fn=(lambda: signal.signal(ignoring, signal.SIG_IGN)) if ignoring else None,
+                preexec_fn=take_signals,
                 env={"PATH": os.environ["PATH"], "PORT": str(port), **environment},
             )
         )
