@@ -41,15 +41,17 @@ window.__until = (selector) => new Promise((resolve, reject) => {
   };
   look();
 });
-window.__after = (type, selector) => new Promise((resolve) => {
+window.__after = (type, selector) => new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error(`no ${type} in two minutes that shows ${selector}`)), 120_000);
   addEventListener(type, () => {
     const begin = performance.now();
-    window.__until(selector).then((end) => resolve(end - begin));
+    window.__until(selector).then((end) => resolve(end - begin), reject);
   }, { capture: true, once: true });
 });
 window.__first = window.__until("article.file tr[data-new], article.file tr[data-old]");
 """
-READY = ".verdict [data-todo] li"
+# Drawn, and held by this page: until the site has said so a click on a line writes nothing.
+READY = "body:has(.verdict [data-todo] li) [data-lease]:not([hidden])"
 FORM = "form.cform"
 
 
