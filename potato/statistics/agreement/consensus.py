@@ -1,0 +1,154 @@
+"""One label for each unit out of several annotators': by majority, or weighted by how reliable each one shows to be.
+
+Sources: Dawid and Skene, Journal of the Royal Statistical Society C 28 (1979) 20; the one-coin form as in Zhang et
+al., Journal of Machine Learning Research 17 (2016) 1. Both are fitted by expectation maximisation from the shares of
+the votes, so that nothing is drawn by chance and the same choices give the same labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from potato.statistics.agreement.judged import Choices, Codes, Floats
+
+Method: TypeAlias = Literal["majority", "dawid_skene", "one_coin"]
+
+PRIOR = 1.0
+"""Choices that each annotator is believed to have made already: as many right ones more for every value, and one
+spread over all values. It keeps an annotator of three units from counting as infallible or hopeless."""
+
+ENOUGH_PER_UNIT = 3.0
+"""Below this many choices a unit a weighting by reliability cannot be told from the majority; our choice."""
+ENOUGH_OF_ANNOTATOR = 10
+"""An annotator with fewer units in common with others is weighted by the prior more than by evidence; our choice."""
+
+_ITERATIONS = 200
+_CONVERGED = 1e-7
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """The labels of all units, in the order of `Choices`.
+
+    `posteriors` (units x values) are probabilities, for a majority the shares of the votes. `labels` index `values`,
+    -1 where two values are equally probable or nobody chose. `confusions` (annotators x values x values) have for each
+    annotator and true value how probable each choice is; None for a majority. `doubts` are sentences that say why the
+    weighting should not be trusted, none where it may be.
+    """
+
+    method: Method
+    values: tuple[Any, ...]
+    posteriors: Floats
+    labels: Codes
+    priors: Floats
+    confusions: Floats | None
+    iterations: int
+    doubts: tuple[str, ...]
+
+
+def majority(choices: Choices) -> Consensus:
+    """What most annotators of each unit chose; a tie is no label."""
+    votes = _votes(choices)
+    posteriors = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+    return Consensus("majority", choices.values, posteriors, _labels(posteriors), _shares(votes), None, 0, ())
+
+
+def dawid_skene(choices: Choices, *, prior: float = PRIOR) -> Consensus:
+    """Labels with a table of confusions for each annotator; `prior` 0 is the model as published.
+
+    Finds who takes one value for another, and spammers, whose choices then count for nothing.
+    """
+    size, people = len(choices.values), len(choices.names)
+
+    def confusions(posteriors: Floats) -> Floats:
+        tables = np.zeros((people * size, size))
+        np.add.at(tables, choices.annotators * size + choices.codes, posteriors[choices.units])
+        believed = tables.reshape(people, size, size).transpose(0, 2, 1) + prior * (np.eye(size) + 1 / max(size, 1))
+        return np.asarray(believed / np.maximum(believed.sum(axis=2, keepdims=True), 1e-300))
+
+    return _fitted("dawid_skene", choices, confusions, prior)
+
+
+def one_coin(choices: Choices, *, prior: float = PRIOR) -> Consensus:
+    """Labels with one number for each annotator: how often right; wrong choices fall on the other values alike.
+
+    Needs far fewer choices of each annotator than `dawid_skene`.
+    """
+    size, people = len(choices.values), len(choices.names)
+
+    def confusions(posteriors: Floats) -> Floats:
+        right = np.bincount(
+            choices.annotators, weights=posteriors[choices.units, choices.codes], minlength=people
+        ) + prior * (1 + 1 / max(size, 1))
+        number = np.bincount(choices.annotators, minlength=people) + 2 * prior
+        ability = (right / np.maximum(number, 1e-300))[:, np.newaxis, np.newaxis]
+        wrong = (1 - ability) / max(size - 1, 1)
+        return np.asarray(np.where(np.eye(size, dtype=bool), ability, wrong))
+
+    return _fitted("one_coin", choices, confusions, prior)
+
+
+def _fitted(method: Method, choices: Choices, confusions_of: Any, prior: float) -> Consensus:
+    votes = _votes(choices)
+    posteriors = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+    judged = votes.sum(axis=1) > 0
+    size = len(choices.values)
+    priors, confusions = _shares(votes), None
+    iterations, moved = 0, 1.0
+    while moved > _CONVERGED and iterations < _ITERATIONS:
+        iterations += 1
+        confusions = confusions_of(posteriors)
+        priors = posteriors[judged].sum(axis=0) + prior / max(size, 1)
+        priors = priors / max(priors.sum(), 1e-300)
+        with np.errstate(divide="ignore"):
+            evidence = np.log(confusions)[choices.annotators, :, choices.codes]
+            likelihoods = np.tile(np.log(priors), (len(votes), 1))
+        np.add.at(likelihoods, choices.units, evidence)
+        likelihoods -= likelihoods.max(axis=1, keepdims=True, initial=-1e300)
+        updated = np.exp(likelihoods)
+        updated /= updated.sum(axis=1, keepdims=True)
+        updated[~judged] = 0
+        moved = float(np.abs(updated - posteriors).max(initial=0))
+        posteriors = updated
+    return Consensus(
+        method, choices.values, posteriors, _labels(posteriors), priors, confusions, iterations, _doubts(choices)
+    )
+
+
+def _doubts(choices: Choices) -> tuple[str, ...]:
+    """Why who is reliable cannot be told from these choices."""
+    judged = np.bincount(choices.units, minlength=len(choices.trace_of_unit))
+    shared = judged > 1
+    doubts = []
+    per_unit = float(judged[shared].mean()) if shared.any() else 0.0
+    if per_unit < ENOUGH_PER_UNIT:
+        doubts.append(
+            f"Units that several people judged have {per_unit:.1f} judgements on average; below"
+            f" {ENOUGH_PER_UNIT:.0f} reliability cannot be told from chance."
+        )
+    in_common = np.bincount(choices.annotators[shared[choices.units]], minlength=len(choices.names))
+    few = int((in_common < ENOUGH_OF_ANNOTATOR).sum())
+    if few:
+        people = "1 annotator shares" if few == 1 else f"{few} annotators share"
+        doubts.append(f"{people} fewer than {ENOUGH_OF_ANNOTATOR} units with others.")
+    return tuple(doubts)
+
+
+def _votes(choices: Choices) -> Floats:
+    return choices.counts()
+
+
+def _shares(votes: Floats) -> Floats:
+    return np.asarray(votes.sum(axis=0) / max(votes.sum(), 1))
+
+
+def _labels(posteriors: Floats) -> Codes:
+    """The most probable value of each unit, -1 where there is not one."""
+    if not posteriors.shape[1]:
+        return np.full(len(posteriors), -1)
+    best = posteriors.max(axis=1, keepdims=True)
+    alone = (posteriors >= best - 1e-9).sum(axis=1) == 1
+    return np.where(alone & (best[:, 0] > 0), posteriors.argmax(axis=1), -1)
