@@ -8,6 +8,7 @@ from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textare
 from django.utils.safestring import SafeString
 
 from accounts.drawn_icons import drawn_icon
+from potato_site.unchanging import UnchangingNode, parsed
 from tenancy.urls import global_reverse
 from traces.rendering.icons import drawn_shape
 
@@ -38,28 +39,14 @@ def site_url(name: str, **kwargs: Any) -> str:
     return global_reverse(name, **kwargs)
 
 
-class UnchangingNode(template.Node):
-    def __init__(self, content: template.NodeList, words: list[template.base.FilterExpression]) -> None:
-        self.content = content
-        self.words = words
-        self.rendered: dict[tuple[Any, ...], SafeString] = {}
-
-    def render(self, context: template.Context) -> SafeString:
-        said = tuple(word.resolve(context) for word in self.words)
-        if said not in self.rendered:
-            self.rendered[said] = self.content.render(context)
-        return self.rendered[said]
-
-
 @register.tag
 def unchanging(parser: template.base.Parser, token: template.base.Token) -> UnchangingNode:
     """What is the same on every page and for everybody, as `{% static %}`: rendered once a process.
 
-    `{% unchanging tab work_word %}`: once for all that these are at the time, so each must be one of a few words.
+    `{% unchanging tab work_word %}`: once for all that these are at the time, so each must be one of a few words; the
+    content sees nothing else of the page. What could tell one organisation or person from another is refused.
     """
-    content = parser.parse(["endunchanging"])
-    parser.delete_first_token()
-    return UnchangingNode(content, [parser.compile_filter(word) for word in token.split_contents()[1:]])
+    return parsed(parser, token, frozenset({icon, configured_icon, site_url}))
 
 
 @register.filter

@@ -6,9 +6,14 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.template import Context, Template
-from django.template.loader import render_to_string
+from django.template import Context, RequestContext, Template, TemplateSyntaxError
+from django.template.loader import get_template, render_to_string
+from django.test import Client
+from django.utils.safestring import mark_safe
 from pytest_django.fixtures import Settings
+
+from potato_site.unchanging import MOST_RENDERINGS, UnchangingNode
+from tests.worlds import World
 
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = sorted(ROOT.glob("templates/**/*.html"))
@@ -42,18 +47,116 @@ def test_no_template_asks_for_what_the_content_security_policy_refuses(template:
         assert body == ""
 
 
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT / "templates")))
+def test_every_template_can_be_read(template: Path) -> None:
+    assert get_template(str(template.relative_to(ROOT / "templates")))
+
+
 @pytest.mark.parametrize("page", ["500.html", "503.html"])
 def test_the_pages_for_a_broken_server_need_neither_context_nor_database(page: str) -> None:
     assert "Quote it when you report this" not in render_to_string(page)
     assert "0191f3a0" in render_to_string(page, {"request_id": "0191f3a0"})
 
 
+def unchanging(content: str, words: str = "") -> Template:
+    return Template("{% load interface static %}{% unchanging " + words + " %}" + content + "{% endunchanging %}")
+
+
 def test_what_does_not_change_is_rendered_once_for_each_of_its_words() -> None:
-    template = Template(
-        "{% load interface %}{% unchanging noun %}{{ noun }} {{ number }}{% endunchanging %}, {{ number }}"
-    )
-    rendered = [template.render(Context({"noun": noun, "number": at})) for at, noun in enumerate(["a", "b", "a"])]
-    assert rendered == ["a 0, 0", "b 1, 1", "a 0, 2"]
+    rendered_for = []
+
+    class Word(str):
+        def __str__(self) -> str:
+            rendered_for.append(str.__str__(self))
+            return str.__str__(self)
+
+    template = unchanging("{{ noun }}{% if is_late %} late{% endif %}", "noun is_late")
+    words = [("a", False), ("b", False), ("a", False), ("b", True), ("b", True)]
+    shown = [template.render(Context({"noun": Word(noun), "is_late": late})) for noun, late in words]
+    assert shown == ["a", "b", "a", "b late", "b late"]
+    assert rendered_for == ["a", "b", "b"]
+
+
+def test_a_text_that_is_safe_does_not_stand_for_the_same_one_that_is_not() -> None:
+    template = unchanging("{{ noun }}", "noun")
+    assert template.render(Context({"noun": mark_safe("<b>")})) == "<b>"
+    assert template.render(Context({"noun": "<b>"})) == "&lt;b&gt;"
+    assert template.render(Context({"noun": True})) == "True"
+    assert template.render(Context({"noun": 1})) == "1"
+
+
+def test_what_does_not_change_knows_nothing_of_the_page_but_its_words(world: World) -> None:
+    template = unchanging("{% include 'partials/banner.html' with tone='warn' %}", "work_word")
+    secret = {"text": "Acme's secret", "role": "alert", "work_word": "review"}
+    assert "secret" not in template.render(Context(secret))
+    assert "role=" not in template.render(Context(secret))
+
+
+def test_two_organisations_that_one_process_serves_see_nothing_of_each_other(world: World, client: Client) -> None:
+    pages = {}
+    # What is rendered once was rendered for Acme first, on the pages and in a template that would like to know more.
+    curious = unchanging("{% include 'partials/banner.html' %}{{ work_word }}", "work_word")
+    for person, organisation in ((world.alice, world.acme), (world.charlie, world.birch)):
+        client.force_login(person)
+        response = client.get(f"/o/{organisation.slug}/")
+        assert response.status_code == 200
+        context = {"work_word": "review", "text": organisation.name, "tone": "bad", "role": person.username}
+        request = response.wsgi_request
+        pages[organisation.slug] = response.content.decode() + curious.render(RequestContext(request, context))
+    for own, others in (("acme", "birch"), ("birch", "acme")):
+        assert f"/o/{own}/" in pages[own]
+        assert others not in pages[own].lower()
+    assert "charlie" not in pages["acme"]
+    assert "alice" not in pages["birch"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "why"),
+    [
+        ("{% url 'organisation' %}", "", "may differ from one person, organisation or request"),
+        ("{% csrf_token %}", "", "may differ"),
+        ("{{ csrf_token }}", "", "csrf_token differs"),
+        ("{{ user }}", "", "user differs"),
+        ("{{ user.username|upper }}", "", "user differs"),
+        ("{% if request.user.is_staff %}staff{% endif %}", "", "request differs"),
+        ("{% if work_word and not perms.x %}staff{% endif %}", "work_word", "perms differs"),
+        ("{% if work_word %}{% if work_word %}{{ organisation.name }}{% endif %}{% endif %}", "work_word", "organis"),
+        ("{{ work_word|default:user }}", "work_word", "user differs"),
+        ("{{ number }}", "work_word", "number is not among its words"),
+        ("{% if work_word %}a{% elif number %}b{% endif %}", "work_word", "number is not among"),
+        ("{% icon shape %}", "", "shape is not among"),
+        ("{% static file %}", "", "file is not among"),
+        ("{% site_url 'home' slug=slug %}", "", "slug is not among"),
+        ("{% now 'Y' %}", "", "may differ"),
+        ("{% for one in words %}{{ one }}{% endfor %}", "words", "may differ"),
+        ("{% block name %}{% endblock %}", "", "may differ"),
+        ("{% field form %}", "form", "may differ"),
+        ("{% include which %}", "which", "known on each page only"),
+        ("{% include 'partials/banner.html' with text=user %}", "", "user differs"),
+        ("{% include 'partials/banner.html' with text=number %}", "", "number is not among"),
+        ("{% include 'partials/messages.html' %}", "", "partials/messages.html, line"),
+        ("{% include 'partials/account_menu.html' %}", "", "account_menu.html, line"),
+        ("", "user", "of one person or page"),
+        ("", "request", "of one person or page"),
+        ("", "task.user", "without dots and filters"),
+        ("", "noun|upper", "without dots and filters"),
+    ],
+)
+def test_what_could_tell_one_person_from_another_is_refused_when_the_template_is_read(
+    content: str, words: str, why: str
+) -> None:
+    with pytest.raises(TemplateSyntaxError, match=why):
+        unchanging(content, words)
+
+
+def test_a_word_is_one_of_a_few_and_no_object_of_a_page(world: World) -> None:
+    with pytest.raises(TypeError, match="got User for person"):
+        unchanging("{{ person }}", "person").render(Context({"person": world.alice}))
+    template = unchanging("{{ noun }}", "noun")
+    for number in range(MOST_RENDERINGS + 50):
+        assert template.render(Context({"noun": number})) == str(number)
+    (node,) = template.nodelist.get_nodes_by_type(UnchangingNode)
+    assert len(node.rendered) == MOST_RENDERINGS
 
 
 def test_every_file_that_a_sheet_names_is_there(settings: Settings, tmp_path: Path) -> None:
