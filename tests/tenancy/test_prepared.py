@@ -1,21 +1,24 @@
 """Statements that are built once give what Django's own give, for whoever asks, and refuse what they cannot prepare."""
 
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
 from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEvent, Membership, Project, User
 from jobs.models import OutboxEvent
-from tenancy.actor import acting_in
+from tenancy.actor import acting_in, active_organisation, current
 from tenancy.prepared import insert, prepared, prepared_update
 from tests.worlds import World
+from traces.models import Fragment
 
 
 @prepared
@@ -130,6 +133,29 @@ def test_an_inserted_row_is_as_one_that_was_saved_and_a_second_one_is_refused_or
         assert AuditEvent.objects.get(pk=event.pk).verb == "tests.made"
 
 
+def test_rows_that_leave_other_columns_to_the_database_are_stored_as_they_are(world: World) -> None:
+    def fragment(part: str, **more: int) -> Fragment:
+        return Fragment(sha256="0" * 64, render_version=1, view="unified", part=part, rows=1, gzipped=b"", **more)
+
+    with acting_in(world.acme):
+        for part, more in (("0", {}), ("1", {"nodes": 777}), ("2", {}), ("3", {"nodes": 0})):
+            row = fragment(part, **more)
+            assert insert(row)
+            assert row.nodes == more.get("nodes", 0)
+        assert list(Fragment.objects.order_by("part").values_list("nodes", flat=True)) == [0, 777, 0, 0]
+
+
+def test_a_field_that_fills_itself_when_a_row_is_saved_does_so_here(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OutboxEvent._meta.get_field("retry_at"), "auto_now_add", True)
+    with acting_in(world.acme):
+        event = OutboxEvent(topic="tests.stamped")
+        insert(event)
+        assert OutboxEvent.objects.get(pk=event.pk).retry_at == event.retry_at
+        assert event.retry_at is not None
+
+
 def test_a_row_is_locked_inside_a_transaction_alone(committed_world: World) -> None:
     with acting_in(committed_world.acme):
         assert locked.get(committed_world.acme_project.pk) == committed_world.acme_project
@@ -150,3 +176,64 @@ def test_a_parameter_that_does_not_stand_in_the_sql_as_it_is_is_refused_at_the_f
         hidden.rows("alice")
     with pytest.raises(TypeError, match="does not use name as it is"):
         unused.rows(uuid4(), "alice")
+
+
+FROZEN = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        (lambda: Q(created_at__lt=timezone.now()), "has datetime.datetime"),
+        (lambda: Q(created_at__lt=FROZEN), "has datetime.datetime"),
+        (lambda: Q(created_at__date=timezone.now().date()), "has datetime.date"),
+        (lambda: Q(created_at__time=time(12)), "has datetime.time"),
+        (lambda: Q(organisation=active_organisation()), "has UUID"),
+        (lambda: Q(pk__in=[uuid4(), uuid4()]), "has UUID"),
+        (lambda: Q(draft={"by": str(active_organisation())}), "reads the clock, chance, or who acts"),
+        (lambda: Q(name=current().name), "reads the clock, chance, or who acts"),
+        (lambda: Q(name=str(timezone.now())), "reads the clock, chance, or who acts"),
+        (lambda: Q(name=User.objects.get(username="alice").name), "asks the database while it is built"),
+        (lambda: Q(pk__in=list(Project.objects.values_list("pk", flat=True))), "asks the database while it is built"),
+    ],
+)
+def test_what_would_stay_in_the_statement_of_every_organisation_is_refused(
+    world: World, condition: Callable[[], Q], why: str
+) -> None:
+    @prepared
+    def frozen(slug: str) -> "QuerySet[Project]":
+        return Project.objects.filter(condition(), slug=slug)
+
+    @prepared_update
+    def written(slug: str) -> "tuple[QuerySet[Project], dict[str, Any]]":
+        return Project.objects.filter(condition(), slug=slug), {"name": "Changed"}
+
+    with acting_in(world.acme):
+        with pytest.raises(TypeError, match=why):
+            frozen.rows("parser")
+        with pytest.raises(TypeError, match=why):
+            written.run("parser")
+        assert Project.objects.get().name == "Parser review of Acme Research"
+        assert active_organisation() == world.acme.pk
+
+
+def test_a_new_value_that_reads_the_clock_is_refused(world: World) -> None:
+    @prepared_update
+    def ended(event: UUID) -> "tuple[QuerySet[OutboxEvent], dict[str, Any]]":
+        return OutboxEvent.objects.filter(pk=event), {"delivered_at": timezone.now()}
+
+    with acting_in(world.acme), pytest.raises(TypeError, match=r"ended has datetime\.datetime"):
+        ended.run(uuid4())
+
+
+def test_the_clock_of_the_database_and_constants_of_the_code_stay_allowed(world: World) -> None:
+    @prepared
+    def settled(state: str) -> "QuerySet[OutboxEvent, str]":
+        recent = OutboxEvent.objects.filter(created_at__lte=Now(), created_at__gt=Now() - timedelta(days=1))
+        known = recent.filter(topic=state, attempts__in=[0, 1], error="", payload={"by": [1, "alice"]})
+        return known.values_list("topic", flat=True)
+
+    with acting_in(world.acme):
+        insert(OutboxEvent(topic="tests.now", payload={"by": [1, "alice"]}))
+        insert(OutboxEvent(topic="tests.now", payload={"by": [1, "bob"]}))
+        assert settled.rows("tests.now") == ["tests.now"]
