@@ -11,6 +11,7 @@ class AssignmentsConfig(AppConfig):
 
         outbox.subscribe("configuration.published", subscribers.configuration_published)
         outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)
+        outbox.subscribe(subscribers.PLACES_OPENED, subscribers.places_opened)
         sweeps.register(
             sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)
         )

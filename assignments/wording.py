@@ -36,6 +36,11 @@ _WHY = {
         "Some traces still need annotations of other people. You hold, submitted or skipped each of them, and nobody "
         "judges a trace twice.",
     ),
+    Reason.BUSY: WhyNothing(
+        "The next task takes a moment",
+        "Others are being given tasks of this project right now, and your turn did not come yet. Look again in a few "
+        "seconds.",
+    ),
 }
 
 

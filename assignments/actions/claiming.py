@@ -12,26 +12,35 @@ from django.utils import timezone
 
 from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import Project, User
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
-from assignments.actions.places import open_places, rules_of
+from assignments.actions.locks import (
+    TurnTooLongError,
+    lock_assignment,
+    lock_desk,
+    lock_places,
+    one_transaction,
+    waiting_at_most,
+)
+from assignments.actions.places import lacks_places, open_places, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
 from assignments.models.queue import TracePlacesQuerySet
 from tenancy.prepared import insert, prepared
 
-# A claim does not wait for a place that somebody is moving; it looks again, so often and after so many seconds.
-_LOOKS = 5
-_PAUSE = 0.02
+# A claim passes over places that somebody is moving. Where it finds no other it waits for them, so long for one and so
+# long at all: a claim or a submission holds one for some hundredths of a second.
+TURN_SECONDS = 0.5
+PATIENCE_SECONDS = 3.0
 
 
 class Reason(StrEnum):
-    """Why there is nothing to do in a project."""
+    """Why there is nothing to do in a project. BUSY does not say that: others were always quicker, so ask again."""
 
     NOT_PUBLISHED = "not_published"
     NO_TRACES = "no_traces"
     ALL_DONE = "all_done"
     WITH_OTHERS = "with_others"
     YOURS_ARE_DONE = "yours_are_done"
+    BUSY = "busy"
 
 
 @dataclass(frozen=True)
@@ -60,18 +69,8 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
             return _prolonged(held[0], rules)
         if len(held) >= rules.max_open:
             raise _too_many(rules)
-        for look in range(_LOOKS):
-            if look:
-                time.sleep(_PAUSE)
-            places = _take_next(desk)
-            if places is None and open_places(project=project):
-                places = _take_next(desk)
-            if places is not None:
-                return _claim(places, user, rules, version)
-            nothing = _why(project, user)
-            if nothing is not None:
-                return nothing
-        return NothingToDo(Reason.WITH_OTHERS, again_at=timezone.now())
+        places = _take_next(desk) or _in_turn(desk)
+        return places if isinstance(places, NothingToDo) else _claim(places, user, rules, version)
 
 
 def resume(*, assignment: Assignment) -> Assignment:
@@ -113,6 +112,56 @@ def _take_next(desk: Desk) -> TracePlaces | None:
     if places is not None:
         desk.go_to(places.trace_id)
     return places
+
+
+def _in_turn(desk: Desk) -> TracePlaces | NothingToDo:
+    """Where nothing was found that nobody is moving: the places that are opened now, or that come free, or why none.
+
+    It is answered from what is committed, so that nothing is left only where that is so.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        if lacks_places(project=desk.project):
+            try:
+                with waiting_at_most(TURN_SECONDS):
+                    open_places(project=desk.project)
+            except TurnTooLongError:
+                continue
+        found = _take_next(desk) or _take_awaited(desk) or _why(desk)
+        if found is not None:
+            return found
+    return NothingToDo(Reason.BUSY)
+
+
+def _take_awaited(desk: Desk) -> TracePlaces | None:
+    """Lock the first places that are free as far as is committed, when whoever holds them lets go; None if not free.
+
+    One row at a time, so that those who wait never wait for each other.
+    """
+    first = _first_free.first(desk.organisation_id, desk.project_id, desk.user_id)
+    if first is None:
+        return None
+    try:
+        with waiting_at_most(TURN_SECONDS):
+            places = _still_free.first(first)
+            if places is None:
+                # Undone, the lock on what somebody else took does not keep them from going on.
+                raise TurnTooLongError
+    except TurnTooLongError:
+        return None
+    desk.go_to(places.trace_id)
+    return places
+
+
+@prepared
+def _first_free(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[TracePlaces, UUID]":
+    free = TracePlaces.objects.free().filter(organisation=organisation, project=project).order_by("trace")
+    return _without_own(free, user).values_list("pk", flat=True)[:1]
+
+
+@prepared
+def _still_free(places: UUID) -> "QuerySet[TracePlaces]":
+    return TracePlaces.objects.free().filter(pk=places).select_for_update(no_key=True, of=("self",))
 
 
 @prepared
@@ -180,21 +229,21 @@ def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:
     return assignment
 
 
-def _why(project: Project, user: User) -> NothingToDo | None:
-    """Why nothing was found; None where something was only being moved by somebody at that moment."""
-    all_places = TracePlaces.objects.for_project(project)
+def _why(desk: Desk) -> NothingToDo | None:
+    """Why nothing was found once all traces are in the queue; None where something was only being moved."""
+    all_places = TracePlaces.objects.for_project(desk.project)
     if not all_places.exists():
         return NothingToDo(Reason.NO_TRACES)
     unfinished = all_places.unfinished()
     if not unfinished.exists():
         return NothingToDo(Reason.ALL_DONE)
-    left = _without_own(unfinished, user.pk)
+    left = _without_own(unfinished, desk.user_id)
     if not left.exists():
         return NothingToDo(Reason.YOURS_ARE_DONE)
     if left.free().exists():
         return None
     here = left.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    held = Assignment.objects.for_project(project).open().filter(Exists(here), kind=Kind.NORMAL)
+    held = Assignment.objects.for_project(desk.project).open().filter(Exists(here), kind=Kind.NORMAL)
     return NothingToDo(Reason.WITH_OTHERS, again_at=held.aggregate(at=Min("lease_until"))["at"])
 
 

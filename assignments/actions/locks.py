@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
+from psycopg.errors import LockNotAvailable
 
 from accounts.models import Project, User
 from assignments.models import Assignment, Desk, TracePlaces
 from tenancy.prepared import insert, prepared
+from tenancy.statements import executed
 
 
 @contextmanager
@@ -23,6 +25,25 @@ def one_transaction() -> Iterator[None]:
     else:
         with transaction.atomic():
             yield
+
+
+class TurnTooLongError(Exception):
+    """A lock was not free within the time. What the block has done, and locked, is undone."""
+
+
+@contextmanager
+def waiting_at_most(seconds: float) -> Iterator[None]:
+    """A block that waits so long for each lock; raises TurnTooLongError. After it locks are waited for as before."""
+    try:
+        with transaction.atomic():
+            (before,) = executed("SELECT current_setting('lock_timeout')").fetchone()
+            executed("SELECT set_config('lock_timeout', %s, true)", [f"{round(seconds * 1000)}ms"])
+            yield
+            executed("SELECT set_config('lock_timeout', %s, true)", [before])
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        raise TurnTooLongError from error
 
 
 def lock_desk(project: Project, user: User) -> Desk:

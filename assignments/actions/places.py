@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
@@ -11,6 +11,7 @@ from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project
 from assignments.models import TracePlaces
 from tenancy.prepared import prepared
+from tenancy.statements import executed
 from traces.models import Trace
 
 OPENED_AT_ONCE = 1_000
@@ -31,25 +32,37 @@ def _newest(project: UUID) -> "QuerySet[ConfigurationVersion, tuple[Any, UUID]]"
 def open_places(*, project: Project) -> int:
     """Put traces that are not in the queue into it, the oldest first; returns how many, at most OPENED_AT_ONCE.
 
-    None are opened while the project is unpublished, or while somebody else opens them: this waits for nobody.
+    None are opened while the project is unpublished. Where somebody else opens them, this waits until their
+    transaction has ended: 0 says that nothing is left to be opened, by anybody.
     """
     rules = rules_of(project)
     if rules is None:
         return 0
     wanted = rules[0].annotations_per_trace
     with transaction.atomic():
-        if not _alone(project):
+        if not lacks_places(project=project):
             return 0
-        traces = Trace.objects.filter(organisation=project.organisation_id, project=project)
-        known = TracePlaces.objects.for_project(project)
-        if traces.count() == known.count():
-            return 0
+        _wait_until_alone(project)
         # EXCEPT is quick also before PostgreSQL has counted new tables, where it would join them row by row.
-        missing = traces.values_list("pk").difference(known.values_list("trace")).order_by("pk")[:OPENED_AT_ONCE]
+        missing = _traces(project).values_list("pk").difference(_known(project).values_list("trace"))
         opened = TracePlaces.objects.bulk_create(
-            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted) for (trace,) in missing
+            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted)
+            for (trace,) in missing.order_by("pk")[:OPENED_AT_ONCE]
         )
     return len(opened)
+
+
+def lacks_places(*, project: Project) -> bool:
+    """Whether a trace is not in the queue, or was only put there by a transaction that still goes on."""
+    return _traces(project).count() != _known(project).count()
+
+
+def _traces(project: Project) -> "QuerySet[Trace]":
+    return Trace.objects.filter(organisation=project.organisation_id, project=project)
+
+
+def _known(project: Project) -> "QuerySet[TracePlaces]":
+    return TracePlaces.objects.for_project(project)
 
 
 def want_as_configured(*, project: Project) -> int:
@@ -70,9 +83,6 @@ def want_as_configured(*, project: Project) -> int:
     return len(locked)
 
 
-def _alone(project: Project) -> bool:
-    """Whether nobody else opens places of the project now; until the end of the transaction nobody will."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"places of {project.pk}"])
-        (taken,) = cursor.fetchone()
-    return bool(taken)
+def _wait_until_alone(project: Project) -> None:
+    """Nobody else opens places of the project then, until the end of the transaction."""
+    executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"places of {project.pk}"])

@@ -1,7 +1,8 @@
 """How many annotators a trace still needs, and where each annotator is in the queue of a project.
 
-Locks are taken in one order: a person's desk, the places of one trace, the assignment. A claim and the sweep never
-wait for places or assignments, they pass over what is locked; so nobody waits in a circle.
+Locks are taken in one order: a person's desk, the right to open places, the places of one trace, the assignment. The
+sweep waits for nothing, and a claim passes over places that are locked; where no others are left it waits a short time
+for one of them, holding no other; so nobody waits in a circle.
 """
 
 from typing import Any

@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from assignments.actions import places
 from assignments.models import Assignment, TracePlaces
+from assignments.subscribers import job_finished
 from jobs import outbox, sweeps
-from jobs.models import Job, JobState
+from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import current
 from tests.assignments.conftest import Queue
 from traces.imports import ImportTraces
@@ -22,6 +25,20 @@ def test_the_traces_of_a_finished_import_are_in_the_queue(queue: Queue) -> None:
     outbox.publish_finished(job)
     outbox.deliver(current())
     assert TracePlaces.objects.filter(project=queue.project, wanted=1).count() == 3
+
+
+def test_a_large_import_joins_the_queue_part_by_part_so_that_no_claim_waits_for_all(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "OPENED_AT_ONCE", 2)
+    queue.add_traces(4, "more")
+    job = Job.objects.create(kind=ImportTraces.name, state=JobState.DONE, finished_at=timezone.now())
+    ImportedFile.objects.filter(project=queue.project).update(job=job)
+    outbox.publish_finished(job)
+    job_finished(OutboxEvent.objects.get(topic=outbox.JOB_FINISHED))
+    assert TracePlaces.objects.count() == 4, "one part for each file of the job"
+    outbox.deliver(current())
+    assert TracePlaces.objects.count() == 7
 
 
 def test_a_published_configuration_changes_how_many_annotators_are_wanted(queue: Queue) -> None:

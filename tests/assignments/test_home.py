@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.actions.projects import publish_configuration
 from accounts.models import Project, User
+from assignments.actions import claiming
 from assignments.actions.claiming import resume
 from assignments.actions.places import want_as_configured
 from assignments.actions.submitting import withdraw
@@ -401,6 +402,16 @@ def test_why_there_is_no_task_is_said_in_sentences(queue: Queue, client: Client)
     page = nothing_said(client)
     assert "Every trace of this project has as many annotations as it needs." in page
     assert "Look again" not in page
+
+
+def test_who_is_never_quick_enough_is_told_to_look_again(
+    queue: Queue, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(queue.world.bob)
+    monkeypatch.setattr(claiming, "PATIENCE_SECONDS", 0)
+    page = nothing_said(client)
+    assert "Others are being given tasks of this project right now" in page
+    assert "Look again" in page
 
 
 def test_an_unpublished_and_an_empty_project_say_so(world: World, client: Client) -> None:

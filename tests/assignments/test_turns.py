@@ -1,0 +1,251 @@
+"""Many who ask at the same moment: nobody is told that nothing is left while there is something."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier, Event
+from typing import Any, TypeVar
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from accounts.models import Project, User
+from assignments.actions import claiming, places
+from assignments.actions.claiming import NothingToDo, Reason, claim_next
+from assignments.actions.places import open_places
+from assignments.actions.restoring import restore
+from assignments.models import Assignment, Kind, TracePlaces
+from tenancy.actor import acting_in
+from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.worlds import World
+
+CROWD = 32
+
+Answer = TypeVar("Answer")
+
+
+@pytest.fixture
+def project(committed_world: World) -> Project:
+    """Acme's, published: each trace is for one annotator. It has no traces yet."""
+    with acting_in(committed_world.acme, committed_world.alice):
+        Queue(committed_world, committed_world.acme_project).publish()
+    return committed_world.acme_project
+
+
+def crowd(world: World, project: Project, *, wanted: int, traces: int, opened: bool) -> list[User]:
+    with acting_in(world.acme, world.alice):
+        queue = Queue(world, project)
+        queue.publish(wanted=wanted)
+        queue.add_traces(traces)
+        while opened and open_places(project=project):
+            pass
+        return annotators(CROWD)
+
+
+def at_once(people: list[User], act: Callable[[User], list[Answer]]) -> list[Answer]:
+    """What each of them is answered, all beginning at the same moment."""
+    together = Barrier(len(people))
+
+    def begin(person: User) -> list[Answer]:
+        try:
+            together.wait(30)
+            return act(person)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(people)) as threads:
+        return [answer for found in threads.map(begin, people) for answer in found]
+
+
+def claims(world: World, project: Project, *, each: int) -> Callable[[User], list[Assignment | NothingToDo]]:
+    """So many tasks of one person from claim to submission, each act in a transaction that goes on for a moment, as a
+    request's does.
+    """
+
+    def work(person: User) -> list[Assignment | NothingToDo]:
+        answers = []
+        for number in range(each):
+            with acting_in(world.acme, person), connection.cursor() as cursor:
+                given = claim_next(project=project, user=person)
+                cursor.execute("SELECT pg_sleep(0.02)")
+            answers.append(given)
+            if isinstance(given, Assignment) and number + 1 < each:
+                with acting_in(world.acme, person):
+                    hand_in(given)
+        return answers
+
+    return work
+
+
+class Holder:
+    """Somebody who does something in a transaction in another thread, and ends it when told."""
+
+    def __init__(self, threads: ThreadPoolExecutor, world: World, act: Callable[[], object]) -> None:
+        self._did, self._end = Event(), Event()
+        self.ended = threads.submit(self._run, world, act)
+        while not self._did.wait(0.01) and not self.ended.done():
+            pass
+
+    def end(self) -> None:
+        self._end.set()
+        self.ended.result(30)
+
+    def _run(self, world: World, act: Callable[[], object]) -> None:
+        try:
+            with acting_in(world.acme, world.alice):
+                act()
+                self._did.set()
+                self._end.wait(30)
+        finally:
+            connections.close_all()
+
+
+def claim_elsewhere(
+    threads: ThreadPoolExecutor, world: World, project: Project, person: User
+) -> "Future[Assignment | NothingToDo]":
+    def claim() -> Assignment | NothingToDo:
+        try:
+            with acting_in(world.acme, person):
+                return claim_next(project=project, user=person)
+        finally:
+            connections.close_all()
+
+    return threads.submit(claim)
+
+
+def wait_until_somebody_waits_for_a_lock_or(future: "Future[Any]") -> None:
+    while not future.done():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone() != (0,):
+                return
+
+
+@pytest.mark.parametrize(
+    ("wanted", "traces", "each"),
+    [
+        pytest.param(CROWD, 1, 1, id="all on one trace"),
+        pytest.param(1, CROWD, 1, id="a trace for each"),
+        pytest.param(4, 8, 1, id="a few on each trace"),
+        pytest.param(1, CROWD * 6, 6, id="one task after the other"),
+    ],
+)
+@pytest.mark.parametrize("opened", [True, False], ids=["in the queue", "not in the queue yet"])
+def test_a_crowd_that_asks_at_once_for_as_many_places_as_are_there_is_served_to_the_last(
+    committed_world: World,
+    project: Project,
+    wanted: int,
+    traces: int,
+    each: int,
+    opened: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(places, "OPENED_AT_ONCE", 20)
+    people = crowd(committed_world, project, wanted=wanted, traces=traces, opened=opened)
+    answers = at_once(people, claims(committed_world, project, each=each))
+    assert [answer.reason for answer in answers if isinstance(answer, NothingToDo)] == []
+    with acting_in(committed_world.acme):
+        assert not TracePlaces.objects.for_project(project).free().exists()
+        assert Assignment.objects.count() == CROWD * each
+
+
+def test_whoever_asks_while_somebody_opens_the_queue_waits_for_it(committed_world: World, project: Project) -> None:
+    with acting_in(committed_world.acme, committed_world.alice):
+        Queue(committed_world, project).add_traces(3)
+    with ThreadPoolExecutor(2) as threads:
+        opener = Holder(threads, committed_world, lambda: open_places(project=project))
+        asked = claim_elsewhere(threads, committed_world, project, committed_world.bob)
+        wait_until_somebody_waits_for_a_lock_or(asked)
+        opener.end()
+        assert isinstance(asked.result(30), Assignment), asked.result()
+
+
+@pytest.mark.parametrize("ends", ["with the place taken", "with the place left"])
+def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it(
+    committed_world: World, project: Project, ends: str
+) -> None:
+    with acting_in(committed_world.acme, committed_world.alice):
+        Queue(committed_world, project).add_traces(1)
+        open_places(project=project)
+
+    def move() -> None:
+        if ends == "with the place taken":
+            assert isinstance(claim_next(project=project, user=committed_world.alice), Assignment)
+        else:
+            TracePlaces.objects.select_for_update(no_key=True).get()
+
+    with ThreadPoolExecutor(2) as threads:
+        mover = Holder(threads, committed_world, move)
+        asked = claim_elsewhere(threads, committed_world, project, committed_world.bob)
+        wait_until_somebody_waits_for_a_lock_or(asked)
+        mover.end()
+        answer = asked.result(30)
+    if ends == "with the place taken":
+        assert isinstance(answer, NothingToDo)
+        assert answer.reason == Reason.WITH_OTHERS
+        assert answer.again_at is not None
+        assert answer.again_at > timezone.now()
+    else:
+        assert isinstance(answer, Assignment)
+
+
+@pytest.mark.parametrize("held", ["the queue is being opened", "the last place is being moved"])
+def test_where_the_turn_does_not_come_the_answer_is_to_ask_again_and_not_that_nothing_is_left(
+    committed_world: World, project: Project, held: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claiming, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(claiming, "TURN_SECONDS", 0.05)
+    with acting_in(committed_world.acme, committed_world.alice):
+        Queue(committed_world, project).add_traces(1)
+        if held == "the last place is being moved":
+            open_places(project=project)
+
+    def hold() -> None:
+        if held == "the last place is being moved":
+            TracePlaces.objects.select_for_update(no_key=True).get()
+        else:
+            open_places(project=project)
+
+    with ThreadPoolExecutor(2) as threads:
+        holder = Holder(threads, committed_world, hold)
+        answer = claim_elsewhere(threads, committed_world, project, committed_world.bob).result(30)
+        holder.end()
+        assert answer == NothingToDo(Reason.BUSY)
+        assert isinstance(
+            claim_elsewhere(threads, committed_world, project, committed_world.bob).result(30), Assignment
+        )
+
+
+def test_waiting_for_a_turn_leaves_the_connection_as_patient_as_it_was(
+    committed_world: World, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with acting_in(committed_world.acme, committed_world.bob), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '7s'")
+        assert isinstance(claim_next(project=project, user=committed_world.bob), NothingToDo)
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("7s",)
+
+
+def test_an_archive_is_put_back_while_somebody_opens_the_queue(committed_world: World, project: Project) -> None:
+    with acting_in(committed_world.acme, committed_world.alice):
+        (trace,) = Queue(committed_world, project).add_traces(1)
+        version = project.versions.get()
+
+    def put_back() -> bool:
+        try:
+            with acting_in(committed_world.acme, committed_world.alice):
+                person, at = committed_world.bob, timezone.now()
+                return restore(
+                    project=project, trace=trace, user=person, version=version, kind=Kind.NORMAL, at=at, result={}
+                )
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as threads:
+        opener = Holder(threads, committed_world, lambda: open_places(project=project))
+        stored = threads.submit(put_back)
+        wait_until_somebody_waits_for_a_lock_or(stored)
+        opener.end()
+        assert stored.result(30)
+    with acting_in(committed_world.acme):
+        assert TracePlaces.objects.get().done == 1
