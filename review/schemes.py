@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 from accounts.configuration.answers import Gap
 from accounts.configuration.distributions import Chosen, Distribution, with_unknown
@@ -15,6 +16,7 @@ from accounts.configuration.problems import Path
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
 from accounts.configuration.wording import shortened
+from potato.statistics.agreement.comparisons import Comparison, PlaceComparison, PlacedComment, ValueComparison
 from review import comments, ratings, verdicts
 from review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, Scale, VerdictScheme
 from traces.changes.places import Evidence
@@ -106,6 +108,28 @@ class InlineComments(SchemeType):
             )
             yield Distribution("Comments by severity", "comments", with_unknown(levels, severities))
 
+    @classmethod
+    def comparisons(cls, scheme: InlineCommentsScheme) -> Iterator[Comparison]:
+        block = scheme.inline_comments
+        scales = {"category": tuple(category.value for category in block.categories)}
+        if block.severity.offered:
+            # The most severe level comes first in the configuration; an order is an order either way.
+            scales["severity"] = tuple(level.value for level in block.severity.offered)
+        yield PlaceComparison("comments", "Comments", _places, scales)
+
+
+def _places(result: Sequence[Mapping[str, Any]]) -> Iterator[PlacedComment]:
+    for comment in result:
+        # A comment without a side is on the new one, as in the documented example.
+        yield PlacedComment(
+            comment["file"],
+            comment.get("side", "new"),
+            comment["line_start"],
+            comment.get("line_end") or comment["line_start"],
+            comment.get("category"),
+            comment.get("severity"),
+        )
+
 
 def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
     """A rating means what its label said when it was given."""
@@ -195,6 +219,24 @@ class FileRatings(SchemeType):
             )
             yield Distribution(dimension.display, "ratings", with_unknown(points, found), has_scale=True)
 
+    @classmethod
+    def comparisons(cls, scheme: FileRatingsScheme) -> Iterator[Comparison]:
+        for dimension in scheme.file_ratings.dimensions:
+            yield ValueComparison(
+                dimension.name,
+                dimension.display,
+                "files",
+                partial(_ratings_of, dimension.name),
+                ("alpha_ordinal", "alpha_interval", "icc", "percent"),
+                tuple(range(dimension.scale.min, dimension.scale.max + 1)),
+            )
+
+
+def _ratings_of(dimension: str, result: Mapping[str, Mapping[str, int | None]]) -> Iterator[tuple[str, int]]:
+    for file, ratings_of_file in result.items():
+        if (rating := ratings_of_file.get(dimension)) is not None:
+            yield file, rating
+
 
 class Verdict(SchemeType):
     annotation_type = "code_review_verdict"
@@ -257,6 +299,22 @@ class Verdict(SchemeType):
             for option in scheme.verdict.options
         )
         yield Distribution("Verdicts", "annotations", with_unknown(options, found))
+
+    @classmethod
+    def comparisons(cls, scheme: VerdictScheme) -> Iterator[Comparison]:
+        yield ValueComparison(
+            "decision",
+            "Verdict",
+            "traces",
+            _decision,
+            ("alpha_nominal", "gwet_ac1", "fleiss_kappa", "percent"),
+            tuple(option.value for option in scheme.verdict.options),
+        )
+
+
+def _decision(result: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if decision := result.get("decision"):
+        yield "", decision
 
 
 def _counted(number: int, noun: str) -> str:

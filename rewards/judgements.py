@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -24,6 +24,11 @@ def decided(score: float | None, threshold: float = THRESHOLD) -> int | None:
     return 1 if score > threshold else -1
 
 
+def first_error_in(labels: Sequence[float | None]) -> int | None:
+    """The first step that is not correct; None where there is none."""
+    return next((at for at, label in enumerate(labels) if decided(label) == -1), None)
+
+
 class MalformedRewardsError(ValueError):
     """A record's process rewards are not as the documentation has them; the sentence says where in the record."""
 
@@ -42,7 +47,7 @@ class Judgement:
     @cached_property
     def first_error(self) -> int | None:
         """The first step that is not correct; None where no error was found."""
-        return next((at for at, label in enumerate(self.labels) if decided(label) == -1), None)
+        return first_error_in(self.labels)
 
     @property
     def correct_prefix(self) -> int:

@@ -13,7 +13,8 @@ from accounts.configuration.answers import Gap
 from accounts.configuration.distributions import Distribution
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
-from rewards import counting, first_error, per_step
+from potato.statistics.agreement.comparisons import Comparison
+from rewards import comparing, counting, first_error, per_step
 from rewards.configuration import ProcessRewardScheme
 from traces.changes.places import Evidence
 
@@ -119,3 +120,7 @@ class ProcessReward(SchemeType):
         cls, counts: Mapping[str, Mapping[str, int]], scheme: ProcessRewardScheme
     ) -> Iterator[Distribution]:
         return counting.distributions_of(counts, scheme)
+
+    @classmethod
+    def comparisons(cls, scheme: ProcessRewardScheme) -> Iterator[Comparison]:
+        return comparing.comparisons_of(scheme)

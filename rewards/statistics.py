@@ -12,6 +12,7 @@ from itertools import combinations
 from math import nan
 from typing import Any, Self, TypedDict
 
+from potato.statistics.agreement.comparisons import same_error
 from rewards.judgements import PARTS, Judgement, judgements
 
 
@@ -124,11 +125,5 @@ def _mean(total: float, number: int) -> float:
 
 def _agreement(errors: Sequence[int | None], distance: int) -> float:
     """The share of the pairs that are at most so many steps apart."""
-    agreed = [_agree(first, second, distance) for first, second in combinations(errors, 2)]
+    agreed = [same_error(first, second, distance) for first, second in combinations(errors, 2)]
     return sum(agreed) / len(agreed)
-
-
-def _agree(first: int | None, second: int | None, distance: int) -> bool:
-    if first is None or second is None:
-        return first is second
-    return abs(first - second) <= distance

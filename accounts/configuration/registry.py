@@ -19,6 +19,7 @@ from accounts.configuration.blocks import Block, Description, Name
 from accounts.configuration.distributions import Distribution
 from accounts.configuration.stripping import Stripped
 from accounts.configuration.wording import did_you_mean, listed, nearest, quoted
+from potato.statistics.agreement.comparisons import Comparison
 
 ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]
@@ -125,6 +126,12 @@ class SchemeType:
     @classmethod
     def distributions(cls, counts: Mapping[str, Mapping[str, int]], scheme: Any) -> Iterator[Distribution]:
         """How often what `choices` names was chosen, by question and value, in the order of the configuration."""
+        yield from ()
+
+    @classmethod
+    def comparisons(cls, scheme: Any) -> Iterator[Comparison]:
+        """What of the scheme's part of a record annotators can agree on, each with a name of its own; none where their
+        results cannot be compared. Its `read` is asked only for what is not malformed."""
         yield from ()
 
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from potato.statistics.agreement.coefficients import krippendorff_alpha
 from potato.statistics.agreement.comments import (
-    PlacedComment,
     comment_agreement,
     lines_between,
     match_comments,
     matched_values,
 )
+from potato.statistics.agreement.comparisons import PlacedComment
 from potato.statistics.agreement.first_errors import first_error_agreement, first_error_distances
 from potato.statistics.agreement.judged import Choices
 from rewards.statistics import process_reward_stats

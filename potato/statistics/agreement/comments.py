@@ -15,23 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from potato.statistics.agreement.comparisons import PlacedComment
 from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
 from potato.statistics.agreement.judged import Judged
 
 TOLERANCE = 3
 """Lines between two comments that may still mean the same place."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedComment:
-    """A comment as its place: lines `first` to `last` (both included) on one side of a file."""
-
-    file: str
-    side: str
-    first: int
-    last: int
-    category: str | None = None
-    severity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

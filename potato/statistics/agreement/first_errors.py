@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from potato.statistics.agreement.comparisons import same_error
 from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
 
 FirstErrors = Mapping[Any, Iterable[int | None]]
@@ -28,7 +29,7 @@ def first_error_agreement(traces: FirstErrors, within: int = 0, *, samples: int 
         pairs = list(combinations(errors, 2))
         if pairs:
             pairs_counted += len(pairs)
-            rows.append((sum(agree(first, second, within) for first, second in pairs) / len(pairs), 1.0))
+            rows.append((sum(same_error(first, second, within) for first, second in pairs) / len(pairs), 1.0))
     sums = np.array(rows, dtype=np.float64).reshape(-1, 2)
     basis = Basis(len(rows), len(rows), pairs_counted)
     return estimate(sums, share, basis, "", samples=samples, seed=seed)
@@ -44,10 +45,3 @@ def first_error_distances(traces: FirstErrors) -> dict[int | None, int]:
             else:
                 distances[abs(first - second)] += 1
     return dict(sorted(distances.items(), key=lambda item: (item[0] is None, item[0] or 0)))
-
-
-def agree(first: int | None, second: int | None, within: int) -> bool:
-    """Whether two annotators mean the same first error, give or take so many steps."""
-    if first is None or second is None:
-        return first is second
-    return abs(first - second) <= within

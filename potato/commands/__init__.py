@@ -1,0 +1,1 @@
+"""What can be done from files on a command line, without a database."""

@@ -1,0 +1,30 @@
+"""A chance-corrected coefficient in one word.
+
+The line at 0.67 is Krippendorff's, below which he advises to draw no conclusion, not even a tentative one (Content
+Analysis, 2004, chapter 11), and 0.8 is his for reliable data; the steps below are our choice.
+"""
+
+from __future__ import annotations
+
+from potato.statistics.agreement.estimates import Estimate
+
+CHANCE_CORRECTED = (
+    "alpha_nominal", "alpha_ordinal", "alpha_interval", "fleiss_kappa", "gwet_ac1", "icc",
+    "category_alpha_nominal", "severity_alpha_ordinal",
+)  # fmt: skip
+
+_UP_TO = ((0.2, "none"), (0.4, "poor"), (0.5, "weak"), (0.67, "moderate"), (0.8, "good"))
+
+
+def in_words(estimate: Estimate) -> str:
+    """none, poor, weak, moderate, good or very good; "not defined" without a value.
+
+    Where few traces were judged twice the word is that of the interval's lower end: chance must not sound like
+    agreement.
+    """
+    if estimate.value is None:
+        return "not defined"
+    value = estimate.value
+    if estimate.has_few_traces and estimate.low is not None:
+        value = estimate.low
+    return next((word for bound, word in _UP_TO if value < bound), "very good")
