@@ -165,6 +165,7 @@ class _Work:
             "bytes": export.bytes,
             "sha256": export.sha256,
             "left_out": format.left_out,
+            "counts": format.counts,
             "remarks": format.remarks(),
             "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in export.parts],
         }

@@ -59,6 +59,7 @@ class Manifest:
     bytes: int
     sha256: str
     left_out: dict[str, int]
+    counts: dict[str, int]
     remarks: list[str]
 
     def as_json(self) -> dict[str, Any]:
@@ -118,6 +119,7 @@ def manifest_of(format: Format, digest: Digest) -> Manifest:
         bytes=digest.size,
         sha256=digest.sha256,
         left_out=format.left_out,
+        counts=format.counts,
         remarks=format.remarks(),
     )
 

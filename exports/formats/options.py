@@ -66,9 +66,8 @@ def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOpt
     for format_name, format in formats.items():
         for name, field in format.options.model_fields.items():
             extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-            new = KnownOption(
-                field.description or name, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME))
-            )
+            described = " ".join((field.description or name).split())
+            new = KnownOption(described, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME)))
             before = found.get(name, new)
             # Of an option that some formats restrict, the words that name all its values.
             told = max(before.description, new.description, key=len)

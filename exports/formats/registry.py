@@ -71,6 +71,12 @@ class Format:
         counts: dict[str, int] = self.state.get("left_out", {})
         return counts
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of the rows are of which kind, by the kind's short name."""
+        counts: dict[str, int] = self.state.get("counts", {})
+        return counts
+
     def remarks(self) -> list[str]:
         """What a person should know about the file that was written, in sentences."""
         return []
@@ -122,6 +128,11 @@ class Format:
         counts = self.state.setdefault("left_out", {})
         counts[reason] = counts.get(reason, 0) + many
         return b""
+
+    def count(self, kind: str) -> None:
+        """Count a row of that kind."""
+        counts = self.state.setdefault("counts", {})
+        counts[kind] = counts.get(kind, 0) + 1
 
     def nothing(self) -> str:
         """Why there is no row, as a sentence."""

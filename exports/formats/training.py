@@ -39,7 +39,12 @@ class Rewards:
 
     @property
     def is_rated(self) -> bool:
-        return any(score is not None for score in self.scores)
+        return self.rated > 0
+
+    @property
+    def rated(self) -> int:
+        """How many steps are rated. One that is worth 0 is."""
+        return sum(score is not None for score in self.scores)
 
     @property
     def total(self) -> Decimal:
@@ -50,8 +55,13 @@ class Rewards:
         """Each step as 1 or -1; None where nothing is to be learned from it, as it is not rated or neutral."""
         return [None if at in self.neutral else decided(score, threshold) for at, score in enumerate(self.scores)]
 
+    def first_error(self, threshold: float = THRESHOLD) -> int | None:
+        """The first wrong step; None where no error was found."""
+        steps = self.decided(threshold)
+        return steps.index(-1) if -1 in steps else None
+
     def found_no_error(self, threshold: float = THRESHOLD) -> bool:
-        return -1 not in self.decided(threshold)
+        return self.first_error(threshold) is None
 
 
 class TrainingFormat(Format):

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from exports.command import main
 from traces.converters.native import run_as_native
 from traces.runs import AgentRun
@@ -50,6 +52,15 @@ def exported(source: Path, format: str, suffix: str = "", *flags: str) -> bytes:
     output = source.parent / f"written-{format}{suffix}"
     assert main(["-i", str(source), "-f", format, "-o", str(output), *flags]) == 0
     return output.read_bytes()
+
+
+def refused(capsys: pytest.CaptureFixture[str], source: Path, format: str, *flags: str, suffix: str = "") -> str:
+    """What the command says, which writes no file."""
+    with pytest.raises(SystemExit) as ended:
+        exported(source, format, suffix, *flags)
+    assert ended.value.code in (1, 2)
+    assert not (source.parent / f"written-{format}{suffix}").exists()
+    return capsys.readouterr().err
 
 
 def json_lines(data: bytes) -> list[Any]:

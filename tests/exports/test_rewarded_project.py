@@ -51,10 +51,13 @@ EXPORTS: list[tuple[str, str, dict[str, str]]] = [
     ("prm", ".jsonl", {"resolve": "majority", "step_text": "full", "threshold": "0.3"}),
     ("prm", ".jsonl", {"resolve": "latest"}),
     ("dpo", ".jsonl", {"min_score_gap": "0.5"}),
+    ("dpo", ".jsonl", {"score": "mean", "pairs": "within"}),
     ("dpo", ".jsonl", {"pairs": "corrections", "prompt_style": "messages"}),
     ("swebench", ".zip", {}),
     ("swebench", ".json", {"model": "model-a", "resolved": "approve,comment_only"}),
 ]
+TOLD = ("rows", "left_out", "counts", "remarks", "options")
+"""What every manifest says alike."""
 SAID: dict[str, list[list[str | None]]] = {
     "alpha": [["correct", "correct", "recovery"], ["correct", None, "incorrect"]],
     "beta": [["incorrect", "correct", "incorrect"], ["correct", "partially_correct", "recovery"]],
@@ -109,6 +112,10 @@ def judge(world: World, project: Project, person: User, place: int) -> None:
             "verdict": {"decision": VERDICTS.get(name, "approve")},
         }
         hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=answers)
+
+
+def is_of_pairs(format: str, options: dict[str, str]) -> bool:
+    return format == "dpo" and options.get("pairs") != "corrections"
 
 
 def flags(options: dict[str, str]) -> list[str]:
@@ -166,7 +173,8 @@ def test_every_door_writes_the_same_bytes(
     for format, suffix, options in EXPORTS:
         expected = commanded(tmp_path, format, suffix, options)
         offline = tmp_path / f"offline{suffix}"
-        assert main(["-i", str(archive), "-f", format, "-o", str(offline), *flags(options)]) == 0
+        more = ["--manifest", str(tmp_path / "manifest.json"), *flags(options)]
+        assert main(["-i", str(archive), "-f", format, "-o", str(offline), *more]) == 0
         assert offline.read_bytes() == expected
         again = tmp_path / f"again{suffix}"
         call_command("export", "-i", str(archive), "-f", format, "-o", str(again), *flags(options))
@@ -183,10 +191,9 @@ def test_every_door_writes_the_same_bytes(
         assert content(by_api) == expected
         assert (by_api.sha256, by_api.bytes) == (hashlib.sha256(expected).hexdigest(), len(expected))
         assert by_api.file_name.endswith(suffix)
-        assert {name: by_api.manifest[name] for name in ("rows", "left_out")} == {
-            "rows": by_api.rows,
-            "left_out": by_api.manifest["left_out"],
-        }
+        told = json.loads((tmp_path / "manifest.json").read_text())
+        assert {name: by_api.manifest[name] for name in TOLD} == {name: told[name] for name in TOLD}
+        assert told["counts"] == ({"pairs_within": told["rows"]} if is_of_pairs(format, options) else {})
 
         sent = {f"{format}.{name}": value for name, value in given.items()} | {"format": format}
         assert alice.post(f"/o/acme/p/{project.slug}/exports/", sent).status_code == 302

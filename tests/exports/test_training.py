@@ -1,16 +1,13 @@
-"""What `prm` and `dpo` write: rows that trainers take, of every step, and of the runs of one task alone."""
+"""What `prm` writes: rows that trainers take, of every step; and what the formats for training refuse."""
 
 import json
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.exports.files import exported, folder, json_lines, without_django
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
+from tests.exports.files import exported, folder, json_lines, refused, without_django
+from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, record
 
 FIRST = 'Search first, alpha\nsearch({"query": "Tokyo", "deep": true})\nread({"path": "a.py"})'
 MENDED = HOSTILE.replace("\udcff", "\ufffd")
@@ -19,15 +16,6 @@ MENDED = HOSTILE.replace("\udcff", "\ufffd")
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     return folder(tmp_path / "output", RECORDS, *RUNS)
-
-
-def refused(capsys: pytest.CaptureFixture[str], source: Path, format: str, *flags: str, suffix: str = "") -> str:
-    """What the command says, which writes no file."""
-    with pytest.raises(SystemExit) as ended:
-        exported(source, format, suffix, *flags)
-    assert ended.value.code in (1, 2)
-    assert not (source.parent / f"written-{format}{suffix}").exists()
-    return capsys.readouterr().err
 
 
 # --- prm ---
@@ -176,103 +164,16 @@ def test_the_spec_s_commands_run_without_django(source: Path) -> None:
         assert (done.returncode, (source.parent / name).stat().st_size > 0) == (0, True), done.stderr
 
 
-# --- dpo ---
-
-
-def pairs(rows: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    return [(row["chosen_annotator"], row["chosen_trace_id"], row["rejected_trace_id"]) for row in rows]
-
-
-def test_pairs_are_between_runs_of_one_task_by_one_annotator(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json_lines(exported(source, "dpo", ".jsonl"))
-    assert pairs(rows) == [
-        ("ann", "alpha", "beta"),
-        ("ann", "gamma", "beta"),
-        ("bob", "beta", "alpha"),
-        ("ann", "delta", "empty"),
-        ("ann", "delta", "talk"),
-    ]
-    said = capsys.readouterr().err
-    assert "Left out: 2 ties, 1 without task." in said
-    assert "--prompt-style messages" in said
-    assert [(row["margin"], row["chosen_score"], row["rejected_score"]) for row in rows[:3]] == [
-        (3.0, 3.0, 0.0),
-        (3.0, 3.0, 0.0),
-        (1.75, 0.75, -1.0),
-    ]
-
-
-def test_a_pair_is_the_documented_row_with_its_scores_beside_it(source: Path) -> None:
-    row = json_lines(exported(source, "dpo", ".jsonl"))[0]
-    assert list(row)[:3] == ["prompt", "chosen", "rejected"]
-    assert row["prompt"] == "Fix the parser"
-    assert row["chosen"] == [{"role": "assistant", "content": text} for text in (FIRST, MENDED, "alpha goes on 2")]
-    assert [message["content"] for message in row["rejected"]][2] == "beta goes on 2"
-    assert not row.keys() & {"completion", "messages"}
-
-
-def test_the_gap_and_the_manifest_say_what_was_left_out(source: Path) -> None:
-    manifest = source.parent / "manifest.json"
-    flags = ("--min-score-gap", "2", "--manifest", str(manifest))
-    assert pairs(json_lines(exported(source, "dpo", ".jsonl", *flags))) == [
-        ("ann", "alpha", "beta"),
-        ("ann", "gamma", "beta"),
-    ]
-    said = json.loads(manifest.read_text())
-    assert said["left_out"] == {"ties": 2, "under_the_gap": 3, "without_task": 1}
-    assert (said["options"]["resolve"], said["options"]["min_score_gap"]) == ("all", 2.0)
-
-
-def test_prompts_are_messages_where_trainers_want_them(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for row in json_lines(exported(source, "dpo", ".jsonl", "--prompt-style", "messages")):
-        assert row["prompt"] == [{"role": "user", "content": row["prompt"][0]["content"]}]
-        for side in ("chosen", "rejected"):
-            assert {tuple(message) for message in row[side]} == {("role", "content")}
-            assert {message["role"] for message in row[side]} == {"assistant"}
-        json.dumps(row, ensure_ascii=False).encode("utf-8")
-    assert "--prompt-style" not in capsys.readouterr().err
-
-
-def test_corrections_are_a_file_of_their_own(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json_lines(exported(source, "dpo", ".jsonl", "--pairs", "corrections"))
-    assert [(row["trace_id"], row["step"], row["annotator"]) for row in rows] == [
-        ("alpha", 1, "cyd"),
-        ("beta", 2, "bob"),
-    ]
-    assert rows[0]["prompt"] == f"Fix the parser\n\n{FIRST}"
-    assert rows[0]["chosen"] == [{"role": "assistant", "content": "Look at the file"}]
-    assert rows[0]["rejected"] == [{"role": "assistant", "content": MENDED}]
-    told = json_lines(exported(source, "dpo", ".jsonl", "--pairs", "corrections", "--prompt-style", "messages"))[1]
-    assert [message["role"] for message in told["prompt"]] == ["user", "assistant", "assistant"]
-    (source.parent / "written-dpo.jsonl").unlink()
-    assert "a correction has no score" in refused(
-        capsys, source, "dpo", "--pairs", "corrections", "--min-score-gap", "1", suffix=".jsonl"
-    )
-
-
-def test_an_adjudicated_judgement_takes_the_place_of_an_annotator_s_own(tmp_path: Path) -> None:
-    final = [
-        record("alpha", "zoe", first_error(0), kind="adjudication"),
-        record("gamma", "zoe", first_error(1), kind="adjudication"),
-    ]
-    source = folder(tmp_path / "output", [*RECORDS, *final], *RUNS)
-    rows = json_lines(exported(source, "dpo", ".jsonl"))
-    found = [(row["chosen_trace_id"], row["rejected_trace_id"], row["margin"]) for row in rows]
-    # zoe's scores are alpha -3, gamma -1; ann has beta 0 and bob has beta 0.75, who did not judge gamma.
-    assert found[:4] == [
-        ("gamma", "alpha", 2.0),
-        ("beta", "alpha", 3.0),
-        ("beta", "gamma", 1.0),
-        ("beta", "alpha", 3.75),
-    ]
-    adjudicated = json_lines(exported(source, "dpo", ".jsonl", "--resolve", "adjudicated"))
-    assert pairs(adjudicated) == [("zoe", "gamma", "alpha")]
+# --- options ---
 
 
 @pytest.mark.parametrize(("format", "flags", "says"), [
     ("dpo", ("--resolve", "majority"), "it exists for code_review_verdicts, swebench and prm"),
     ("dpo", ("--min-score-gap", "-1"), "min_score_gap: Input should be greater than or equal to 0"),
     ("dpo", ("--min-score-gap", "nan"), "min_score_gap: Input should be a finite number"),
+    ("dpo", ("--score", "median"), "score: Input should be 'sum' or 'mean'"),
+    ("dpo", ("--pairs", "across"), "pairs: Input should be 'traces', 'within' or 'corrections'"),
+    ("prm", ("--score", "mean"), "score is not an option of this format."),
     ("dpo", ("--prompt-style", "chat"), "prompt_style: Input should be 'text' or 'messages'"),
     ("dpo", ("--threshold", "0"), "threshold is not an option of this format."),
     ("prm", ("--threshold", "much"), "threshold: Input should be a valid number"),
@@ -283,35 +184,3 @@ def test_options_are_refused_with_a_sentence(
     source: Path, capsys: pytest.CaptureFixture[str], format: str, flags: tuple[str, ...], says: str
 ) -> None:
     assert says in refused(capsys, source, format, *flags)
-
-
-SCORES = st.sampled_from([1.0, 0.5, 0.25, 0.1, -0.5, -1.0])
-JUDGED = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from("abc"), st.tuples(SCORES, SCORES, SCORES)),
-    min_size=2,
-    max_size=12,
-    unique_by=lambda one: one[:2],
-)
-
-
-@given(judged=JUDGED, gap=st.sampled_from([0.0, 0.5, 1.25]))
-def test_pairs_equal_those_of_a_second_implementation(
-    tmp_path_factory: pytest.TempPathFactory, judged: list[tuple[int, str, tuple[float, float, float]]], gap: float
-) -> None:
-    tasks = [number % 2 for number in range(6)]
-    runs = [run(f"t{number}", task=f"task {task}") for number, task in enumerate(tasks)]
-    records = [record(f"t{number}", who, per_step(*scores)) for number, who, scores in judged]
-    source = folder(tmp_path_factory.mktemp("pairs") / "output", records, *runs)
-    expected = set()
-    for one, other in combinations(judged, 2):
-        margin = round(sum(one[2]) - sum(other[2]), 6)
-        if one[1] == other[1] and tasks[one[0]] == tasks[other[0]] and margin and abs(margin) >= gap:
-            better, worse = (one, other) if margin > 0 else (other, one)
-            expected.add((one[1], f"t{better[0]}", f"t{worse[0]}", abs(margin)))
-    if not expected:
-        with pytest.raises(SystemExit):
-            exported(source, "dpo", ".jsonl", "--min-score-gap", str(gap))
-        return
-    rows = json_lines(exported(source, "dpo", ".jsonl", "--min-score-gap", str(gap)))
-    assert {(*pair, row["margin"]) for pair, row in zip(pairs(rows), rows, strict=True)} == expected
-    assert len(rows) == len(expected)
