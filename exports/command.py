@@ -16,7 +16,7 @@ from exports.formats.archive import Archive
 from exports.formats.options import KnownOption, Options, known_options, read_options
 from exports.formats.records import Refusal, Source
 from exports.formats.registry import Format, format_named, formats
-from exports.writing import left_out_of, write_export, write_folder
+from exports.writing import ARCHIVE_FILES, files_written, left_out_of, write_export, write_folder
 
 
 class UsageError(Refusal):
@@ -88,6 +88,38 @@ def read_request(given: Mapping[str, Any]) -> Request:
     return Request(format, options, output, folder, given["manifest"])
 
 
+def refuse_own_input(request: Request, input: Path | None, configuration: Path | None) -> None:
+    """Raises Refusal where the export would write over what it is read from; to be asked before anything is read."""
+    read = [] if configuration is None else [configuration]
+    if input is not None:
+        read += [input / name for name in ARCHIVE_FILES] if input.is_dir() else [input]
+    output = request.folder or request.output
+    assert output is not None  # noqa: S101 - read_request has made sure
+    if input is not None and input.is_dir() and output.resolve() == input.resolve():
+        raise Refusal(f"{output} is the folder that is read. Name another place to write to with -o.")
+    if output.is_dir() and not (request.format.is_archive or request.format.in_folders):
+        example = output / f"{request.format.name}{request.format.suffix}"
+        raise Refusal(f"{output} is a folder. Name a file with -o, such as {example}.")
+    written = files_written(request.format, output)
+    for path in (*written, *([request.manifest] if request.manifest else [])):
+        for source in read:
+            if _is_same(path, source):
+                raise Refusal(
+                    f"{path} is one of the files that are read, and would be written over. Name another place to write "
+                    "to."
+                )
+    if request.manifest is not None and any(_is_same(request.manifest, path) for path in written):
+        raise Refusal(f"{request.manifest} is where the export goes. Name another file for the manifest.")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether both are one file, by whatever way, or would be."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()
+
+
 def _flags() -> dict[str, KnownOption]:
     """The options that have a flag."""
     return {name: option for name, option in known_options(formats()).items() if not option.is_in_file_name}
@@ -142,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(parser.parse_args(arguments))
     try:
         request = read_request(given)
+        refuse_own_input(request, given["input"], given["config"])
         with Folder(given["input"], given["config"]) as folder:
             said, remarks = export(request, folder)
         print(said)

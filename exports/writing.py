@@ -10,8 +10,8 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import repeat
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,7 @@ SCHEMA_VERSION = 1
 # Fast, and nearly as small: an archive of a large project is packed by one worker within one part of its job.
 COMPRESSION_LEVEL = 1
 BLOCK_BYTES = 2**18
+ARCHIVE_FILES = (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS, MANIFEST)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """ZIPs of the same content have the same bytes."""
 
@@ -144,15 +145,18 @@ def options_of(format: Format) -> dict[str, Any]:
 
 
 def write_export(format: Format, source: Source, path: Path) -> Manifest:
-    """Write the export to the path; an archive is a ZIP where the path ends so, else a folder.
+    """Write the export to the path. An archive is a ZIP where the path ends so, else a folder; where the path is a
+    folder, a format of several files writes them into it.
 
     Missing folders are made. Raises Refusal, and leaves no file, where nothing is selected.
     """
     demand_traces(format, source)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if format.in_folders and names_folder(path):
+        return _write_files(format, source, path)
     if not format.is_archive:
         return _write_file(format, source, path)
-    if path.suffix.lower() != ".zip":
+    if path.is_dir() or path.suffix.lower() != ".zip":
         return write_folder(format, source, path)
     digest = Digest()
     with _beside(path) as file:
@@ -163,25 +167,75 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
     return manifest_of(format, digest)
 
 
+def names_folder(path: Path) -> bool:
+    """Whether a path to write to is a folder: one that is there, or a name without a suffix."""
+    return path.is_dir() or not path.suffix
+
+
+def files_written(format: type[Format], path: Path) -> list[Path]:
+    """The files that an export to the path may write, where that is known before."""
+    if format.is_archive and (path.is_dir() or path.suffix.lower() != ".zip"):
+        return [path / name for name in ARCHIVE_FILES]
+    if format.in_folders and names_folder(path):
+        return []
+    return [path]
+
+
 def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
-    """Write an archive as a folder of files. One that an earlier archive left there, and this one has not, goes.
+    """Write an archive as a folder of files, without those of an earlier archive that this one has not.
 
     The manifest's size and hash are those of its annotations.
     """
+    contents = write_into(folder, format, archive_members(format, source), MANIFEST)
+    manifest = manifest_of(format, contents[ANNOTATIONS])
+    others = [name for name in ARCHIVE_FILES if name not in {*contents, MANIFEST} and (folder / name).exists()]
+    said = (
+        f"{folder / name} is not of this export and was left; who reads the folder reads it too." for name in others
+    )
+    return replace(manifest, remarks=[*manifest.remarks, *said])
+
+
+def write_into(
+    folder: Path, format: Format, members: Iterable[tuple[str, Iterable[bytes]]], manifest: str
+) -> dict[str, Digest]:
+    """Write files into a folder, with a manifest of that name; answers what was written.
+
+    What an earlier export of this format wrote there and this one does not goes; a file that somebody else wrote, or
+    changed since, stays.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".archive-", dir=folder) as unfinished:
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as unfinished:
         contents: dict[str, Digest] = {}
-        for name, pieces in archive_members(format, source):
+        for name, pieces in members:
             digest = contents[name] = Digest()
             with (Path(unfinished) / name).open("wb") as file:
                 file.writelines(digest.passing(pieces))
-        (Path(unfinished) / MANIFEST).write_bytes(archive_manifest(format, contents))
-        for name in (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS, MANIFEST):
-            if (Path(unfinished) / name).exists():
-                (Path(unfinished) / name).replace(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-    return manifest_of(format, contents[ANNOTATIONS])
+        (Path(unfinished) / manifest).write_bytes(archive_manifest(format, contents))
+        for name in _written_before(folder, format, manifest) - contents.keys():
+            (folder / name).unlink()
+        for name in (*contents, manifest):
+            (Path(unfinished) / name).replace(folder / name)
+    return contents
+
+
+def _written_before(folder: Path, format: Format, manifest: str) -> set[str]:
+    """The files that the manifest in the folder says were written by this format, as far as they are still the same."""
+    try:
+        known = json.loads((folder / manifest).read_bytes())
+        files = known["files"] if known["format"] == format.name else {}
+        hashes = {name: entry["sha256"] for name, entry in files.items() if Path(name).name == name}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        # There is none, or somebody else's.
+        return set()
+    return {name for name, sha256 in hashes.items() if _sha256_of(folder / name) == sha256}
+
+
+def _sha256_of(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -248,6 +302,21 @@ def _entry(name: str) -> zipfile.ZipInfo:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o600 << 16
     return entry
+
+
+def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
+    """The files of a format that writes several. The manifest's size and hash are those of all in their order."""
+    digest = Digest()
+    with tempfile.TemporaryFile(dir=folder.parent) as body:
+        body.writelines(body_of(format, source))
+        body.seek(0)
+        with noted(_blocks(body), folder.parent) as found:
+            members = ((name, digest.passing(in_blocks(pieces))) for name, pieces in format.files(found))
+            # Where there is nothing, not even the folder is made.
+            first = next(members, None)
+            demand_rows(format)
+            write_into(folder, format, chain([first] if first else [], members), f"{format.name}.{MANIFEST}")
+    return manifest_of(format, digest)
 
 
 def _write_file(format: Format, source: Source, path: Path) -> Manifest:

@@ -39,6 +39,9 @@ class Format:
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
 
+    in_folders: ClassVar[bool] = False
+    """Whether a command may be given a folder to write several files into, which `files` then names."""
+
     needs_traces: ClassVar[bool] = False
     """Whether there is no export without the traces."""
 
@@ -121,6 +124,10 @@ class Format:
 
     def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The files of the ZIP out of the notes, each to be written before the next is asked for."""
+        raise NotImplementedError
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The files of a folder out of the notes, each to be written before the next is asked for."""
         raise NotImplementedError
 
     def leave_out(self, reason: str, many: int = 1) -> bytes:

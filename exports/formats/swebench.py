@@ -16,7 +16,7 @@ from exports.formats.notes import Note, Notes, note_line
 from exports.formats.options import IN_FILE_NAME, SelectionOptions
 from exports.formats.records import UNKNOWN, Record, Refusal, Resolve, TraceFacts, json_text, part_of
 from exports.formats.registry import Format
-from exports.formats.swebench_files import Judged, Outcome, instances_of, members_of, report_of
+from exports.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
 from exports.formats.training import TYPE as PROCESS_REWARD
 from exports.formats.training import rewards_of
 from review.configuration import VerdictScheme
@@ -71,7 +71,8 @@ class SweBench(Format):
     verdict a run is resolved when its process rewards have no wrong step. A tie is unresolved.
 
     The JSON is the run report of one model (`schema_version` 2), and beside its keys `instances`: instance_id,
-    model_name_or_path, model_patch, resolved. The ZIP has `predictions/<model>.jsonl`,
+    model_name_or_path, model_patch, resolved. Where -o names a folder, it gets one such file for each model,
+    `<model>.human.json`. The ZIP has `predictions/<model>.jsonl`,
     `logs/run_evaluation/human/<model>/<instance>/report.json`, `<model>.human.json` (the run report),
     `dataset.jsonl`, `human_judgments.jsonl` and `README.md`; a slash in a model's name is `__` in file names.
 
@@ -86,6 +87,7 @@ class SweBench(Format):
     needs = frozenset({"run"})
     needs_traces = True
     gathers = True
+    in_folders = True
     annotation_types = frozenset({VERDICT, PROCESS_REWARD})
 
     @property
@@ -99,9 +101,14 @@ class SweBench(Format):
 
     @classmethod
     def options_by(cls, path: Path) -> dict[str, Any]:
+        if path.is_dir() or not path.suffix:
+            return {"container": "json"}
         container = path.suffix.lower().removeprefix(".")
         if container not in ("json", "zip"):
-            raise Refusal(f"{path.name} must end in .json (the run report of one model) or in .zip (everything).")
+            raise Refusal(
+                f"{path.name} must end in .json (the run report of one model) or in .zip (everything), or be a folder "
+                "(the run report of each model)."
+            )
         return {"container": container}
 
     def start(self) -> dict[str, Any]:
@@ -142,28 +149,35 @@ class SweBench(Format):
 
     def gathered(self, notes: Notes) -> Iterator[bytes]:
         judged = self._outcomes(notes)
-        models = sorted({one.model for one in judged})
+        models = _models(judged)
         if len(models) > 1:
             raise Refusal(
                 f"A run report is of one model, and there are {len(models)}: {', '.join(models[:10])}. "
-                "Choose one with --model, or export a ZIP."
+                "Choose one with --model, export a ZIP, or give the command a folder, with -o, for a file of each."
             )
-        report = report_of(judged, models[0]) if models else {}
+        if models:
+            yield from self._report(judged, models[0], notes)
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        judged = self._outcomes(notes)
+        _demand_own_names(judged)
+        for model in _models(judged):
+            yield f"{folder_of(model)}.{RUN}.json", self._report(judged, model, notes)
+
+    def _report(self, judged: Sequence[Judged], model: str, notes: Notes) -> Iterator[bytes]:
+        """The run report of that model, with its instances beside SWE-bench's keys."""
+        report = report_of(judged, model)
         text = json.dumps(report, indent=4).removesuffix("\n}")
         yield text.encode("ascii")
         yield b',\n    "instances": ['
-        for place, instance in enumerate(instances_of(judged, notes)):
+        own = [one for one in judged if one.model == model]
+        for place, instance in enumerate(instances_of(own, notes)):
             yield (b"," if place else b"") + f"\n        {json_text(instance)}".encode("ascii")
         yield b"\n    ]\n}\n"
 
     def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
         judged = self._outcomes(notes)
-        folders = Counter(one.folder.casefold() for one in {one.model: one for one in judged}.values())
-        for one in judged:
-            if folders[one.folder.casefold()] > 1:
-                raise Refusal(
-                    f"{one.model} and another model have one folder in SWE-bench's files. Choose one with --model."
-                )
+        _demand_own_names(judged)
         yield from members_of(judged, notes, {"resolve": self.resolve, "resolved": self._resolved()})
 
     def remarks(self) -> list[str]:
@@ -231,6 +245,18 @@ class SweBench(Format):
 def _majority(notes: Sequence[Note]) -> Outcome:
     (first, most), *others = Counter(note.head[3] for note in notes).most_common()
     return "unresolved" if others and others[0][1] == most else first
+
+
+def _models(judged: Iterable[Judged]) -> list[str]:
+    return sorted({one.model for one in judged})
+
+
+def _demand_own_names(judged: Iterable[Judged]) -> None:
+    """Raises Refusal where two models would have one name among the files."""
+    folders = Counter(folder_of(model).casefold() for model in _models(judged))
+    for model in _models(judged):
+        if folders[folder_of(model).casefold()] > 1:
+            raise Refusal(f"{model} and another model have one folder in SWE-bench's files. Choose one with --model.")
 
 
 def _patch(run: AgentRun) -> str:

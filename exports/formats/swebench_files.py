@@ -41,12 +41,13 @@ class Judged:
     notes: Sequence[Note]
 
     @property
-    def folder(self) -> str:
-        return self.model.replace("/", "__")
-
-    @property
     def is_predicted(self) -> bool:
         return self.outcome != "incomplete"
+
+
+def folder_of(model: str) -> str:
+    """The model's name among the files."""
+    return model.replace("/", "__")
 
 
 def report_of(judged: Sequence[Judged], model: str) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def members_of(
     """The files of the ZIP. `judged` is sorted by model."""
     for model, own in groupby(judged, key=lambda one: one.model):
         predicted = [one for one in own if one.is_predicted]
-        folder = model.replace("/", "__")
+        folder = folder_of(model)
         yield f"predictions/{folder}.jsonl", (_line(_prediction(one, notes)) for one in predicted)
         for one in predicted:
             if one.has_patch:

@@ -86,6 +86,34 @@ def test_a_comment_on_the_old_side_has_the_old_text_and_one_between_hunks_has_no
     assert (rows[3]["diff_hunk"], rows[3]["commented_text"]) == (None, None)
 
 
+def test_the_hunk_of_a_comment_on_the_old_side_is_found_by_the_numbers_of_that_side(tmp_path: Path) -> None:
+    """Forty lines were put in at the top, so that line 50 of the old side is line 90 of the new one."""
+    old = numbered(60)
+    new = "".join(f"put in {number}\n" for number in range(40)) + old.replace("line 50\n", "line 50 changed\n")
+    changed = FileOutcome("a.py", "modified", old_text=old, new_text=new)
+    gone = FileOutcome("gone.py", "deleted", old_text="only\nold\n")
+    moved = FileOutcome("to.py", "renamed", old_path="from.py", old_text=old, new_text=old.replace("line 9\n", ""))
+    made = AgentRun("trace_042", "Fix", events=(changed, gone, moved), event_steps=(None,) * 3)
+    comments = [
+        {"file": "a.py", "line_start": 50, "line_end": 50, "comment": "Was right", "side": "old"},
+        {"file": "a.py", "line_start": 90, "line_end": 90, "comment": "Is wrong", "side": "new"},
+        {"file": "a.py", "line_start": 1, "line_end": 1, "comment": "Before what was put in", "side": "old"},
+        {"file": "gone.py", "line_start": 2, "line_end": 2, "comment": "Needed", "side": "old"},
+        {"file": "to.py", "line_start": 9, "line_end": 9, "comment": "Needed too", "side": "old"},
+    ]
+    source = folder(tmp_path / "output", [record(annotations={"inline_comments": comments})], made)
+    rows = json_lines(exported(source, "code_review_comments"))
+    assert [row["commented_text"] for row in rows] == ["line 50", "line 50 changed", "line 1", "old", "line 9"]
+    hunks = [row["diff_hunk"].splitlines()[0].split(" @@")[0] for row in rows]
+    assert hunks == [
+        "@@ -47,7 +87,7",
+        "@@ -47,7 +87,7",
+        "@@ -1,3 +1,43",
+        "@@ -1,2 +0,0",
+        "@@ -6,7 +6,6",
+    ]
+
+
 def test_ratings_are_a_table_cell_by_cell(archive: Path) -> None:
     assert exported(archive, "code_review_file_ratings").decode() == (
         "id,annotator,timestamp,file,operation,correctness,quality\r\n"

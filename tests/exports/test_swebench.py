@@ -3,11 +3,13 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from exports.command import main
 from tests.exports.files import exported, folder, json_lines
 from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, record, run
 
@@ -123,6 +125,62 @@ def test_the_json_is_the_run_report_of_one_model_with_its_instances(source: Path
     assert json.loads(alone["org__model-b.human.json"]) == report
 
 
+def test_an_approved_run_without_a_change_is_an_empty_patch_and_not_resolved(source: Path) -> None:
+    """As SWE-bench counts it: a prediction that was handed in, with nothing to be resolved by."""
+    report = json.loads(exported(source, "swebench", ".json", "--model", "model-a"))
+    assert (report["empty_patch_ids"], report["empty_patch_instances"]) == (["acme__manual-2"], 1)
+    assert "acme__manual-2" not in report["resolved_ids"] + report["unresolved_ids"] + report["completed_ids"]
+    (empty,) = [one for one in report["instances"] if one["instance_id"] == "acme__manual-2"]
+    assert (empty["model_patch"], empty["resolved"]) == ("", False)
+    files = unpacked(exported(source, "swebench", ".zip"))
+    assert "logs/run_evaluation/human/model-a/acme__manual-2/report.json" not in files
+    rows = json_lines(files["human_judgments.jsonl"])
+    assert [row["outcome"] for row in rows if row["instance_id"] == "acme__manual-2"] == ["resolved"], (
+        "what people said"
+    )
+
+
+@pytest.mark.parametrize("patch", [b"", b"\n", b" \n\t\n"])
+def test_a_patch_of_white_space_alone_is_empty(tmp_path: Path, patch: bytes) -> None:
+    runs = [replace(run("one", instance="i", is_changed=False), patch=patch)]
+    source = folder(tmp_path / "output", [record("one", "ann", verdict="approve")], *runs)
+    report = json.loads(exported(source, "swebench", ".json"))
+    assert (report["empty_patch_ids"], report["resolved_ids"]) == (["i"], [])
+    assert report["instances"] == [
+        {"instance_id": "i", "model_name_or_path": "model-a", "model_patch": "", "resolved": False}
+    ]
+
+
+def test_with_several_models_a_folder_gets_the_run_report_of_each(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = source.parent / "results" / "reports"
+    assert main(["-i", str(source), "-f", "swebench", "-o", f"{target}/"]) == 0
+    assert f"{target}: 7 rows of swebench" in capsys.readouterr().out
+    assert sorted(path.name for path in target.iterdir()) == [
+        "model-a.human.json",
+        "org__model-b.human.json",
+        "swebench.manifest.json",
+    ]
+    zipped = unpacked(exported(source, "swebench", ".zip"))
+    for name in ("model-a.human.json", "org__model-b.human.json"):
+        report = json.loads((target / name).read_text())
+        assert {one["model_name_or_path"].replace("/", "__") for one in report.pop("instances")} == {
+            name.removesuffix(".human.json")
+        }
+        assert report == json.loads(zipped[name])
+    flags = ("-i", str(source), "-f", "swebench", "-o", str(target), "--model", "model-a")
+    assert main(flags) == 0
+    assert sorted(path.name for path in target.iterdir()) == ["model-a.human.json", "swebench.manifest.json"]
+
+
+def test_a_folder_that_nothing_is_selected_for_is_not_made(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["-i", str(source), "-f", "swebench", "-o", str(source.parent / "reports"), "--model", "model-z"])
+    assert "is of that model. Nothing was written." in capsys.readouterr().err
+    assert not (source.parent / "reports").exists()
+
+
 def test_a_tie_is_unresolved_and_a_comment_alone_is_neither(tmp_path: Path) -> None:
     votes = {"approve request_changes": "unresolved", "approve approve": "resolved", "comment_only": "incomplete"}
     runs = [run(f"r{number}", instance=f"i{number}") for number in range(len(votes))]
@@ -161,8 +219,12 @@ def test_other_verdicts_need_their_meaning(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("suffix", "flags", "says"),
     [
-        (".json", (), "A run report is of one model, and there are 2: model-a, org/model-b. Choose one with --model"),
-        (".txt", (), "must end in .json (the run report of one model) or in .zip (everything)."),
+        (
+            ".json",
+            (),
+            "there are 2: model-a, org/model-b. Choose one with --model, export a ZIP, or give the command a ",
+        ),
+        (".txt", (), "must end in .json (the run report of one model) or in .zip (everything), or be a folder"),
         (".zip", ("--resolve", "all"), "SWE-bench has one outcome for an instance"),
         (".zip", ("--model", "model-z"), "is of that model. Nothing was written."),
     ],

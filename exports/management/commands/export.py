@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Organisation, Project
-from exports.command import Request, UsageError, add_arguments, export, read_request
+from exports.command import Request, UsageError, add_arguments, export, read_request, refuse_own_input
 from exports.folders import Folder
 from exports.formats.records import Refusal
 from exports.stored import StoredProject
@@ -26,6 +26,7 @@ class Command(BaseCommand):
             raise CommandError("Say what to export: --project ORG/PROJECT, or -i PATH.", returncode=2)
         try:
             request = read_request(options)
+            refuse_own_input(request, path, options["config"])
             if path:
                 with Folder(path, options["config"]) as folder:
                     self._say(*export(request, folder))
