@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from accounts.configuration import ProjectConfiguration
 from accounts.models import Project
 from exports.formats.options import known_options, values_of
-from exports.formats.registry import Format, formats
-from exports.models import Export
+from exports.formats.registry import Format, formats, formats_for
+from exports.models import Export, annotation_types_of
 from jobs.models import OPEN_STATES
 from traces.sources import in_words
 
@@ -77,14 +76,12 @@ def last_exports(project: Project) -> list[Row]:
     return [_row(export) for export in rows.order_by("-requested_at")[:EXPORTS_SHOWN]]
 
 
-def choices_for(configuration: ProjectConfiguration, last: Iterable[Row]) -> list[Choice]:
-    """The formats that are made from schemes of the configuration, or from any."""
-    types = {scheme.annotation_type for scheme in configuration.annotation_schemes}
+def choices_for(project: Project, last: Iterable[Row]) -> list[Choice]:
+    """The formats that the project's schemes can fill, those of earlier versions too. One query."""
     on_their_way = {row.format for row in last if row.is_open}
     return [
         Choice(name, format.label, name in on_their_way, list(_options(format)))
-        for name, format in formats().items()
-        if not format.annotation_types or format.annotation_types & types
+        for name, format in formats_for(annotation_types_of([project])).items()
     ]
 
 

@@ -77,7 +77,7 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
             "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
             "exports": exports,
-            "formats": choices_for(configuration, exports) if configuration and allowed(request, Right.EXPORT) else [],
+            "formats": choices_for(found, exports) if version and allowed(request, Right.EXPORT) else [],
         },
     )
 

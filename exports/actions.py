@@ -11,8 +11,8 @@ from exports import storage
 from exports.exporting import ExportAnnotations
 from exports.formats.options import read_options
 from exports.formats.records import Refusal
-from exports.formats.registry import format_named
-from exports.models import Export
+from exports.formats.registry import demand_schemes, format_named
+from exports.models import Export, annotation_types_of
 from jobs.actions import request_job
 from tenancy import audit
 from tenancy.actor import Actor, acting, current
@@ -27,10 +27,13 @@ class NotExportable(Refused):
 def request_export(*, project: Project, format: str, options: Mapping[str, Any]) -> Export:
     """Ask for an export in the background; its `job` tells how far it is.
 
-    `options` are those of the format, JSON. Raises NotExportable for a format or an option that does not exist.
+    `options` are those of the format, JSON. Raises NotExportable for a format or an option that does not exist, and
+    for a format that no scheme of the project can fill.
     """
     try:
-        chosen = read_options(format_named(format).options, options).model_dump(mode="json")
+        known = format_named(format)
+        chosen = read_options(known.options, options).model_dump(mode="json")
+        demand_schemes(known, annotation_types_of([project]))
     except Refusal as refusal:
         raise NotExportable(refusal.sentence) from None
     with transaction.atomic():

@@ -1,7 +1,7 @@
 """Exports in the admin: ask for one, watch its job, download its file, read its manifest."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.admin import AdminSite, display
@@ -16,31 +16,38 @@ from accounts.models import Project
 from exports.actions import request_export
 from exports.formats.options import known_options, read_options
 from exports.formats.records import Refusal
-from exports.formats.registry import formats
-from exports.models import Export
+from exports.formats.registry import demand_schemes, formats, formats_for
+from exports.models import Export, annotation_types_of
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
 from traces.sources import in_words
 
 
-def _formats() -> list[tuple[str, str]]:
-    return [(name, f"{name}: {format.label}") for name, format in formats().items()]
-
-
 class RequestForm(OrganisationModelForm[Export]):
     """What a person chooses; saving is the action's. Every option of any format has a field, named option_..."""
 
-    format = forms.ChoiceField(choices=_formats)
+    format = forms.ChoiceField()
 
     class Meta:
         model = Export
         fields = ["project", "format"]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "format" in self.fields:
+            # Those that a project of the organisation can fill; whether the chosen one can is seen when it is chosen.
+            offered = formats_for(annotation_types_of(Project.objects.all()))
+            choices = [(name, f"{name}: {format.label}") for name, format in offered.items()]
+            cast(forms.ChoiceField, self.fields["format"]).choices = choices
+
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
-        if (format := formats().get(given.get("format", ""))) is not None:
+        format, project = formats().get(given.get("format", "")), given.get("project")
+        if format is not None:
             try:
                 read_options(format.options, self.chosen())
+                if project is not None:
+                    demand_schemes(format, annotation_types_of([project]))
             except Refusal as refusal:
                 raise ValidationError(refusal.sentence) from None
         return given

@@ -15,7 +15,7 @@ from exports.folders import Folder, read_configuration
 from exports.formats.archive import Archive
 from exports.formats.options import KnownOption, Options, known_options, read_options
 from exports.formats.records import Refusal, Source
-from exports.formats.registry import Format, format_named, formats
+from exports.formats.registry import Format, demand_schemes, format_named, formats
 from exports.writing import ARCHIVE_FILES, files_written, left_out_of, write_export, write_folder
 
 
@@ -144,6 +144,7 @@ def export(request: Request, source: Source) -> tuple[str, list[str]]:
 
     Raises Refusal where nothing can be written.
     """
+    demand_schemes(request.format, source.project.annotation_types)
     format = request.format(source.project, request.options)
     try:
         if request.folder is not None:

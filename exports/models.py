@@ -1,5 +1,6 @@
 """What was exported, or is being exported: a row for each request, which outlives its file."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -8,11 +9,18 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import Project
+from accounts.models import ConfigurationVersion, Project
 from exports.formats.registry import formats
 from jobs.models import JobState
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
+
+
+def annotation_types_of(projects: Iterable[Project]) -> set[str]:
+    """The types of the schemes of every published version of these projects: what can be among their annotations."""
+    versions = ConfigurationVersion.objects.filter(project__in=projects)
+    schemes = versions.values_list("configuration__annotation_schemes", flat=True)
+    return {scheme["annotation_type"] for of_version in schemes for scheme in of_version or ()}
 
 
 class ExportQuerySet(models.QuerySet["Export"]):

@@ -14,6 +14,7 @@ class CodeReview(Format):
     suffix = ".jsonl"
     media_type = "application/jsonl"
     options = RowOptions
+    annotation_types = frozenset({"code_review_comments", "code_review_file_ratings", "code_review_verdict"})
 
     def write(self, record: Record, facts: TraceFacts) -> bytes:
         self.state["rows"] += 1

@@ -105,6 +105,12 @@ class Project:
             return _scheme(self.versions[made_under], annotation_type)
         return _scheme(self.newest, annotation_type)
 
+    @property
+    def annotation_types(self) -> set[str]:
+        """The types of all schemes of every configuration."""
+        configurations = list(self.versions.values()) or [self.default]
+        return {scheme.annotation_type for one in configurations if one for scheme in one.annotation_schemes}
+
     def schemes(self, annotation_type: str) -> Iterator[SchemeConfiguration]:
         """The scheme of that type in every configuration that has one, the newest first."""
         numbers = sorted(self.versions, reverse=True)

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
+from accounts.configuration.wording import listed
 from exports.formats.notes import Notes
 from exports.formats.options import Options
 from exports.formats.records import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
@@ -144,6 +145,27 @@ class Format:
     def nothing(self) -> str:
         """Why there is no row, as a sentence."""
         return "The export selects nothing: there is no annotation. Nothing was written."
+
+
+def formats_for(annotation_types: Collection[str]) -> Mapping[str, type[Format]]:
+    """The installed formats that annotations of these scheme types can fill."""
+    types = frozenset(annotation_types)
+    return {
+        name: format
+        for name, format in formats().items()
+        if not format.annotation_types or format.annotation_types & types
+    }
+
+
+def demand_schemes(format: type[Format], annotation_types: Collection[str]) -> None:
+    """Raises Refusal, with the formats that there are, where no scheme of a project can fill the format."""
+    offered = formats_for(annotation_types)
+    if format.name not in offered:
+        types = listed(sorted(format.annotation_types), "and")
+        raise Refusal(
+            f"{format.name} is made of answers to {types}, and this project has no such scheme. The formats that its "
+            f"schemes fill: {', '.join(offered)}."
+        )
 
 
 @cache

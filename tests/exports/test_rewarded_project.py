@@ -18,17 +18,18 @@ from assignments.actions.submitting import hand_in
 from assignments.models import Assignment
 from exports import storage
 from exports.command import main
+from exports.formats.registry import formats
 from exports.models import Export
 from jobs.runner import run as run_job
 from tenancy.actor import Actor, acting, acting_in
-from tests.exports.files import json_lines
-from tests.exports.rewarded import RUNS
+from tests.exports.files import json_lines, lines
+from tests.exports.rewarded import RUNS, record
 from tests.worlds import World
 from traces.models import ImportedFile, Trace
 from traces.runs import ConversionReport, Converted
 from traces.storing import store_run
 
-CONFIGURATION = {
+CONFIGURATION: dict[str, Any] = {
     "task_name": "Rewards",
     "annotation_schemes": [
         {
@@ -253,7 +254,75 @@ def test_the_page_offers_the_formats_that_the_schemes_fill_with_their_options(pr
         assert f'value="{format}"' in page
     assert 'value="code_review_comments"' not in page
     assert 'name="dpo.min_score_gap" autocomplete="off" type="number" step="any" value="0"' in page
+    assert 'name="dpo.score"' in page
     assert 'name="swebench.container"' in page
+
+
+def test_without_a_scheme_of_review_no_door_offers_reviews(
+    committed_world: World, alice: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world, project = committed_world, committed_world.acme_project
+    rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
+    with acting_in(world.acme, world.alice):
+        publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
+    fit = ["archive", "dpo", "prm", "swebench"]
+    says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
+
+    page = alice.get(f"/o/acme/p/{project.slug}/").content.decode()
+    form = alice.get("/o/acme/admin/exports/export/add/").content.decode()
+    for shown in (page, form):
+        assert [name for name in formats() if f'value="{name}"' in shown] == fit
+
+    asked = {"format": "code_review"}
+    address = f"/o/acme/api/v1/projects/{project.slug}/exports/"
+    answer = alice.post(address, json.dumps(asked), content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "not_exportable")
+    assert says in answer.json()["detail"]
+    assert says in alice.post(f"/o/acme/p/{project.slug}/exports/", asked, follow=True).content.decode()
+    sent = alice.post("/o/acme/admin/exports/export/add/", asked | {"project": project.pk})
+    assert (sent.status_code, "code_review is not one of the available choices" in sent.content.decode()) == (200, True)
+    with acting_in(world.acme):
+        assert not Export.objects.exists()
+
+    with pytest.raises(CommandError) as refused:
+        commanded(tmp_path, "code_review", ".jsonl", {})
+    assert says in str(refused.value)
+    lines(tmp_path / "records.jsonl", [record("alpha", "ann")])
+    (tmp_path / "config.yaml").write_text(json.dumps(rewards))
+    flags = [
+        "-i",
+        str(tmp_path / "records.jsonl"),
+        "--config",
+        str(tmp_path / "config.yaml"),
+        "-o",
+        str(tmp_path / "x"),
+    ]
+    with pytest.raises(SystemExit) as ended:
+        main(["-f", "code_review", *flags])
+    assert ended.value.code == 1
+    assert says in capsys.readouterr().err
+
+
+def test_annotations_of_a_scheme_that_was_given_up_can_still_leave(
+    committed_world: World, project: Project, alice: Client, tmp_path: Path
+) -> None:
+    before = commanded(tmp_path, "code_review", ".jsonl", {})
+    rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
+    with acting_in(committed_world.acme, committed_world.alice):
+        publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
+    assert 'value="code_review_verdicts"' in alice.get(f"/o/acme/p/{project.slug}/").content.decode()
+    assert commanded(tmp_path, "code_review", ".jsonl", {}) == before
+
+
+def test_the_admin_refuses_a_format_that_only_another_project_can_fill(
+    committed_world: World, project: Project, alice: Client
+) -> None:
+    rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
+    with acting_in(committed_world.acme, committed_world.alice):
+        other = Project.objects.create(slug="other", name="Other")
+        publish_configuration(project=other, source=json.dumps(rewards), confirmed=True)
+    sent = alice.post("/o/acme/admin/exports/export/add/", {"format": "code_review", "project": other.pk})
+    assert (sent.status_code, "this project has no such scheme" in sent.content.decode()) == (200, True)
 
 
 def test_a_wrong_option_is_refused_by_every_door(project: Project, committed_world: World, alice: Client) -> None:
