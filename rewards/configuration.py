@@ -60,6 +60,8 @@ KNOWN_APPLIES_TO = ("incorrect", "partially_correct")
 KNOWN_KEYS = {"correct": "1", "incorrect": "2", "partially_correct": "3", "unnecessary": "4"}
 FIRST_ERROR_VALUES = ("correct", "incorrect")
 MOVES = {"next_step": "j", "prev_step": "k"}
+FIXED_KEYS = {"?": "shows the list of keys on every page, also while a dialog is open"}
+"""Keys of the page that do not give way to configured ones."""
 PLAIN_COLOUR = "#6b7280"
 
 
@@ -277,6 +279,9 @@ def _shortcut_remarks(given: Given, values: list[str]) -> Iterator[Remark]:
     taken: dict[str, str] = {}
     for name, key in acting.items():
         pressed = _as_key(key)
+        if isinstance(pressed, str) and pressed in FIXED_KEYS:
+            message = f"{pressed} {FIXED_KEYS[pressed]}. Give {name} another key."
+            yield Remark(("keyboard_shortcuts", name), "fixed_key", message)
         if not isinstance(pressed, str) or taken.setdefault(pressed, name) == name:
             continue
         at, other = (name, taken[pressed]) if name in own else (taken[pressed], name)

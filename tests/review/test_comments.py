@@ -82,6 +82,8 @@ def test_a_range_of_lines_needs_allow_multi_line() -> None:
     (result,) = results(comment(line_start=40, line_end=44), allow_multi_line=True)
     assert (result["line_start"], result["line_end"]) == (40, 44)
     assert codes(comment(line_start=40, line_end=44), allow_multi_line=False) == ["multi_line"]
+    assert codes(comment(line_start=40, line_end=41), allow_multi_line=False) == ["multi_line"]
+    assert codes(comment(line_start=40, line_end=41), allow_multi_line=True) == []
     assert codes(comment(line_start=40, line_end=40), allow_multi_line=False) == []
 
 

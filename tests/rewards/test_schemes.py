@@ -163,6 +163,26 @@ def test_a_correction_is_written_at_the_first_wrong_step_alone() -> None:
     assert result({"step_details": details}, rules, 3)["step_details"]["1"]["correction"] == "x"
 
 
+def test_a_step_that_is_worth_nothing_is_the_first_wrong_one() -> None:
+    """As everywhere: right is what scores above 0."""
+    labels = [{"value": "fine", "score": 0.1}, {"value": "useless", "score": 0}, {"value": "bad", "score": -1}]
+    rules = scheme(mode="per_step", ask_correction=True, per_step={"labels": labels})
+    details = {"0": {"label": "fine"}, "1": {"label": "useless", "correction": "x"}, "2": {"label": "bad"}}
+    part = result({"step_details": details}, rules, 3)
+    assert part["labels"] == [0.1, 0.0, -1.0]
+    assert ("first_error", "found") in list(ProcessReward.choices(part, rules))
+    misplaced = {**details, "1": {"label": "useless"}, "2": {"label": "bad", "correction": "x"}}
+    assert codes({"step_details": misplaced}, rules, 3) == ["not_first_error"]
+
+
+@pytest.mark.parametrize(("score", "found"), [(0, "found"), (0.1, "none"), (-0.1, "found")])
+def test_a_run_has_an_error_where_a_step_scores_nothing_or_less(score: float, found: str) -> None:
+    labels = [{"value": "fine", "score": 1}, {"value": "odd", "score": score}]
+    rules = scheme(mode="per_step", per_step={"labels": labels})
+    part = result({"step_details": {"0": {"label": "fine"}, "1": {"label": "odd"}}}, rules, 2)
+    assert [value for question, value in ProcessReward.choices(part, rules) if question == "first_error"] == [found]
+
+
 def test_progressive_reveal_is_said_in_the_result() -> None:
     assert result({"first_error_step": 0}, scheme(reveal="progressive"), 2)["reveal"] == "progressive"
 
@@ -216,6 +236,10 @@ def test_what_is_wrong_with_ratings_is_said_of_ratings() -> None:
             ("keyboard_shortcuts", "correct"),
             "one_key_twice",
         ),
+        ({"keyboard_shortcuts": {"incorrect": "k"}}, ("keyboard_shortcuts", "incorrect"), "one_key_twice"),
+        ({"keyboard_shortcuts": {"next_step": "2"}}, ("keyboard_shortcuts", "next_step"), "one_key_twice"),
+        ({"keyboard_shortcuts": {"incorrect": "?"}}, ("keyboard_shortcuts", "incorrect"), "fixed_key"),
+        ({"keyboard_shortcuts": {"prev_step": "?"}}, ("keyboard_shortcuts", "prev_step"), "fixed_key"),
         ({"keyboard_shortcuts": {"correct": 2}}, ("keyboard_shortcuts", "correct"), "one_key_twice"),
         ({"keyboard_shortcuts": {"unnecessary": "4"}}, ("keyboard_shortcuts", "unnecessary"), "no_effect"),
         ({"keyboard_shortcuts": {"corect": "5"}}, ("keyboard_shortcuts", "corect"), "unknown_key"),
@@ -241,6 +265,17 @@ def test_what_is_wrong_with_ratings_is_said_of_ratings() -> None:
 )
 def test_rules_between_keys(keys: dict[str, Any], path: tuple[str | int, ...], code: str) -> None:
     assert [(remark.path, remark.code) for remark in remarks(**keys)] == [(path, code)]
+
+
+def test_a_label_may_have_the_key_of_a_move_that_has_another_one() -> None:
+    moved = {"incorrect": "j", "next_step": "l"}
+    assert remarks(keyboard_shortcuts=moved) == []
+    assert scheme(keyboard_shortcuts=moved).keys == {
+        "correct": "1",
+        "incorrect": "j",
+        "next_step": "l",
+        "prev_step": "k",
+    }
 
 
 def test_keys_are_those_of_the_labels_that_exist() -> None:

@@ -56,6 +56,20 @@ def test_ratings_that_are_a_draft_are_changed_and_handed_in(world_of_browsers: W
     assert (part["labels"][0], part["cumulative_score"]) == (-0.5, 1.75)
 
 
+def test_a_category_that_a_program_left_where_none_goes_is_dropped_and_told(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    """The server would refuse it, and the page has no control to take it back with."""
+    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING), steps=2)
+    details = {"0": {"label": "correct", "error_category": "Other"}, "1": {"label": "incorrect"}}
+    prefilled(world_of_browsers, page, {"step_details": details})
+    ratings.is_ready(page)
+    expect(page.locator("#toasts")).to_contain_text("The error category of step 0 went: Correct takes none.")
+    part = ratings.submitted(world_of_browsers, page)
+    assert part["step_details"]["0"] == {"label": "correct"}
+    assert reader.errors == []
+
+
 def test_no_key_judges_where_the_project_has_switched_them_off(world_of_browsers: World, reader: Reader) -> None:
     page = errors.at_trace(world_of_browsers, reader, keyboard_shortcuts={"enabled": False})
     for pressed in ("1", "2", "A", "u", "n"):

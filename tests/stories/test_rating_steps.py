@@ -164,6 +164,43 @@ def test_clearing_and_relabelling_can_be_undone(world_of_browsers: World, reader
     assert reader.errors == []
 
 
+def test_a_relabelled_step_loses_a_category_that_its_label_does_not_take_and_says_so(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
+    press(page, "2", "e", "L", "Escape", "2", "e", "L", "Escape", "1", "k", "k", "k")
+    expect(page.locator("#s0 select")).to_have_value("Logic error")
+    press(page, "3", "k")
+    expect(page.locator("#s0 select")).to_have_value("Logic error")
+    press(page, "1")
+    expect(page.locator("#toasts")).to_contain_text("Its error category went: Correct takes none.")
+    expect(page.locator("#s0 select")).to_have_count(0)
+    part = submitted(world_of_browsers, page)
+    assert part["step_details"]["0"] == {"label": "correct"}
+    assert part["step_details"]["1"] == {"label": "incorrect", "error_category": "Logic error"}
+    assert reader.errors == []
+
+
+def test_categories_that_a_range_loses_are_counted(world_of_browsers: World, reader: Reader) -> None:
+    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
+    press(page, "2", "e", "L", "Escape", "2", "e", "L", "Escape", "k", "k", "Shift+ArrowDown", "1")
+    expect(page.locator("#toasts")).to_contain_text("2 error categories went: Correct takes none.")
+    page.get_by_role("button", name="Undo").last.click()
+    expect(page.locator("#s1 select")).to_have_value("Logic error")
+
+
+def test_a_step_that_is_worth_nothing_counts_as_wrong(world_of_browsers: World, reader: Reader) -> None:
+    labels = [{"value": "fine", "score": 0.1}, {"value": "useless", "score": 0}, {"value": "bad", "score": -1}]
+    keys = {"fine": "1", "useless": "2", "bad": "3"}
+    settings = {"per_step": {"labels": labels}, "keyboard_shortcuts": keys, "ask_correction": True}
+    page, _ = at_steps(world_of_browsers, reader, per_step(**settings), steps=3)
+    press(page, "1", "2", "3")
+    page.locator("#s1").get_by_label("What the agent should have done here").fill("Stop.")
+    expect(page.locator("#s2").get_by_label("What the agent should have done here")).to_have_count(0)
+    part = submitted(world_of_browsers, page)
+    assert (part["labels"], part["step_details"]["1"]["correction"]) == ([0.1, 0.0, -1.0], "Stop.")
+
+
 def test_a_correction_stands_at_the_first_wrong_step(world_of_browsers: World, reader: Reader) -> None:
     page, _ = at_steps(world_of_browsers, reader, per_step(ask_correction=True), steps=3)
     press(page, "1", "1", "2")

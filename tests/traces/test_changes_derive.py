@@ -34,6 +34,31 @@ def only(*events: FileEvent, patch: bytes | None = None) -> FileChange:
     return file
 
 
+@pytest.mark.parametrize(
+    "appended",
+    [
+        FilePatch("x.py", (((), ("last",)),)),
+        FilePatch("x.py", ((("end",), ("end", "last")),)),
+        FileEdit("x.py", "", "last\n", line=2),
+        FileEdit("x.py", "end", "end\nlast\n"),
+    ],
+)
+def test_what_is_appended_to_a_file_without_a_last_line_end_stands_on_a_line_of_its_own(appended: FileEvent) -> None:
+    file = only(FileRead("x.py", "one\nend"), appended)
+    assert file.new_text in ("one\nend\nlast\n", "one\nend\nlast")
+    assert (file.old_text, file.added, file.removed) == ("one\nend", 2, 1)
+
+
+def test_blocks_that_are_appended_one_after_another_keep_their_lines() -> None:
+    events = (FilePatch("x.py", (((), ("two", "three")), ((), ("four",)))), FileEdit("x.py", "", "five", line=4))
+    assert only(FileRead("x.py", "one"), *events).new_text == "one\ntwo\nthree\nfour\nfive"
+
+
+@pytest.mark.parametrize("event", [FilePatch("x.py", (((), ("last",)),)), FileEdit("x.py", "", "last\r\n", line=2)])
+def test_what_is_appended_ends_the_last_line_as_the_others_end(event: FileEvent) -> None:
+    assert only(FileRead("x.py", "one\r\nend"), event).new_text == "one\r\nend\r\nlast\r\n"
+
+
 def test_edits_are_replayed_in_their_order_on_the_recorded_original() -> None:
     file = only(
         FileEdit("x.py", "two", "2", original=TEXT),

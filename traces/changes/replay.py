@@ -203,10 +203,11 @@ class _Act:
             self.file.warn(BadgeCode.EDIT_NOT_FOUND, sentence)
             return None
         before, after = "".join(lines[:line]), "".join(lines[line:])
+        end = _line_end(lines)
         if before and not before.endswith("\n"):
-            return f"{before}\n{new}"
+            return f"{before}{end}{new}"
         if after and not new.endswith("\n"):
-            return f"{before}{new}\n{after}"
+            return f"{before}{new}{end}{after}"
         return before + new + after
 
     def _replaced(self, current: str, event: FileEdit) -> str | None:
@@ -282,9 +283,9 @@ class _Act:
         if len(found) > 1:
             self._ambiguous(len(found))
         place = next((one for one in found if one >= start), found[0])
+        end = _line_end(lines)
         if not old and lines and not lines[-1].endswith("\n"):
-            lines[-1] += "\n"
-        end = "\r\n" if any(line.endswith("\r\n") for line in lines[:1]) else "\n"
+            lines[-1] += end
         put = [line + end for line in new]
         if put and old and place + len(old) == len(lines) and not lines[-1].endswith("\n"):
             put[-1] = new[-1]
@@ -307,6 +308,11 @@ def _places(lines: list[str], wanted: tuple[str, ...]) -> list[int]:
         places.append(line)
         at += 1
     return places
+
+
+def _line_end(lines: list[str]) -> str:
+    """The one that the first line has."""
+    return "\r\n" if any(line.endswith("\r\n") for line in lines[:1]) else "\n"
 
 
 def _text(lines: tuple[str, ...]) -> str:

@@ -15,6 +15,12 @@ export function firstWrong({ step_details: details = {} }, scheme, count) {
   return -1;
 }
 
+/** The same without an error category that does not go with the label. @param {Detail} detail @param {Scheme} scheme @returns {Detail} */
+export function withoutIdleCategory(detail, scheme) {
+  const { error_category: category, ...rest } = detail;
+  return category && !scheme.block.categorised.includes(rest.label) ? rest : detail;
+}
+
 /** @param {Answers} answers @param {Scheme} scheme @param {number} count @returns {Missing[]} */
 export function missing(answers, scheme, count) {
   const { step_details: details = {} } = answers;

@@ -8,7 +8,7 @@ import { counted } from "../task/dom.js";
 import { StepFeet } from "./per-step-foot.js";
 import { copyOfPart, signed } from "./per-step-parts.js";
 import { StepRange } from "./per-step-range.js";
-import { firstWrong } from "./per-step-rules.js";
+import { firstWrong, withoutIdleCategory } from "./per-step-rules.js";
 import { RunningScore } from "./per-step-score.js";
 
 /** @import { Scheme, Task } from "../task/task.js" */
@@ -84,22 +84,32 @@ export class PerStep {
     return true;
   }
 
-  /** Label steps. A category that does not go with the label goes. @param {number[]} indexes @param {string} value @returns {boolean} */
+  /** Label steps. A category that does not go with the label goes, and that is said. @param {number[]} indexes @param {string} value @returns {boolean} */
   label(indexes, value) {
     const before = new Map(indexes.map((index) => [index, this.detail(index)]));
-    const isCategorised = this.scheme.block.categorised.includes(value);
-    const after = indexes.map((index) => {
-      const { error_category, ...rest } = this.detail(index);
-      return /** @type {const} */ ([index, { ...rest, label: value, error_category: isCategorised ? error_category : "" }]);
-    });
+    const after = indexes.map((index) => /** @type {const} */ ([index, withoutIdleCategory({ ...this.detail(index), label: value }, this.scheme)]));
     if (!this.say(new Map(after))) return false;
+    const gone = after.filter(([index, detail]) => before.get(index)?.error_category && !detail.error_category).length;
+    const went = gone ? ` ${gone > 1 ? `${gone} error categories` : "Its error category"} went: ${this.labels.get(value)?.display ?? value} takes none.` : "";
     const name = this.labels.get(value)?.display ?? value;
     const [only] = indexes;
     const was = indexes.length === 1 && only !== undefined && before.get(only)?.label;
-    if (indexes.length > 1) this.#toast(`${counted(indexes.length, "step")} labelled ${name}.`, before);
-    else if (was && was !== value) this.#toast(`Step ${only}: ${name} instead of ${this.labels.get(was)?.display ?? was}.`, before);
+    if (indexes.length > 1) this.#toast(`${counted(indexes.length, "step")} labelled ${name}.${went}`, before);
+    else if (was && was !== value) this.#toast(`Step ${only}: ${name} instead of ${this.labels.get(was)?.display ?? was}.${went}`, before);
     else this.task.announce(`Step ${only}: ${name}`);
     return true;
+  }
+
+  /** Drop the categories that a program left at steps whose label takes none: the page shows none there, and the server
+   * would refuse them. */
+  tidy() {
+    const idle = Object.entries(this.details).filter(([, detail]) => detail.label && withoutIdleCategory(detail, this.scheme) !== detail);
+    if (!idle.length || this.task.isReadOnly) return;
+    const before = new Map(idle.map(([index, detail]) => [Number(index), detail]));
+    if (!this.say(new Map(idle.map(([index, detail]) => [Number(index), withoutIdleCategory(detail, this.scheme)])))) return;
+    const [[only, detail]] = /** @type {[[string, Detail]]} */ (idle);
+    const label = this.labels.get(detail.label ?? "")?.display ?? detail.label;
+    this.task.toast(before.size > 1 ? `The error categories of ${before.size} steps went: their labels take none.` : `The error category of step ${only} went: ${label} takes none.`);
   }
 
   /** Take back all that was said of steps. @param {number[]} indexes */
@@ -263,6 +273,7 @@ export class PerStep {
 export function mount(task, scheme, steps) {
   const mode = new PerStep(task, scheme, steps);
   mode.redraw();
+  mode.tidy();
   return { redraw: () => mode.redraw() };
 }
 
