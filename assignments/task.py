@@ -49,6 +49,10 @@ class ShownScheme:
     def hides_later_steps(self) -> bool:
         return self.kind.hides_later_steps(self.scheme)
 
+    @property
+    def keys_are_off(self) -> bool:
+        return self.kind.keys_are_off(self.scheme)
+
     @cached_property
     def markup(self) -> SafeString:
         """What the type's template makes of the scheme, for whoever has this avatar."""

@@ -59,6 +59,7 @@ KNOWN_CATEGORIES = (
 KNOWN_APPLIES_TO = ("incorrect", "partially_correct")
 KNOWN_KEYS = {"correct": "1", "incorrect": "2", "partially_correct": "3", "unnecessary": "4"}
 FIRST_ERROR_VALUES = ("correct", "incorrect")
+DIGITS = "1234567890"
 MOVES = {"next_step": "j", "prev_step": "k"}
 FIXED_KEYS = {"?": "shows the list of keys on every page, also while a dialog is open"}
 """Keys of the page that do not give way to configured ones."""
@@ -238,23 +239,41 @@ Key = Annotated[
 ]
 
 
+class NamedKey(NamedTuple):
+    """What can be marked by key, in words. A derived key is one that the configuration does not name."""
+
+    name: str
+    key: str
+    is_derived: bool
+
+
 class KeyboardShortcuts(Block):
-    """Which key does what. Beside the keys below, the value of any label can have one."""
+    """Which key does what. Beside the keys below, the value of any label can have one; without it correct has 1,
+    incorrect 2, partially_correct 3 and unnecessary 4, and any other label the next free digit, in the order of the
+    labels."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Key] = Field(init=False)
 
     enabled: bool = True
-    """Whether single keys act on the steps."""
+    """Whether single keys act on the steps. Off, not even the moves do; clicks, Tab and Space remain."""
     next_step: Key = MOVES["next_step"]
     """Goes to the next step."""
     prev_step: Key = MOVES["prev_step"]
     """Goes to the step before."""
 
-    def keys_of(self, values: tuple[str, ...]) -> dict[str, str]:
-        """The key of each of these label values that has one."""
+    def named(self, values: tuple[str, ...]) -> dict[str, str]:
+        """The key that each of these label values has by name, here or in the documented block."""
         own: Mapping[str, str] = self.__pydantic_extra__ or {}
         keys = {value: own.get(value, KNOWN_KEYS.get(value)) for value in values}
+        return {value: key for value, key in keys.items() if key is not None}
+
+    def keys_of(self, values: tuple[str, ...]) -> dict[str, str]:
+        """The key of each of these label values, in their order; none for those that come after the last digit."""
+        named = self.named(values)
+        taken = {*named.values(), self.next_step, self.prev_step}
+        free = (digit for digit in DIGITS if digit not in taken)
+        keys = {value: named.get(value) or next(free, None) for value in values}
         return {value: key for value, key in keys.items() if key is not None}
 
 
@@ -337,12 +356,13 @@ class ProcessRewardScheme(SchemeConfiguration):
         }
 
     @property
-    def named_keys(self) -> list[tuple[str, str]]:
-        """What can be marked by key, in words, with the key of each."""
+    def named_keys(self) -> list[NamedKey]:
+        """What can be marked by key, in the order of the labels."""
         names = {"correct": "Correct so far", "incorrect": "First error is here"}
         if self.mode == "per_step":
             names = {label.value: label.display for label in self.per_step.labels}
-        return [(name, self.keys[value]) for value, name in names.items() if value in self.keys]
+        keys, named = self.keys, self.keyboard_shortcuts.named(self.values)
+        return [NamedKey(name, keys[value], value not in named) for value, name in names.items() if value in keys]
 
     @property
     def shows_titles_alone(self) -> bool:

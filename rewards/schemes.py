@@ -61,6 +61,10 @@ class ProcessReward(SchemeType):
         return scheme.reveal == "progressive"
 
     @classmethod
+    def keys_are_off(cls, scheme: ProcessRewardScheme) -> bool:
+        return not scheme.keyboard_shortcuts.enabled
+
+    @classmethod
     def stripped(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[Stripped]:
         if old.mode != new.mode:
             yield Stripped(("mode",), "mode_changed", f"The mode of {old.name} changes from {old.mode} to {new.mode}.")

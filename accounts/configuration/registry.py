@@ -86,6 +86,11 @@ class SchemeType:
         return False
 
     @classmethod
+    def keys_are_off(cls, scheme: Any) -> bool:
+        """Whether the project has switched single keys off where the scheme's target is judged."""
+        return False
+
+    @classmethod
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()

@@ -244,6 +244,7 @@ def _frame(
     files: Sequence[TraceFile] = (
         inside["evidence"].files if inside["tab"] == "files" else in_order(files_of.rows(assignment.trace_id))
     )
+    judged = next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None)
     return {
         **inside,
         "is_task": True,
@@ -254,7 +255,8 @@ def _frame(
         "configuration": configuration,
         "schemes": schemes,
         "work_word": "annotation" if starts_with_steps(configuration) else "review",
-        "judged": next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None),
+        "judged": judged,
+        "keys_are_off": inside["tab"] == "steps" and judged is not None and judged.keys_are_off,
         "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,
         "place": place_of(assignment.project, cast(User, request.user)),
         "reading": reading_of(assignment, configuration.guidelines),

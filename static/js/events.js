@@ -4,6 +4,7 @@
  */
 
 import { kept } from "./kept.js";
+import { namesOf } from "./key-names.js";
 
 /** @typedef {boolean | void} Ends true from a handler of an event: the handlers that were registered before it are not asked */
 /** @typedef {{ selector: string, handle: (event: any, matched: HTMLElement) => Ends }} Handler */
@@ -14,6 +15,8 @@ const handlers = new Map();
 const keys = new Map();
 /** How long the first key of two is waited for, in milliseconds. */
 const TOGETHER = 1500;
+/** What stays where the project has switched single keys off: the help, and leaving what was begun by click. */
+const STAY = new Set(["?", "Escape"]);
 let before = { key: "", at: 0 };
 
 /**
@@ -32,7 +35,7 @@ export function on(type, selector, handle) {
 /**
  * Call a handler for a key pressed alone: off while the reader types, in dialogs, and where they switched single keys
  * off. Later registrations are asked first; one that returns false leaves the key to the others.
- * @param {string} name as KeyboardEvent.key says it, "Shift+ArrowDown" for keys that are no characters, "g v" for two
+ * @param {string} name as key-names.js names it: "j", "J" with Shift, "Shift+ArrowDown" for keys that are no characters, "g v" for two
  * @param {(event: KeyboardEvent) => boolean | void} handle
  */
 export function key(name, handle) {
@@ -61,14 +64,28 @@ function dispatch(event) {
   if (event instanceof KeyboardEvent && event.type === "keydown") press(event, target);
 }
 
+/**
+ * The names of a key that is pressed alone, the best one first: none with Ctrl, Alt or the command key, while a
+ * character is composed, or where single keys are off. The one place that says whether a single key acts.
+ * @param {KeyboardEvent} event
+ * @returns {string[]}
+ */
+export function namesAlone(event) {
+  const isCombined = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
+  if (isCombined || event.isComposing || event.defaultPrevented || kept("keys") === "off") return [];
+  const isOff = document.querySelector("[data-keys-off]") !== null;
+  return namesOf(event).filter((name) => !isOff || STAY.has(name));
+}
+
 /** @param {KeyboardEvent} event @param {Element} target */
 function press(event, target) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-  const name = event.shiftKey && event.key.length > 1 ? `Shift+${event.key}` : event.key;
-  if (!isHeard(target, name)) return;
-  const pair = event.timeStamp - before.at < TOGETHER ? `${before.key} ${name}` : "";
-  before = { key: name, at: event.timeStamp };
-  for (const handle of keys.get(pair) ?? keys.get(name) ?? []) {
+  const names = namesAlone(event).filter((name) => isHeard(target, name));
+  const [first] = names;
+  if (!first) return;
+  const pair = event.timeStamp - before.at < TOGETHER ? `${before.key} ${first}` : "";
+  before = { key: first, at: event.timeStamp };
+  const found = [pair, ...names].find((name) => keys.has(name));
+  for (const handle of keys.get(found ?? "") ?? []) {
     if (handle(event) === false) continue;
     event.preventDefault();
     return;
@@ -77,7 +94,6 @@ function press(event, target) {
 
 /** @param {Element} target @param {string} name */
 function isHeard(target, name) {
-  if (kept("keys") === "off") return false;
   if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return false;
   return name === "?" || !document.querySelector("dialog:modal, [role=dialog]:popover-open");
 }

@@ -3,7 +3,7 @@
  * The page is whole without it: films and pictures are links.
  */
 
-import { on } from "./events.js";
+import { namesAlone, on } from "./events.js";
 
 const LEVELS = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4];
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("zoom"));
@@ -58,6 +58,8 @@ function show(link) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (dialog.querySelectorAll("[data-zoom-move]"))) {
     button.disabled = !neighbour(Number(button.dataset.zoomMove));
   }
+  // A button that cannot be used any more lets go of the focus, and keys would end beside the dialog.
+  if (!dialog.contains(document.activeElement) || dialog.querySelector(":focus:disabled")) body.focus();
 }
 
 /** The picture's own width on the screen. */
@@ -103,13 +105,13 @@ function move(direction) {
 
 /** @param {KeyboardEvent} event */
 function press(event) {
-  if (!dialog.open || event.ctrlKey || event.metaKey || event.altKey) return;
-  /** @type {Record<string, () => void>} */
-  const acts = { "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), 0: () => resize(0), j: () => move(1), k: () => move(-1) };
-  const act = acts[event.key];
-  if (!act) return;
+  if (!dialog.open) return;
+  const names = namesAlone(event).map((name) => (name === "=" ? "+" : name));
+  const buttons = /** @type {NodeListOf<HTMLElement>} */ (dialog.querySelectorAll("[aria-keyshortcuts]"));
+  const button = [...buttons].find((one) => names.includes(one.getAttribute("aria-keyshortcuts") ?? ""));
+  if (!button) return;
   event.preventDefault();
-  act();
+  button.click();
 }
 
 on("click", "a[data-shot]", (event, link) => {

@@ -256,8 +256,11 @@ function listenToKeys() {
     key("ArrowDown", arrow(1));
     key("ArrowUp", arrow(-1));
   } else {
-    key("j", () => moveByStep(1, articles));
-    key("k", () => moveByStep(-1, articles));
+    // Where steps are judged the project says which keys move.
+    if (!("judged" in root.dataset)) {
+      key("j", () => moveByStep(1, articles));
+      key("k", () => moveByStep(-1, articles));
+    }
     key("]", () => moveByStep(1, failed));
     key("[", () => moveByStep(-1, failed));
   }

@@ -8,6 +8,7 @@
  */
 
 import { EditableText } from "./editable-text.js";
+import { namesOf } from "./key-names.js";
 import { tokenize } from "./yaml-tokens.js";
 
 /** @typedef {{ line: number, column: number, severity: "error" | "warning", message: string, path: (string | number)[] }} Problem */
@@ -102,7 +103,7 @@ class YamlEditor extends HTMLElement {
       if (!this.#sent && this.#value !== this.saved) event.preventDefault();
     });
     addEventListener("keydown", (event) => {
-      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && letterOf(event) === "s") {
         event.preventDefault();
         const save = document.querySelector('button[value="save"]');
         if (save instanceof HTMLButtonElement) this.form?.requestSubmit(save);
@@ -116,7 +117,7 @@ class YamlEditor extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     const text = /** @type {EditableText} */ (this.text);
-    const key = event.key.toLowerCase();
+    const key = letterOf(event);
     if (event.key === "Escape") {
       this.#leaving = true;
     } else if (event.key === "Tab" && !this.#leaving && !event.ctrlKey && !event.altKey && !event.metaKey) {
@@ -360,6 +361,11 @@ class YamlEditor extends HTMLElement {
     const line = this.#value.slice(0, start).split("\n").length;
     this.lines?.children[line - 1]?.scrollIntoView({ block: "nearest" });
   }
+}
+
+/** The key in small letters, by its place where the layout has no Latin ones. @param {KeyboardEvent} event */
+function letterOf(event) {
+  return namesOf(event)[0]?.toLowerCase();
 }
 
 /**

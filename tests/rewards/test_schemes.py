@@ -293,6 +293,25 @@ def test_keys_are_those_of_the_labels_that_exist() -> None:
     assert scheme(keyboard_shortcuts={"enabled": False}).keys == {}
 
 
+def test_a_label_without_a_key_has_the_next_free_digit_in_the_order_of_the_labels() -> None:
+    assert scheme(mode="per_step").keys["recovery"] == "5"
+    names = ["fine", "correct", "odd", "bad"]
+    labels = [{"value": name, "score": 0.5} for name in names]
+    own = scheme(mode="per_step", per_step={"labels": labels}, keyboard_shortcuts={"bad": "2", "next_step": 4})
+    assert own.keys == {"fine": "3", "correct": "1", "odd": "5", "bad": "2", "next_step": "4", "prev_step": "k"}
+    assert own.named_keys == [
+        ("Fine", "3", True),
+        ("Correct", "1", False),
+        ("Odd", "5", True),
+        ("Bad", "2", False),
+    ]
+    many = [{"value": f"label_{number}", "score": 0} for number in range(12)]
+    keys = scheme(mode="per_step", per_step={"labels": many}).keys
+    assert [keys.get(f"label_{number}") for number in range(12)] == [*"1234567890", None, None]
+    off = scheme(mode="per_step", per_step={"labels": many}, keyboard_shortcuts={"enabled": False})
+    assert (off.keys, off.named_keys) == ({}, [])
+
+
 RATED: dict[str, Any] = {
     "step_details": {"0": {"label": "correct"}, "1": {"label": "incorrect", "error_category": "Other"}}
 }

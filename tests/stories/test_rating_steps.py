@@ -275,7 +275,7 @@ def test_a_range_is_labelled_with_one_key_and_undone(world_of_browsers: World, r
     expect(page.locator("#s6.is-focus")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     assert marks(page) == ["Incorrect", *["Unlabelled"] * 7]
-    press(page, "J")
+    press(page, "Shift+J")
     expect(page.locator("#s7.is-focus")).to_be_visible()
     assert reader.errors == []
 

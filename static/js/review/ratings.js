@@ -1,6 +1,6 @@
 /** Ratings below each rated file, by mouse, touch or key. Which ones a submission needs is the server's rule. */
 
-import { key, on } from "../events.js";
+import { key, namesAlone, on } from "../events.js";
 
 /** @import { Gap, Scheme, Task } from "../task/task.js" */
 /** @typedef {Task["data"]["files"][number]} File */
@@ -131,16 +131,18 @@ export function mount(task, scheme) {
     focus(scale);
   });
   on("keydown", ".rating", (event, scale) => {
-    const isClearing = event.key === "Backspace" || event.key === "Delete";
+    const names = namesAlone(event);
+    const digit = names.find((name) => /^[0-9]$/.test(name)) ?? "";
+    const isClearing = names.includes("Backspace") || names.includes("Delete");
     const values = [...scale.querySelectorAll("input")].map(({ value }) => value);
     // 10 is typed as 1 and 0: the first of them stays where a longer value may be meant.
-    const longer = typed.scale === scale && event.timeStamp - typed.at < PAUSE ? typed.text + event.key : "";
-    const point = [longer, event.key].find((text) => values.includes(text));
-    if (event.ctrlKey || event.metaKey || event.altKey || task.isReadOnly || !(isClearing || point)) return;
+    const longer = typed.scale === scale && event.timeStamp - typed.at < PAUSE ? typed.text + digit : "";
+    const point = digit && [longer, digit].find((text) => values.includes(text));
+    if (task.isReadOnly || !(isClearing || point)) return;
     event.preventDefault();
-    typed = { scale, text: point ?? "", at: event.timeStamp };
+    typed = { scale, text: point || "", at: event.timeStamp };
     rate(scale, isClearing ? null : Number(point));
-    const mayGoOn = values.some((value) => value !== point && value.startsWith(point ?? ""));
+    const mayGoOn = values.some((value) => value !== point && value.startsWith(point || ""));
     focus(isClearing || mayGoOn ? scale : (scale.nextElementSibling ?? scale));
     return true;
   });

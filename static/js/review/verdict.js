@@ -1,6 +1,6 @@
 /** The verdict on the whole change and its summary, whose characters are counted as the server counts them. */
 
-import { key, on } from "../events.js";
+import { key, namesAlone, on } from "../events.js";
 import { counted } from "../task/dom.js";
 import { drawTodo } from "./todo.js";
 
@@ -70,9 +70,10 @@ export function mount(task, scheme) {
   on("change", "#verdict input", (event, input) => change({ decision: /** @type {HTMLInputElement} */ (input).value }));
   on("input", "#summary", () => change({ summary: text?.value ?? "" }));
   on("keydown", "#verdict fieldset", (event, fieldset) => {
-    const wanted = [...fieldset.querySelectorAll("kbd")].find((kbd) => kbd.textContent === event.key);
+    const names = namesAlone(event);
+    const wanted = [...fieldset.querySelectorAll("kbd")].find((kbd) => names.includes(kbd.textContent ?? ""));
     const input = wanted?.closest("label")?.querySelector("input");
-    if (!input || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!input) return;
     event.preventDefault();
     input.focus();
     change({ decision: input.value });

@@ -160,12 +160,11 @@ export class Steps {
   }
 
   /**
-   * A key of ours, where the configuration has not given it to something else, and leaves keys on.
+   * A key of ours, where the configuration has not given it to something else.
    * @param {string} pressed @param {(index: number) => boolean | void} act
    */
   ownKey(pressed, act) {
-    const configured = Object.values(this.scheme.block.keys);
-    if (configured.length && !configured.includes(pressed)) this.#onKey(pressed, act);
+    if (!Object.values(this.scheme.block.keys).includes(pressed)) this.#onKey(pressed, act);
   }
 
   /** Nothing is done to a step that is not shown. @param {string} pressed @param {(index: number) => boolean | void} act */
@@ -381,7 +380,6 @@ export class Steps {
       this.#wentAt = performance.now();
       return index > this.#last;
     });
-    for (const [name, direction] of /** @type {[string, 1 | -1][]} */ ([["j", 1], ["k", -1]])) this.ownKey(name, () => this.move(direction));
     this.configuredKey("next_step", () => this.move(1));
     this.configuredKey("prev_step", () => this.move(-1));
     key("Enter", ({ target }) => {
