@@ -1,5 +1,5 @@
 # make run: the site with a demo, at http://127.0.0.1:8000   make test: everything that is tested   make lint: what CI asks
-# Needs Python 3.11 with venv; make lint needs npm as well. Everything it makes is in .venv, .local and node_modules.
+# Needs Python 3.11 with venv; make lint needs npm as well, and make test uses Node where it is. Everything it makes is in .venv, .local and node_modules.
 
 PYTHON ?= python3
 UV ?= uv
@@ -14,7 +14,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test test-all test-chosen test-rest test-stories lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
+.PHONY: install run test test-all test-chosen test-rest test-stories test-javascript lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
 
 install: $(INSTALLED)
 
@@ -47,6 +47,7 @@ test: $(INSTALLED)
 # Stories wait for browsers and processes, the rest for the processor: side by side they take half the time. Each has a
 # database of its own, on servers that are there before.
 test-all:
+	@$(MAKE) --no-print-directory test-javascript
 	@POTATO_MODE=test $(RUN) -m potato_site.devservices.for_tests
 	@$(MAKE) --no-print-directory --jobs=2 test-stories test-rest
 
@@ -55,6 +56,12 @@ test-stories:
 
 test-rest:
 	$(RUN) -m pytest --ignore=tests/stories --ignore=tests/faults
+
+# The rules of the task page alone, on the cases that the server's are tested with.
+test-javascript:
+	@if command -v node >/dev/null; then node --test tests/javascript/*.test.js; \
+	elif [ "$$CI" = true ]; then echo "Node is not installed, and CI tests static/js with it." >&2; exit 1; \
+	else echo "Node is not installed: the tests of static/js by themselves are left out."; fi
 
 test-chosen:
 	$(RUN) -m pytest $(PYTEST)

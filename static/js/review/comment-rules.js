@@ -1,5 +1,7 @@
 /** What a comment must have: the same as the server demands of it. */
 
+import { stripped } from "../task/text.js";
+
 /** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean, closed?: boolean }} Draft */
 /** @typedef {{ categories: { value: string }[], severity: { enabled: boolean, levels: { value: string }[] }, require_category: boolean, require_severity: boolean, allow_multi_line: boolean, allow_suggestions: boolean, min_comments: number }} Block */
 /** @typedef {Partial<Record<"range" | "category" | "severity" | "comment" | "suggestion", string>>} Faults what is wrong, by field */
@@ -16,7 +18,7 @@ export function faultsOf({ category, severity, comment, suggestion, line_start, 
   if (severity ? !levels.some(({ value }) => value === severity) : block.require_severity && levels.length) {
     faults.severity = levels.length ? "Choose a severity." : "Comments carry no severity in this project: save it again.";
   }
-  if (!comment.trim()) faults.comment = "Write the comment.";
+  if (!stripped(comment)) faults.comment = "Write the comment.";
   if (suggestion !== undefined && !block.allow_suggestions) {
     faults.suggestion = "Comments carry no suggestion in this project: save it again.";
   }

@@ -1,27 +1,10 @@
 /** Ratings below each rated file, by mouse, touch or key. Which ones a submission needs is the server's rule. */
 
 import { key, namesAlone, on } from "../events.js";
+import { ratedFiles } from "./rating-rules.js";
 
 /** @import { Gap, Scheme, Task } from "../task/task.js" */
 /** @typedef {Task["data"]["files"][number]} File */
-
-/**
- * The files that carry ratings, each path once. What becomes of a path in several parts is one modified file, and is
- * rated below the last of them.
- * @param {Task} task @param {Scheme["block"]} block @returns {File[]}
- */
-function ratedFiles(task, block) {
-  /** @type {Map<string, File>} */
-  const byPath = new Map();
-  for (const file of task.data.files) {
-    const before = byPath.get(file.path)?.operation ?? file.operation;
-    byPath.set(file.path, { ...file, operation: before === file.operation ? before : "modified" });
-  }
-  const { include_unchanged: unchanged, include_new_files: added, include_deleted_files: deleted } = block;
-  /** @type {Record<string, boolean>} */
-  const carried = { unchanged, added, copied: added, deleted };
-  return [...byPath.values()].filter((file) => carried[file.operation] ?? true);
-}
 
 const PAUSE = 1_500;
 
@@ -32,7 +15,7 @@ const own = (object, name) => (object && Object.hasOwn(object, name) ? object[na
 export function mount(task, scheme) {
   /** @type {{ name: string, display: string }[]} */
   const dimensions = scheme.block.dimensions;
-  const files = ratedFiles(task, scheme.block);
+  const files = ratedFiles(task.data.files, scheme.block);
   // The page shows hidden characters of a path by their names.
   const paths = files.map(({ index, path }) => document.getElementById(`f${index}`)?.ariaLabel ?? path);
   const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));

@@ -2,13 +2,11 @@
 
 import { key, namesAlone, on } from "../events.js";
 import { counted } from "../task/dom.js";
+import { lengthOf } from "../task/text.js";
 import { drawTodo } from "./todo.js";
 
 /** @import { Gap, Scheme, Task } from "../task/task.js" */
 /** @typedef {{ decision?: string, summary?: string }} Answers */
-
-// White space at both ends as Python's str.strip() knows it.
-const ENDS = /^(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+|(?:[^\S\uFEFF]|[\x1C-\x1F\x85])+$/g;
 
 /** @param {Task} task @param {Scheme} scheme */
 export function mount(task, scheme) {
@@ -21,7 +19,7 @@ export function mount(task, scheme) {
   const answers = () => task.answers(scheme.name) ?? {};
   /** @returns {{ value: string, display: string } | undefined} */
   const chosen = () => scheme.block.options.find((/** @type {{ value: string }} */ { value }) => value === answers().decision);
-  const length = () => [...(answers().summary ?? "").replace(ENDS, "")].length;
+  const length = () => lengthOf(answers().summary);
 
   /** @param {Answers} changed */
   function change(changed) {

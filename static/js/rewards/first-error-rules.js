@@ -23,18 +23,25 @@ export function given(said) {
 /** @param {Answers} answers */
 export const isJudged = (answers) => answers.first_error_step !== undefined || answers.all_correct === true;
 
-/** @param {any} said @param {Scheme} scheme @returns {Missing[]} */
-export function missing(said, scheme) {
+/** Whether the server takes the judgement: a program may have saved another one. @param {Answers} answers @param {Scheme} scheme @param {number} count */
+function isTaken({ first_error_step: error, all_correct: isAllCorrect }, scheme, count) {
+  if (error === undefined) return scheme.block.first_error.allow_no_error;
+  return !isAllCorrect && error >= 0 && error < count;
+}
+
+/** @param {any} said @param {Scheme} scheme @param {number} count @returns {Missing[]} */
+export function missing(said, scheme, count) {
   const answers = given(said);
-  if (isJudged(answers)) return [];
+  if (isJudged(answers) && isTaken(answers, scheme, count)) return [];
   const step = answers.reviewed_to === undefined ? undefined : answers.reviewed_to + 1;
   const orElse = scheme.block.first_error.allow_no_error ? ", or all steps correct" : "";
   return [{ label: `First error${orElse}`, ...(step !== undefined && { step }) }];
 }
 
-/** @param {any} said */
-export function done(said) {
+/** @param {any} said @param {Scheme} scheme @param {number} count */
+export function done(said, scheme, count) {
   const answers = given(said);
+  if (missing(said, scheme, count).length) return [];
   if (answers.all_correct) return ["All steps marked correct"];
   return answers.first_error_step === undefined ? [] : [`First error marked at step ${answers.first_error_step}`];
 }

@@ -1,5 +1,7 @@
 /** What is missing of the ratings of a trace's steps, on whichever tab. */
 
+import { stripped } from "../task/text.js";
+
 /** @import { Scheme } from "../task/task.js" */
 /** @import { Missing } from "./process-reward.js" */
 /** @typedef {{ label?: string, error_category?: string, notes?: string, correction?: string, unsure?: boolean }} Detail */
@@ -29,13 +31,14 @@ export function missing(answers, scheme, count) {
   const found = [];
   let isAnyRated = false;
   for (let step = 0; step < count; step += 1) {
-    const { label, correction } = details[step] ?? {};
+    const { label, correction, error_category: category, notes, unsure } = details[step] ?? {};
+    const saysMore = category || unsure || stripped(notes) || stripped(correction);
     isAnyRated ||= Boolean(label);
-    if (label ? correction && step !== first : isAll || details[step]) {
+    if (label ? stripped(correction) && step !== first : isAll || saysMore) {
       found.push({ label: label ? `Correction of step ${step}` : `Step ${step}`, step });
     }
   }
-  return isAnyRated || isAll ? found : [{ label: "Rate at least one step" }];
+  return isAnyRated || isAll || !count ? found : [...found, { label: "Rate at least one step" }];
 }
 
 /** @param {Answers} answers @param {Scheme} scheme @param {number} count */

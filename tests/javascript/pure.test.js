@@ -1,0 +1,64 @@
+/** Pure modules of the task page that have no counterpart on the server. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { namesOf } from "../../static/js/key-names.js";
+import { Ranges } from "../../static/js/rewards/ranges.js";
+
+/** @param {string} key @param {string} code */
+const alone = (key, code) => namesOf({ key, code, shiftKey: false });
+/** @param {string} key @param {string} code */
+const shifted = (key, code) => namesOf({ key, code, shiftKey: true });
+
+test("a Latin letter is what the layout says, whatever Caps Lock does", () => {
+  assert.deepEqual(alone("j", "KeyJ"), ["j"]);
+  assert.deepEqual(alone("J", "KeyJ"), ["j"]);
+  assert.deepEqual(shifted("J", "KeyJ"), ["J"]);
+  assert.deepEqual(shifted("j", "KeyJ"), ["J"]);
+  assert.deepEqual(alone("h", "KeyJ"), ["h"]);
+});
+
+test("a letter of another script is the one of its place", () => {
+  assert.deepEqual(alone("\u3153", "KeyJ"), ["j"]);
+  assert.deepEqual(alone("\u043e", "KeyJ"), ["j"]);
+  assert.deepEqual(alone("\u041e", "KeyJ"), ["j"]);
+  assert.deepEqual(shifted("\u041e", "KeyJ"), ["J"]);
+  assert.deepEqual(alone("Process", "KeyJ"), ["j"]);
+  assert.deepEqual(alone("Dead", "KeyE"), ["e"]);
+});
+
+test("a sign on a letter's place stays the sign", () => {
+  assert.deepEqual(alone(";", "KeyQ"), [";"]);
+  assert.deepEqual(alone(",", "KeyM"), [","]);
+});
+
+test("digits are found where a French keyboard has them, and only without Shift", () => {
+  assert.deepEqual(alone("1", "Digit1"), ["1"]);
+  assert.deepEqual(alone("&", "Digit1"), ["&", "1"]);
+  assert.deepEqual(alone("\u00e9", "Digit2"), ["\u00e9", "2"]);
+  assert.deepEqual(shifted("1", "Digit1"), ["1"]);
+  assert.deepEqual(shifted("!", "Digit1"), ["!"]);
+  assert.deepEqual(alone("4", "Numpad4"), ["4"]);
+});
+
+test("brackets are found under letters of other scripts", () => {
+  assert.deepEqual(alone("\u0445", "BracketLeft"), ["\u0445", "["]);
+  assert.deepEqual(alone("]", "BracketRight"), ["]"]);
+});
+
+test("keys that are no characters have their name, with Shift before it", () => {
+  assert.deepEqual(alone("Enter", "Enter"), ["Enter"]);
+  assert.deepEqual(shifted("ArrowDown", "ArrowDown"), ["Shift+ArrowDown"]);
+  assert.deepEqual(alone("Unidentified", ""), []);
+});
+
+test("a set of steps is written shortly and read back", () => {
+  const read = new Ranges("0-2,5,7-8");
+  assert.equal(read.size, 6);
+  assert.equal(read.add(3), true);
+  assert.equal(read.add(3), false);
+  assert.equal(read.text, "0-3,5,7-8");
+  assert.deepEqual([3, 4].map((step) => read.has(step)), [true, false]);
+  for (const odd of [undefined, null, 7, "", "x", "1-1e9"]) assert.equal(new Ranges(odd).has(1), false, String(odd));
+});
