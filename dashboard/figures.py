@@ -30,6 +30,8 @@ from traces.models import Trace
 
 DAYS = 30
 PACE_DAYS = 7
+DAYS_FOR_A_PACE = 3
+"""On so many of the last PACE_DAYS days something must have come in to call it a pace."""
 ANNOTATORS_SHOWN = 100
 
 
@@ -130,9 +132,13 @@ def days_of(project: Project, today: date | None = None) -> list[Day]:
 
 
 def days_left(status: Status, days: list[Day]) -> int | None:
-    """In how many days all is done at the pace of the last PACE_DAYS days; None where nothing was done in them."""
-    pace = sum(day.annotations for day in days[-PACE_DAYS:]) / PACE_DAYS
-    return ceil((status.wanted - status.done) / pace) if pace else None
+    """In how many days all is done at the pace of the last PACE_DAYS days, or of those since the first annotation;
+    None where too few of them tell of a pace."""
+    begun = next((at for at, day in enumerate(days) if day.annotations), len(days))
+    numbers = [day.annotations for day in days[max(begun, len(days) - PACE_DAYS) :]]
+    if sum(number > 0 for number in numbers) < DAYS_FOR_A_PACE:
+        return None
+    return ceil((status.wanted - status.done) * len(numbers) / sum(numbers))
 
 
 def people_of(project: Project) -> People:

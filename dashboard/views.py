@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.configuration.distributions import Distribution
-from accounts.configuration.wording import title_case
+from accounts.configuration.wording import counted, title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
 from dashboard.exported import choices_for, given_options, last_exports
-from dashboard.figures import Status, choices_of, days_left, days_of, people_of, status_of
+from dashboard.figures import PACE_DAYS, Day, Status, choices_of, days_left, days_of, people_of, status_of
 from dashboard.rewards import rewards_of
 from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
@@ -26,6 +26,7 @@ from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
 
+_YEAR = 365
 _STATUS = {
     "complete": ("Complete", "f3", "sw3"),
     "started": ("Started", "f1", "sw1"),
@@ -41,8 +42,7 @@ class SchemeCard:
     palette's key or nothing."""
 
     title: str
-    total: int
-    unit: str
+    total: str
     distributions: list[dict[str, Any]]
 
 
@@ -72,7 +72,7 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "annotators": [(one, duration(one.median) if one.median else "") for one in people.shown],
             "median": duration(people.median) if people.median else "",
             "days": days,
-            "days_left": days_left(status, days),
+            "forecast": _forecast(status, days),
             "chart": day_chart(days),
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
             "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
@@ -150,9 +150,18 @@ def _state(version: ConfigurationVersion | None, status: Status) -> tuple[str, s
 def _lead(status: Status) -> str:
     if not status.traces:
         return "No traces are imported yet"
-    traces = "1 trace" if status.traces == 1 else f"{status.traces:,} traces"
-    wanted = "1 annotation" if status.wanted == 1 else f"{status.wanted:,} annotations"
-    return f"{traces}, {wanted} wanted in all"
+    return f"{counted(status.traces, 'trace')}, {counted(status.wanted, 'annotation')} wanted in all"
+
+
+def _forecast(status: Status, days: list[Day]) -> tuple[str, str]:
+    """When all is done at this pace: a number with its unit, or words alone."""
+    if status.traces and status.done >= status.wanted:
+        return "", "All done"
+    left = days_left(status, days)
+    if left is None:
+        is_any = any(day.annotations for day in days[-PACE_DAYS:])
+        return "", "Too early to say" if is_any else "Nothing came in this week"
+    return ("", "In over a year") if left > _YEAR else (f"{left:,}", "day" if left == 1 else "days")
 
 
 def _status_rows(status: Status) -> list[dict[str, Any]]:
@@ -173,17 +182,15 @@ def _cards(choices: list[tuple[str, Distribution]]) -> Iterator[SchemeCard]:
         found = [distribution for _, distribution in group]
         yield SchemeCard(
             title=found[0].title if len(found) == 1 else title_case(scheme),
-            total=found[0].total,
-            unit=found[0].unit,
+            total=counted(found[0].total, found[0].unit),
             distributions=[_drawn(scheme, distribution, len(found) > 1) for distribution in found],
         )
 
 
 def _drawn(scheme: str, distribution: Distribution, is_one_of_several: bool) -> dict[str, Any]:
-    """Alone, a bar is a share of the whole; among several the bars are small, and the longest has full length."""
+    """A bar is a share of all that was chosen; among several questions the bars are small."""
     mean = distribution.mean
-    most = max((chosen.count for chosen in distribution.values), default=0)
-    whole = most if is_one_of_several else distribution.total
+    whole = distribution.total
     return {
         "title": distribution.title if is_one_of_several else "",
         "mean": "" if mean is None else f"{mean:.2f}",

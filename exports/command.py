@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from accounts.configuration.wording import counted
 from exports.folders import Folder, read_configuration
 from exports.formats.archive import Archive
 from exports.formats.options import KnownOption, Options, known_options, read_options
@@ -156,9 +157,10 @@ def export(request: Request, source: Source) -> tuple[str, list[str]]:
         raise Refusal(f"{error.filename or 'The export'} cannot be written: {error.strerror}.") from None
     if request.manifest is not None:
         request.manifest.write_text(json.dumps(manifest.as_json(), indent=2) + "\n", encoding="utf-8")
-    rows = "1 row" if manifest.rows == 1 else f"{manifest.rows:,} rows"
+    rows = counted(manifest.rows, "row")
     chosen = "".join(f", {name} {_shown(value)}" for name, value in manifest.options.items() if value not in ("", []))
-    said = f"{written}: {rows} of {manifest.format}{chosen}, {manifest.bytes:,} bytes, sha256 {manifest.sha256}"
+    size = counted(manifest.bytes, "byte")
+    said = f"{written}: {rows} of {manifest.format}{chosen}, {size}, sha256 {manifest.sha256}"
     return said, [*filter(None, [left_out_of(format)]), *manifest.remarks]
 
 

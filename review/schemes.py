@@ -93,7 +93,7 @@ class InlineComments(SchemeType):
         categories, severities = counts.get("category", {}), counts.get("severity", {})
         yield Distribution(
             "Comments by category",
-            "comments",
+            "comment",
             with_unknown(
                 (
                     Chosen(one.value, one.display, categories.get(one.value, 0), one.icon, is_coloured=True)
@@ -106,7 +106,7 @@ class InlineComments(SchemeType):
             levels = (
                 Chosen(level.value, level.display, severities.get(level.value, 0)) for level in block.severity.offered
             )
-            yield Distribution("Comments by severity", "comments", with_unknown(levels, severities))
+            yield Distribution("Comments by severity", "comment", with_unknown(levels, severities))
 
     @classmethod
     def comparisons(cls, scheme: InlineCommentsScheme) -> Iterator[Comparison]:
@@ -217,7 +217,7 @@ class FileRatings(SchemeType):
                 Chosen(str(number), f"{number}: {label}" if label else str(number), found.get(str(number), 0))
                 for number, label in dimension.scale.points
             )
-            yield Distribution(dimension.display, "ratings", with_unknown(points, found), has_scale=True)
+            yield Distribution(dimension.display, "rating", with_unknown(points, found), has_scale=True)
 
     @classmethod
     def comparisons(cls, scheme: FileRatingsScheme) -> Iterator[Comparison]:
@@ -298,7 +298,7 @@ class Verdict(SchemeType):
             Chosen(option.value, option.display, found.get(option.value, 0), option.icon, is_coloured=True)
             for option in scheme.verdict.options
         )
-        yield Distribution("Verdicts", "annotations", with_unknown(options, found))
+        yield Distribution("Verdicts", "annotation", with_unknown(options, found))
 
     @classmethod
     def comparisons(cls, scheme: VerdictScheme) -> Iterator[Comparison]:

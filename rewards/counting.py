@@ -45,16 +45,16 @@ def distributions_of(counts: Mapping[str, Mapping[str, int]], scheme: ProcessRew
             Chosen(label.value, label.display, labels.get(label.value, 0), is_coloured=True)
             for label in scheme.per_step.labels
         )
-        yield Distribution("Steps by label", "steps", with_unknown(offered, labels))
+        yield Distribution("Steps by label", "step", with_unknown(offered, labels))
         named = scheme.per_step.error_categories.offered
         if named or categories:
             kinds = (Chosen(name, name, categories.get(name, 0)) for name in named)
-            yield Distribution("Errors by category", "steps", with_unknown(kinds, categories))
+            yield Distribution("Errors by category", "step", with_unknown(kinds, categories))
     found = (
         Chosen(FOUND, "With a first error", errors.get(FOUND, 0)),
         Chosen(NONE_FOUND, "All steps correct", errors.get(NONE_FOUND, 0)),
     )
-    yield Distribution("First errors", "annotations", with_unknown(found, errors))
+    yield Distribution("First errors", "annotation", with_unknown(found, errors))
 
 
 def _steps(number: int) -> str:

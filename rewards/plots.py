@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from accounts.configuration.wording import counted
 from rewards.curves import grouped
 from rewards.judgements import PARTS, Judgement, judgements
 
@@ -65,7 +66,7 @@ def plot_error_distribution(
     axes.set_ylabel("Annotations")
     without = len(found) - len(errors)
     axes.annotate(
-        f"{len(found)} annotations, {without} without an error",
+        f"{counted(len(found), 'annotation')}, {without} without an error",
         (1, 1.01),
         xycoords="axes fraction",
         ha="right",

@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.models import Project
+from jobs.models import JobState
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
@@ -105,7 +106,7 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
     @display(description="what could not be read")
     def problem_list(self, file: Any) -> SafeString | str:
         if not file.problem_count:
-            return "Nothing: every record was read."
+            return _nothing_wrong(file)
         rows = format_html_join(
             "",
             "<tr><td>{}</td><td>{}</td></tr>",
@@ -137,6 +138,16 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         if db_field.name == "project":
             kwargs["queryset"] = Project.objects.order_by("name")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+def _nothing_wrong(file: ImportedFile) -> str:
+    """That nothing is reported means something once the whole file was read."""
+    job = file.job
+    if job is None or job.state == JobState.DONE:
+        return "Nothing: every record was read."
+    if job.is_open:
+        return "Nothing so far: the file is still being read."
+    return "Nothing, as far as the file was read."
 
 
 class _Echo:

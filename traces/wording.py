@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from accounts.configuration.wording import counted
 from accounts.models import Organisation
 from tenancy.actor import acting_in
 from traces.actions import Imported
@@ -12,7 +13,7 @@ _PROBLEMS_SHOWN = 20
 def told(name: str, result: Imported) -> str:
     """One line: what came in, and why the file was read as it was."""
     why = f" ({result.file.reason})" if result.file.reason else ""
-    return f"{name}: {result.imported} imported, {result.known} known, {result.errors} errors{why}"
+    return f"{name}: {result.imported} imported, {result.known} known, {counted(result.errors, 'error')}{why}"
 
 
 def problems_of(organisation: Organisation, name: str, result: Imported) -> Iterator[str]:

@@ -14,6 +14,7 @@ from accounts.configuration import (
     differences,
     pinned,
 )
+from accounts.configuration.wording import counted
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox
 from tenancy import audit
@@ -32,7 +33,9 @@ class NotPublishable(Refused):
     status = 422
 
     def __init__(self, checked: CheckedConfiguration) -> None:
-        super().__init__(f"The configuration has {len(checked.errors)} error(s). The first: {checked.errors[0]}")
+        super().__init__(
+            f"The configuration has {counted(len(checked.errors), 'error')}. The first: {checked.errors[0]}"
+        )
         self.checked = checked
 
 

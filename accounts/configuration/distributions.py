@@ -19,7 +19,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Distribution:
-    """The values of one question, in the order in which they are offered. `unit` is what was counted, in the plural.
+    """The values of one question, in the order in which they are offered. `unit` is what was counted, in the singular.
 
     `has_scale` says that the values are numbers, whose mean means something.
     """

@@ -37,6 +37,11 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
     return f" Did you mean {match}?" if match else ""
 
 
+def counted(number: int, noun: str, several: str = "") -> str:
+    """`1 trace`, `1,200 traces`; `several` where the plural has no plain s."""
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+
+
 def title_case(value: str) -> str:
     """`request_changes` as people read it: `Request Changes`. Capitals inside a word stay."""
     words = value.replace("_", " ").replace("-", " ").split()

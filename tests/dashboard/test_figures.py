@@ -169,6 +169,21 @@ def test_the_days_left_follow_the_pace_of_a_week(queue: Queue) -> None:
     assert days_left(status, days) == 15
 
 
+def test_too_few_days_tell_nothing_of_the_days_that_are_left(queue: Queue) -> None:
+    status = status_of(queue.project, 10)
+
+    def after(*last: int) -> list[Day]:
+        numbers = [0] * (30 - len(last)) + list(last)
+        return [Day(date(2026, 1, 1) + timedelta(at), number) for at, number in enumerate(numbers)]
+
+    for few in ((), (1,), (3, 3), (3, 0, 0, 0, 0, 3, 0)):
+        assert days_left(status, after(*few)) is None, few
+    assert days_left(status, after(2, 2, 2)) == 15, "a project of three days has done two a day"
+    assert days_left(status, after(2, 0, 2, 2)) == 20, "what was idle between is idle again"
+    assert days_left(status, after(2, 2, 2, 0, 0, 0, 0, 0, 0, 0)) is None, "not in this week"
+    assert days_left(status, after(1, *[0] * 10, 7, 7, 7)) == 10, "of a week where it began before"
+
+
 def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     queue.publish(wanted=5)
     for person in annotators(4):

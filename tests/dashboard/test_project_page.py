@@ -86,6 +86,33 @@ def live_through_more(queue: Queue) -> None:
     deliver(queue)
 
 
+def test_one_annotation_is_one_and_too_few_days_are_no_forecast(queue: Queue, mallory: Client) -> None:
+    publish_review(queue)
+    hand_in(queue.claimed(queue.world.bob))
+    deliver(queue)
+    read = plain(text_of(mallory.get(PAGE)))
+    assert "1 annotation " in read
+    assert not re.search(r"\b1 (annotations|comments|ratings|steps|traces|days)\b", read)
+    assert "Done at this pace Too early to say" in read
+    assert "Claim to submission, median" in read
+    assert "Median time per task" not in read
+
+
+def test_a_bar_is_full_where_everything_is_in_it_and_not_before(queue: Queue, mallory: Client) -> None:
+    live_through(queue, chance(25), 12)
+    deliver(queue)
+    page = text_of(mallory.get(PAGE))
+    rows = re.findall(r'<li class="vrow.*?</li>', page, re.S)
+    drawn = [
+        (re.search(r'(?:fc|f1)" width="([\d.]+)%"', row), re.search(r"muted num qn\">([<>\d]+)%", row)) for row in rows
+    ]
+    assert any(share and 0 < int(share[1].strip("<>")) < 100 for _, share in drawn)
+    for bar, share in drawn:
+        assert bar
+        assert share
+        assert abs(float(bar[1]) - int(share[1].strip("<>"))) <= 1, (bar[1], share[1])
+
+
 def test_an_empty_project_says_what_is_missing(queue: Queue, mallory: Client) -> None:
     read = plain(text_of(mallory.get(PAGE)))
     assert "Collecting" in read

@@ -85,7 +85,7 @@ def paths(reviews: Reviews, assignment: Assignment) -> list[str]:
 def test_an_archive_makes_the_same_project_in_another_organisation(lived_in: Reviews, tmp_path: Path) -> None:
     archive = lived_in.archive()
     said = load(archive, "--org", "my-lab", "--project", "copy")
-    assert "2 configuration version(s) published, 4 trace(s) imported, 0 known, 4 annotation(s) restored" in said
+    assert "2 configuration versions published, 4 traces imported, 0 known, 4 annotations restored" in said
     assert "No member is called alice, bob: an inactive membership keeps each name." in said
     lab = Organisation.objects.get(slug="my-lab")
     acme = lived_in.world.acme
@@ -108,9 +108,7 @@ def test_loading_it_again_changes_nothing(lived_in: Reviews) -> None:
     archive = lived_in.archive()
     load(archive, "--org", "my-lab")
     said = load(archive, "--org", "my-lab")
-    assert (
-        "0 configuration version(s) published, 0 trace(s) imported, 4 known, 0 annotation(s) restored, 4 known" in said
-    )
+    assert "0 configuration versions published, 0 traces imported, 4 known, 0 annotations restored, 4 known" in said
     with acting_in(Organisation.objects.get(slug="my-lab")):
         assert (Project.objects.count(), Submission.objects.count(), Assignment.objects.count()) == (1, 4, 4)
 
@@ -128,7 +126,7 @@ def test_a_folder_written_by_hand_loads_with_its_yaml_alone(committed_world: Wor
     configuration = "task_name: By hand\n"
     path = folder_of(tmp_path / "output", [record(annotator="somebody")], run(), configuration=configuration)
     said = load(path, "--org", "my-lab")
-    assert "my-lab/by-hand: 1 configuration version(s) published, 1 trace(s) imported" in said
+    assert "my-lab/by-hand: 1 configuration version published, 1 trace imported" in said
     (made,) = [json.loads(line) for line in exported("my-lab", "by-hand", "code_review", tmp_path / "x").splitlines()]
     assert made == record(annotator="somebody")
     with acting_in(Organisation.objects.get(slug="my-lab")):

@@ -92,7 +92,7 @@ def test_what_would_strip_meaning_waits_for_confirm(tmp_path: Path) -> None:
 def test_every_error_is_printed_with_its_line_and_nothing_is_changed(tmp_path: Path) -> None:
     path = written(tmp_path, "task_name: X\nguidlines: hm\nassignment: {lease_minutes: soon}\n")
     err = io.StringIO()
-    with pytest.raises(CommandError, match=r"2 error\(s\); nothing was changed"):
+    with pytest.raises(CommandError, match=r"2 errors; nothing was changed"):
         call_command("load_project", str(path), "--org", "my-lab", stderr=err)
     assert "config.yaml, line 2, column 1: error: guidlines is not a key" in err.getvalue()
     assert "config.yaml, line 3, column 29: error: lease_minutes must be a whole number" in err.getvalue()
@@ -105,7 +105,7 @@ def test_every_error_is_printed_with_its_line_and_nothing_is_changed(tmp_path: P
         ('["../secret.jsonl"]', "lies outside the folder"),
         ('["link.jsonl"]', "lies outside the folder"),
         ('["/etc/hostname"]', "lies outside the folder"),
-        (f'["{"x" * 300}"]', r"has 1 error\(s\); nothing was changed"),
+        (f'["{"x" * 300}"]', r"has 1 error; nothing was changed"),
         (f'["{"a/" * 450}b"]', "is no file in"),
         ('["own.jsonl", "also.jsonl"]', "also.jsonl is a file that was already named"),
         ('["circle.jsonl"]', "circle.jsonl cannot be looked for"),

@@ -231,7 +231,7 @@ def test_the_command_imports_in_process_and_says_what_came_in(committed_world: W
     out, err = io.StringIO(), io.StringIO()
     call_command("import_traces", "acme/parser", str(good), str(mixed), stdout=out, stderr=err)
     assert "good.jsonl: 1 imported, 0 known, 0 errors" in out.getvalue()
-    assert "mixed.jsonl: 1 imported, 0 known, 1 errors" in out.getvalue()
+    assert "mixed.jsonl: 1 imported, 0 known, 1 error" in out.getvalue()
     assert "mixed.jsonl, 1: " in err.getvalue()
     call_command("import_traces", "acme/parser", str(good), stdout=out, stderr=err)
     assert "good.jsonl: 0 imported, 1 known, 0 errors" in out.getvalue()
@@ -282,6 +282,7 @@ def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(committed
     assert answer.status_code == 302, answer.content.decode()
     with acting_in(world.acme):
         file = ImportedFile.objects.get()
+    assert "Nothing so far: the file is still being read." in client.get(answer["Location"]).content.decode()
     work(world, file)
     page = client.get(answer["Location"]).content.decode()
     assert "1 imported" in page
@@ -346,7 +347,9 @@ def slow_to_pass(count: int, seconds: float) -> Any:
     return read
 
 
-def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_import_keeps_what_came_in(
+    committed_world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = committed_world
     monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
     with acting_in(world.acme, world.dora):
@@ -363,3 +366,6 @@ def test_a_cancelled_import_keeps_what_came_in(committed_world: World, monkeypat
     with acting_in(world.acme):
         assert 0 < Trace.objects.count() < 10
     assert not default_storage.exists(file.stored_as)
+    client.force_login(world.dora)
+    page = client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/change/").content.decode()
+    assert "Nothing, as far as the file was read." in page

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from accounts.actions.organisations import create_organisation
 from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
 from accounts.configuration import ProjectConfiguration, check_configuration
+from accounts.configuration.wording import counted
 from accounts.models import ConfigurationVersion, Organisation, Project
 from exports.folders import Folder
 from exports.formats.records import Refusal
@@ -74,9 +75,9 @@ class Command(BaseCommand):
         except (Refusal, Refused) as refusal:
             raise CommandError(refusal.sentence) from None
         self.stdout.write(
-            f"{options['org']}/{slug}: {loaded.versions} configuration version(s) published, "
-            f"{loaded.traces} trace(s) imported, {loaded.known_traces} known, "
-            f"{loaded.records} annotation(s) restored, {loaded.known_records} known."
+            f"{options['org']}/{slug}: {counted(loaded.versions, 'configuration version')} published, "
+            f"{counted(loaded.traces, 'trace')} imported, {loaded.known_traces} known, "
+            f"{counted(loaded.records, 'annotation')} restored, {loaded.known_records} known."
         )
         if loaded.strangers:
             self.stdout.write(
@@ -109,7 +110,7 @@ class Command(BaseCommand):
         for problem in checked.problems:
             self.stderr.write(f"{path.name}, {problem}")
         if checked.configuration is None:
-            raise CommandError(f"{path.name} has {len(checked.errors)} error(s); nothing was changed.")
+            raise CommandError(f"{path.name} has {counted(len(checked.errors), 'error')}; nothing was changed.")
         return checked.configuration
 
     def _organisation(self, slug: str) -> Organisation:
