@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from typing import NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 from accounts.configuration.annotations import timestamp
 from accounts.configuration.answers import Answers, Gap, Place, missing, refused, shown
@@ -21,8 +21,9 @@ from traces.changes.places import SIDES, Evidence, JudgedFile, Side
 
 KEYS = (
     "file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "unsure", "side",
-    "comment_id", "created_at",
+    "numbering", "comment_id", "created_at",
 )  # fmt: skip
+EXCERPT = "excerpt"
 _SIDES: dict[str | None, Side] = {None: "new", **{side: side for side in SIDES}}
 _COMMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _NO_LIST = (refused((), "not_a_list", "Comments must be a list."),)
@@ -31,7 +32,9 @@ _CREATED_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCI
 
 class InlineComment(TypedDict):
     """A comment as it leaves, keys in this order. Line numbers are the file's on `side`, both included; `file` is the
-    new path, or the old one of a deleted file."""
+    new path, or the old one of a deleted file. Where the trace does not say where in the file its lines stand,
+    `numbering` is "excerpt": then the numbers count the lines of that side as they are shown, from 1, over all parts of
+    the file, a gap between two parts as one line."""
 
     file: str
     line_start: int
@@ -42,6 +45,7 @@ class InlineComment(TypedDict):
     suggestion: NotRequired[str]
     unsure: NotRequired[bool]
     side: Side
+    numbering: NotRequired[Literal["excerpt"]]
     comment_id: str
     created_at: str
 
@@ -60,6 +64,7 @@ class _Comment:
     suggestion: str | None
     is_unsure: bool
     side: str | None
+    numbering: str | None
     comment_id: str | None
     created_at: str | None
 
@@ -79,7 +84,7 @@ class _Comment:
             return "A comment"
         last = self.last_line or self.line_start
         lines = f"lines {self.line_start} to {last}" if self.line_start < last < 10**9 else f"line {self.line_start}"
-        return f"{shown(self.file)}, {lines}"
+        return f"{shown(self.file)}, {lines}{' of the excerpt' if self.numbering == EXCERPT else ''}"
 
 
 def malformed(answers: object) -> tuple[Gap, ...]:
@@ -132,6 +137,7 @@ def _read(answers: object) -> Iterator[tuple[_Comment, list[Gap]]]:
             suggestion=given.text("suggestion"),
             is_unsure=bool(given.switch("unsure")),
             side=given.text("side"),
+            numbering=given.text("numbering"),
             comment_id=given.text("comment_id"),
             created_at=given.text("created_at"),
         )
@@ -202,8 +208,19 @@ def _place_gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidenc
     elif end > start and not block.allow_multi_line:
         sentence = f"{where}: a comment is about one line in this project."
         yield refused(("line_end",), "multi_line", sentence, place)
+    elif file is not None and (comment.numbering or "file") != file.numbering:
+        yield refused(("numbering",), "wrong_numbering", _wrong_numbering(where, file), place)
     elif file is not None and side is not None and not file.holds(side, start, end):
         yield refused(("line_start",), "unknown_line", _unknown_line(where, file, side), place)
+
+
+def _wrong_numbering(where: str, file: JudgedFile) -> str:
+    if file.numbering == EXCERPT:
+        return (
+            f"{where}: the trace does not say where in the file its lines stand. Count the lines of the excerpt that is "
+            f'shown, and say so: "numbering": "{EXCERPT}".'
+        )
+    return f"{where}: line numbers of this file are those of the file. Leave numbering out."
 
 
 def _unknown_line(where: str, file: JudgedFile, side: Side) -> str:
@@ -223,6 +240,7 @@ def _finished(comment: _Comment, comment_id: str, created_at: str) -> InlineComm
         "suggestion": comment.suggestion,
         "unsure": comment.is_unsure or None,
         "side": _SIDES[comment.side],
+        "numbering": EXCERPT if comment.numbering == EXCERPT else None,
         "comment_id": comment_id,
         "created_at": created_at,
     }

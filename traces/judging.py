@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from jobs.wording import storable
 from tenancy.prepared import prepared
-from traces.changes.model import FileChange, Hunk, Operation, Side
+from traces.changes.model import FileChange, Hunk, Numbering, Operation, Side
 from traces.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
@@ -39,8 +39,16 @@ class StoredChange:
         return lines_in(self._record, side)
 
     @property
+    def numbering(self) -> Numbering:
+        return "file" if self._record["has_line_numbers"] else "excerpt"
+
+    @property
     def hunks(self) -> tuple[Hunk, ...]:
         return self._whole.hunks
+
+    @property
+    def shown_hunks(self) -> tuple[Hunk, ...]:
+        return self._whole.shown_hunks
 
     @property
     def old_text(self) -> str | None:

@@ -79,7 +79,7 @@ def _numbers(value: list[float] | None, count: int) -> Any:
 
 def change_record(change: FileChange) -> dict[str, JSON]:
     """All of a change but the steps that made it; a line is `[sign, old number, new number, text, end]`."""
-    return {
+    record: dict[str, JSON] = {
         "path": change.path,
         "old_path": change.old_path,
         "operation": change.operation,
@@ -93,31 +93,39 @@ def change_record(change: FileChange) -> dict[str, JSON]:
         "added": change.added,
         "removed": change.removed,
         "has_line_numbers": change.has_line_numbers,
-        "hunks": [
-            {
-                "old": [hunk.old_start, hunk.old_count],
-                "new": [hunk.new_start, hunk.new_count],
-                "section": hunk.section,
-                "lines": [[_KINDS[line.kind], line.old_no, line.new_no, line.text, line.ends] for line in hunk.lines],
-            }
-            for hunk in change.hunks
-        ],
+        "hunks": [_hunk_record(hunk) for hunk in change.hunks],
+    }
+    if change.excerpts:
+        record["excerpts"] = [_hunk_record(hunk) for hunk in change.excerpts]
+    return record
+
+
+def _hunk_record(hunk: Hunk) -> dict[str, JSON]:
+    return {
+        "old": [hunk.old_start, hunk.old_count],
+        "new": [hunk.new_start, hunk.new_count],
+        "section": hunk.section,
+        "lines": [[_KINDS[line.kind], line.old_no, line.new_no, line.text, line.ends] for line in hunk.lines],
     }
 
 
 def change_from(record: dict[str, Any]) -> FileChange:
-    facts = {key: value for key, value in record.items() if key not in ("badges", "hunks")}
+    facts = {key: value for key, value in record.items() if key not in ("badges", "hunks", "excerpts")}
     return FileChange(
         **facts,
         badges=tuple(Badge(BadgeCode(code), sentence) for code, sentence in record["badges"]),
         hunks=tuple(_hunk_from(hunk) for hunk in record["hunks"]),
+        excerpts=tuple(_hunk_from(hunk) for hunk in record.get("excerpts", ())),
     )
 
 
 def lines_in(record: dict[str, Any], side: Side) -> dict[int, str]:
-    """The lines of a change's hunks on that side, as FileChange.lines gives them, without making a change of it."""
+    """The known lines on that side, as FileChange.lines gives them, without making a change of it."""
+    if not record["has_line_numbers"]:
+        return change_from(record).lines(side)
     at = 2 if side == "new" else 1
-    return {row[at]: row[3] for hunk in record["hunks"] for row in hunk["lines"] if row[at] is not None}
+    known = (*record.get("excerpts", ()), *record["hunks"])
+    return {row[at]: row[3] for hunk in known for row in hunk["lines"] if row[at] is not None}
 
 
 def _hunk_from(record: dict[str, Any]) -> Hunk:

@@ -66,11 +66,21 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines that follow one another in a file, from line `first` (from 1) on, without their ends."""
+
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FileRead:
-    """The agent read a file. `text` is the whole file, or None where only a part or nothing of it is known."""
+    """The agent read a file. `text` is the whole file, or None where only a part or nothing of it is known; then
+    `excerpts` are the parts of which the trace says where they stand."""
 
     path: str
     text: str | None = None
+    excerpts: tuple[Excerpt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +88,8 @@ class FileEdit:
     """The agent replaced `old` by `new` in a file, once or wherever it stands.
 
     `original` is the whole file before this edit where the trace has it. `line` is for an insertion, whose `old` is
-    empty: the new text follows that line, 0 being the file's beginning.
+    empty: the new text follows that line, 0 being the file's beginning. `shown` are lines around the edit as they stood
+    after it, where the tool showed them with their numbers.
     """
 
     path: str
@@ -87,6 +98,7 @@ class FileEdit:
     replace_all: bool = False
     original: str | None = None
     line: int | None = None
+    shown: tuple[Excerpt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

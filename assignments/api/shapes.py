@@ -213,6 +213,9 @@ class Lines(Shape):
     text: str
     """The lines joined by line feeds."""
     lines: list[str]
+    numbering: Literal["file", "excerpt"]
+    """What line numbers of this file count: its lines, or those of the excerpt that is shown, where the trace does not
+    say where in the file they stand. Comments on such lines carry `"numbering": "excerpt"`."""
 
 
 class Submission(Shape):

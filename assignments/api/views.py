@@ -176,7 +176,8 @@ class LinesView(AnnotatorView):
         if text is None:
             raise NotFound(f"The {side} side of this file does not show all of these lines.", code="unknown_line")
         numbered = file.lines(side)
-        return Response(shapes.Lines(text=text, lines=[numbered[number] for number in range(start, end + 1)]))
+        lines = [numbered[number] for number in range(start, end + 1)]
+        return Response(shapes.Lines(text=text, lines=lines, numbering=file.numbering))
 
     def _asked(self, name: str) -> str:
         if name not in self.request.query_params:

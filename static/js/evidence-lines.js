@@ -26,7 +26,8 @@ export function placeOf(hash) {
 /** Buttons that are new on the page. @param {ParentNode} scope @param {string} label with {side} and {line} */
 export function prepareLines(scope, label) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (scope.querySelectorAll(BUTTONS))) {
-    button.ariaLabel = label.replace("{side}", button.dataset.side ?? "").replace("{line}", button.dataset.l ?? "");
+    const of = button.ariaLabel?.endsWith(" of the excerpt") ? " of the excerpt" : "";
+    button.ariaLabel = label.replace("{side}", button.dataset.side ?? "").replace("{line}", button.dataset.l ?? "") + of;
     const file = button.closest("article");
     const isFirst = file !== null && !tabStops.get(file)?.isConnected;
     button.tabIndex = isFirst ? 0 : -1;

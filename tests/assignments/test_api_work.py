@@ -17,6 +17,7 @@ from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 from tests.worlds import World
+from traces.runs import FileEdit
 
 EXACT = "NUL \x00, half a pair \ud800, its other half \udc00, emoji \U0001f600, \u2028, \x1b[31m"
 
@@ -228,6 +229,26 @@ def test_a_path_that_no_address_can_hold_is_asked_for_with_signs_in_its_place(wo
     where = f"assignments/{held['id']}/lines/"
     for asked in ("a\ufffdb\ufffd.py", "a\ufffdb\x00.py"):
         assert api.get(where, file=asked, side="new", start="2", end="2").json()["text"] == "two"
+
+
+def test_lines_whose_place_nobody_knows_say_that_they_count_the_excerpt(world: World) -> None:
+    reviewed(world.acme, world.acme_project, FileEdit("a.py", "one\n", "two\nthree\n"), outcome("b.py", "x\n", "y\n"))
+    api = api_of(world.bob)
+    held = api.claim()
+    where = f"assignments/{held['id']}/lines/"
+    answer = api.get(where, file="a.py", side="new", start="2", end="2").json()
+    assert answer == {"text": "three", "lines": ["three"], "numbering": "excerpt"}
+    assert api.get(where, file="b.py", side="new", start="1", end="1").json()["numbering"] == "file"
+    comment = {"file": "a.py", "line_start": 2, "category": "bug", "comment": "Why?"}
+    ratings = {path: {"correctness": 3, "quality": 3} for path in ("a.py", "b.py")}
+    verdict = {"decision": "approve", "summary": "It does what was asked."}
+    answers = {"inline_comments": [comment], "file_ratings": ratings, "verdict": verdict}
+    refused = api.submit(held, answers)
+    assert refused.status_code == 422
+    assert [gap["code"] for gap in refused.json()["gaps"]] == ["wrong_numbering"]
+    answers["inline_comments"] = [{**comment, "numbering": "excerpt"}]
+    (kept,) = api.submit(held, answers).json()["record"]["annotations"]["inline_comments"]
+    assert (kept["line_start"], kept["line_end"], kept["numbering"]) == (2, 2, "excerpt")
 
 
 def test_a_draft_holds_the_parts_of_the_projects_schemes_alone(world: World) -> None:

@@ -13,7 +13,7 @@ from tests.exports.files import exported, folder, json_lines, lines
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
-from traces.runs import AgentRun, FileOutcome
+from traces.runs import AgentRun, FileEdit, FileOutcome
 
 HARM = [*HOSTILE, "\ud83d\ude00 \udc00", "NUL \0 in a text", "\u2028\u2029\x85", '\\"\r\n', "Ünï ☃ 🥔"]
 
@@ -112,6 +112,22 @@ def test_the_hunk_of_a_comment_on_the_old_side_is_found_by_the_numbers_of_that_s
         "@@ -1,2 +0,0",
         "@@ -6,7 +6,6",
     ]
+
+
+def test_a_comment_on_lines_whose_place_nobody_knows_leaves_with_the_excerpt_that_it_counts(tmp_path: Path) -> None:
+    given = AgentRun(
+        "trace_042",
+        "Round.",
+        events=(FileEdit("src/cart.py", "a\nb\n", "a\nc\nd\n"), FileEdit("src/cart.py", "e\n", "f\n")),
+        event_steps=(None, None),
+    )
+    comment = {"file": "src/cart.py", "line_start": 2, "line_end": 3, "comment": "Why?", "numbering": "excerpt"}
+    second = {"file": "src/cart.py", "line_start": 4, "line_end": 4, "comment": "And?", "side": "old"}
+    made = record(annotations={"inline_comments": [comment, second]})
+    rows = json_lines(exported(folder(tmp_path / "output", [made], given), "code_review_comments"))
+    assert (rows[0]["numbering"], rows[0]["line_start"], rows[0]["commented_text"]) == ("excerpt", 2, "c\nd")
+    assert rows[0]["diff_hunk"] == "@@ -0,2 +0,3 @@\n a\n-b\n+c\n+d\n"
+    assert (rows[1]["commented_text"], rows[1]["diff_hunk"]) == ("e", "@@ -0 +0 @@\n-e\n+f\n")
 
 
 def test_ratings_are_a_table_cell_by_cell(archive: Path) -> None:

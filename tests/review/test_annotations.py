@@ -161,7 +161,18 @@ JSON = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)),
     max_leaves=12,
 )
-COMMENT_KEYS = ("file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "side", "created_at")
+COMMENT_KEYS = (
+    "file",
+    "line_start",
+    "line_end",
+    "category",
+    "severity",
+    "comment",
+    "suggestion",
+    "side",
+    "numbering",
+    "created_at",
+)
 ALMOST = st.fixed_dictionaries(
     {},
     optional={
@@ -190,14 +201,18 @@ def test_answers_of_any_shape_get_their_gaps_told(answers: Any) -> None:
 
 
 LINES = [
-    (file.path, side, number)
+    (file.path, side, number, file.numbering)
     for file in EVERY_KIND.files.values()
     for side in ("new", "old")
     for number in file.lines(side)
 ]
 VISIBLE = TEXTS.filter(str.strip)
 COMMENTS = st.builds(
-    lambda place, **keys: {"file": place[0], "side": place[1], "line_start": place[2], **keys},
+    lambda place, **keys: {
+        **{"file": place[0], "side": place[1], "line_start": place[2]},
+        **({"numbering": "excerpt"} if place[3] == "excerpt" else {}),
+        **keys,
+    },
     st.sampled_from(LINES),
     category=st.sampled_from(["bug", "praise"]),
     severity=st.sampled_from([None, "", "nit"]),

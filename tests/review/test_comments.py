@@ -157,7 +157,6 @@ def test_a_comment_stands_on_shown_lines_of_one_side_of_one_file(place: dict[str
         ("src/deleted.py", "new", 1, False),
         ("README.md", "new", 4, True),
         ("logo.png", "new", 1, False),
-        ("src/blocks.py", "new", 1, False),
         ("src/renamed.py", "new", 1, False),
     ],
 )
@@ -166,6 +165,30 @@ def test_a_line_outside_the_hunks_can_be_commented_where_the_text_is_known(
 ) -> None:
     given = comment(file=file, side=side, line_start=line, line_end=line)
     assert codes(given, evidence=EVERY_KIND) == ([] if fits else ["unknown_line"])
+
+
+def test_a_comment_on_lines_whose_place_nobody_knows_says_that_it_counts_the_excerpt() -> None:
+    given = comment(file="src/blocks.py", line_start=1, line_end=1, numbering="excerpt", side="old")
+    assert codes(given, evidence=EVERY_KIND) == []
+    (result,) = InlineComments.result([given], comments_scheme(), EVERY_KIND, SUBMITTED_AT)
+    assert (result["line_start"], result["line_end"], result["numbering"]) == (1, 1, "excerpt")
+    assert list(result)[-4:] == ["side", "numbering", "comment_id", "created_at"]
+    assert codes({**given, "line_end": 2}, evidence=EVERY_KIND) == ["unknown_line"]
+    (gap,) = gaps({**given, "comment": ""}, evidence=EVERY_KIND)
+    assert gap.sentence == "src/blocks.py, line 1 of the excerpt: write the comment or delete it."
+
+
+def test_numbers_of_an_excerpt_and_numbers_of_the_file_are_never_mistaken_for_each_other() -> None:
+    (silent,) = gaps(comment(file="src/blocks.py", line_start=1, line_end=1), evidence=EVERY_KIND)
+    assert (silent.path, silent.code, silent.kind) == ((0, "numbering"), "wrong_numbering", "refused")
+    assert 'say so: "numbering": "excerpt"' in silent.sentence
+    (false,) = gaps(comment(numbering="excerpt"), evidence=EVERY_KIND)
+    assert (false.code, false.sentence.rpartition(": ")[2]) == (
+        "wrong_numbering",
+        "line numbers of this file are those of the file. Leave numbering out.",
+    )
+    assert codes(comment(numbering="pages"), evidence=EVERY_KIND) == ["wrong_numbering"]
+    assert "numbering" not in results(comment(numbering="file"))[0]
 
 
 def test_comments_leave_in_the_order_of_their_creation() -> None:

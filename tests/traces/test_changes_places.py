@@ -3,10 +3,10 @@
 import pytest
 
 from tests.review.evidence import ADDED, DELETED, EVERY_KIND, PARSER, WHOLE, change
-from traces.changes.model import FileChange
+from traces.changes.model import FileChange, Hunk, Line
 from traces.changes.patch import read_patch
 from traces.changes.places import Evidence, JudgedFile, Side
-from traces.records import change_from, change_record
+from traces.records import change_from, change_record, lines_in
 
 
 def judged(*changes: FileChange) -> JudgedFile:
@@ -50,6 +50,27 @@ def test_lines_end_at_line_feeds_alone_and_carry_no_end() -> None:
 def test_one_path_is_one_file_whatever_became_of_it() -> None:
     file = judged(change("a", "x\n", "", "deleted"), change("a", "", "y\nz\n", "added"))
     assert (file.operation, file.lines("old"), file.lines("new")) == ("modified", {1: "x"}, {1: "y", 2: "z"})
+
+
+def test_lines_without_a_place_are_counted_on_each_side_and_no_range_goes_over_a_gap() -> None:
+    lines = (Line("context", None, None, "a"), Line("del", None, None, "b"), Line("add", None, None, "c"))
+    hunks = (Hunk(0, 2, 0, 2, "", lines), Hunk(0, 0, 0, 1, "", (Line("add", None, None, "d"),)))
+    change = FileChange("x", "x", "modified", "blocks", hunks, has_line_numbers=False)
+    for one in (judged(change), judged(change_from(change_record(change)))):
+        assert one.numbering == "excerpt"
+        assert (one.lines("old"), one.lines("new")) == ({1: "a", 2: "b"}, {1: "a", 2: "c", 4: "d"})
+        assert one.text("new", 1, 2) == "a\nc"
+        assert one.text("new", 2, 4) is None
+    assert lines_in(change_record(change), "new") == {1: "a", 2: "c", 4: "d"}
+    assert judged(PARSER).numbering == "file"
+
+
+def test_lines_that_were_read_around_a_change_can_be_pointed_at_in_a_store_too() -> None:
+    known = Hunk(7, 2, 8, 3, "", (Line("context", 7, 8, "a"), Line("add", None, 9, "b"), Line("context", 8, 10, "c")))
+    change = FileChange("x", "x", "modified", "edits", (known,), excerpts=(known, Hunk(20, 1, 21, 1, "", ())))
+    record = change_record(change)
+    assert judged(change_from(record)).lines("new") == lines_in(record, "new") == {8: "a", 9: "b", 10: "c"}
+    assert lines_in(record, "old") == {7: "a", 8: "c"}
 
 
 def test_a_stored_change_shows_the_same_lines() -> None:

@@ -3,11 +3,13 @@
 import json
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from tests.traces.git_truth import counted, numstat
+from tests.traces.reading import jsonl, the_one
 from tests.traces.shared_data import shared_file, shared_files
 from traces.changes.derive import derive
-from traces.changes.model import FileChange
+from traces.changes.model import FileChange, Side
 from traces.changes.patch import read_patch
 from traces.changes.paths import identity
 from traces.changes.texts import apply_hunks
@@ -91,3 +93,31 @@ def test_the_files_with_a_badge_are_those_that_are_known() -> None:
         ("small/sample_session.json", "test_math.py"): ["base_unknown"],
         ("small/sample_session.jsonl", "hello.py"): ["base_unknown"],
     }
+
+
+def test_sessions_without_what_the_program_says_of_files_get_their_numbers_from_what_the_agent_was_shown() -> None:
+    placed = unplaced = 0
+    for name, _, files in sessions():
+        if not name.endswith("session.jsonl"):
+            continue
+        truth = {file.path: file for file in files}
+        for file in derive(bare_run(name)).files:
+            if file.operation == "unchanged" or not file.hunks:
+                continue
+            unplaced += not file.has_line_numbers
+            if file.excerpts:
+                placed += 1
+                known = truth[file.path]
+                assert (file.added, file.removed) == (known.added, known.removed), (name, file.path)
+                for side, text in (("old", known.old_text), ("new", known.new_text)):
+                    lines = dict(enumerate((text or "").splitlines(), 1))
+                    shown = file.lines(cast(Side, side))
+                    assert {number: lines.get(number) for number in shown} == shown, (name, file.path, side)
+    assert (placed, unplaced) == (11, 2)
+
+
+def bare_run(name: str) -> AgentRun:
+    """The session as messages alone, as other programs keep it: only the answers that the agent saw."""
+    lines = shared_file(f"claude-code/{name}").read_bytes().splitlines()
+    records = [{key: value for key, value in json.loads(line).items() if key != "toolUseResult"} for line in lines]
+    return the_one(jsonl(*records)).run

@@ -6,7 +6,7 @@ import pytest
 
 from tests.traces.reading import errors, jsonl, read, runs, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says, thinks
-from traces.runs import FileEdit, FileRead, FileWrite, ReadingOptions
+from traces.runs import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
 
 CART = f"{FOLDER}/cart.py"
 
@@ -310,7 +310,7 @@ NOTEBOOK = {"notebook_path": "n.ipynb", "original_file": "{}", "updated_file": '
             "Read",
             {},
             {"type": "text", "file": whole_file("x\n") | {"startLine": 40, "numLines": 2, "totalLines": 90}},
-            (FileRead(CART, None),),
+            (FileRead(CART, None, (Excerpt(40, ("x",)),)),),
         ),
         ("Write", {"file_path": CART, "content": "x\n"}, "Wrote the file.", (FileWrite(CART, "x\n"),)),
         ("Bash", {"command": "rm cart.py"}, {"stdout": "", "stderr": ""}, ()),

@@ -13,6 +13,7 @@ from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
 from traces.converters.native import run_as_native
 from traces.runs import (
     AgentRun,
+    Excerpt,
     FileEdit,
     FileOutcome,
     FilePatch,
@@ -22,6 +23,7 @@ from traces.runs import (
     Screenshot,
     Step,
     ToolCall,
+    Unreadable,
 )
 
 DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "trace-format.md"
@@ -172,9 +174,15 @@ values = st.recursive(
     max_leaves=6,
 )
 lines = st.lists(kept_texts, max_size=3).map(tuple)
+excerpt_lines = kept_texts.map(lambda text: text.replace("\n", ""))
+excerpts = st.lists(
+    st.builds(Excerpt, st.integers(1, 99), st.lists(excerpt_lines, min_size=1, max_size=3).map(tuple)), max_size=2
+).map(tuple)
 events = st.one_of(
-    st.builds(FileRead, some_texts, optional),
-    st.builds(FileEdit, some_texts, kept_texts, kept_texts, st.booleans(), optional, st.none() | st.integers(0, 99)),
+    st.builds(FileRead, some_texts, optional, excerpts),
+    st.builds(
+        FileEdit, some_texts, kept_texts, kept_texts, st.booleans(), optional, st.none() | st.integers(0, 99), excerpts
+    ),
     st.builds(FileWrite, some_texts, kept_texts, optional, st.none() | st.booleans()),
     st.builds(
         FilePatch,
@@ -240,3 +248,16 @@ def test_a_written_run_is_recognised() -> None:
 
 def test_a_record_that_is_no_object_of_ours_is_refused() -> None:
     assert the_refusal(jsonl({"id": "x", "steps": [{"step_id": 1, "source": "agent"}]})).code == "not_a_trace"
+
+
+def test_lines_with_their_numbers_are_checked_by_name() -> None:
+    for value, said in (
+        ({"lines": ["a"]}, "file_events[0].excerpts[0].first must be a line number from 1 on, got null."),
+        ({"first": 0, "lines": ["a"]}, "file_events[0].excerpts[0].first must be a line number from 1 on"),
+        ({"first": 1, "lines": []}, "file_events[0].excerpts[0].lines must be a list of texts"),
+        ({"first": 1, "lines": ["a\nb"]}, "must hold a line each"),
+    ):
+        event = {"kind": "read", "path": "a.py", "excerpts": [value]}
+        _, refusal = read(jsonl({"id": "1", "file_events": [event]}), named="native", explicit=True)
+        assert isinstance(refusal, Unreadable)
+        assert said in refusal.sentence, refusal.sentence

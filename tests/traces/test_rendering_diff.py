@@ -1,6 +1,7 @@
 """Diffs as HTML: what is shown reads back as what came, nothing of it becomes markup, and its size is bounded."""
 
 import json
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from traces.changes.derive import derive
 from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, counts
 from traces.changes.patch import read_patch
 from traces.changes.texts import hunks_of
-from traces.rendering.diff import DiffOptions, content_hash, expand, render_file, render_views
+from traces.records import change_from, change_record
+from traces.rendering.diff import DiffOptions, content_hash, expand, is_offered, render_file, render_views
 from traces.rendering.parts import nodes_in
+from traces.runs import AgentRun, Excerpt, FileEdit, FileRead
 
 from .fragments import Fragment, Tables, lines_read_back
 from .hostile import HOSTILE
@@ -186,14 +190,85 @@ def test_each_line_that_can_be_commented_has_one_button_that_says_so() -> None:
     ]
 
 
-def test_lines_without_numbers_have_no_buttons_and_the_note_says_why() -> None:
-    lines_ = (Line("context", None, None, "a"), Line("del", None, None, "b"), Line("add", None, None, "c"))
-    change = FileChange("a", "a", "modified", "blocks", (Hunk(0, 2, 0, 2, "", lines_),), has_line_numbers=False)
-    html = render_file(change, UNIFIED).parts[0].html
+def blocks(*hunks: tuple[Line, ...]) -> FileChange:
+    """A file of which nobody knows where these lines stand."""
+    made = tuple(Hunk(0, len(lines_), 0, len(lines_), "", lines_) for lines_ in hunks)
+    return FileChange("a", "a", "modified", "blocks", made, has_line_numbers=False)
 
-    assert "Comment on" not in html
-    assert "have no numbers" in html
-    assert lines_read_back(render_file(change, UNIFIED), change, "unified") == list(lines_)
+
+def test_lines_whose_place_nobody_knows_are_counted_as_they_are_shown_and_the_note_says_so() -> None:
+    first = (Line("context", None, None, "a"), Line("del", None, None, "b"), Line("add", None, None, "c"))
+    second = (Line("add", None, None, "d"),)
+    for options in (UNIFIED, SPLIT):
+        html = render_file(blocks(first, second), options).parts[0].html
+        assert "numbers are those of the excerpt" in html
+        assert "diff--excerpt" in html
+        labels = re.findall(r'aria-label="(Comment on [^"]*)"', html)
+        assert [label for label in labels if "old line 1" not in label] == [
+            "Comment on new line 1 of the excerpt",
+            "Comment on old line 2 of the excerpt",
+            "Comment on new line 2 of the excerpt",
+            "Comment on new line 4 of the excerpt",
+        ]
+        assert html.count("Not in the trace") == 1
+        assert "@@" not in html
+
+
+def partly_read() -> FileChange:
+    """Of 100 lines the agent read 20 to 50 and 80 to 90, and replaced line 40 by two."""
+    texts = [f"line {number}\n" for number in range(1, 101)]
+    (file,) = derive(
+        AgentRun(
+            "1",
+            "Task",
+            events=(
+                FileRead("a.py", excerpts=(Excerpt(20, tuple(f"line {number}" for number in range(20, 51))),)),
+                FileEdit("a.py", texts[39], "first\nsecond\n"),
+                FileRead("a.py", excerpts=(Excerpt(81, tuple(f"line {number}" for number in range(80, 91))),)),
+            ),
+            event_steps=(0, 1, 2),
+        )
+    ).files
+    return file
+
+
+def test_lines_that_the_agent_read_stand_around_its_edits_with_the_numbers_of_the_file() -> None:
+    change = partly_read()
+    for options in (DiffOptions(context=2), DiffOptions("split", context=2)):
+        rendered = render_file(change, options)
+        html = rendered.parts[0].html
+        assert "diff--excerpt" not in html
+        assert "only the lines that the agent read or changed" in html
+        assert 'aria-label="Comment on old line 40"' in html
+        assert 'aria-label="Comment on new line 41"' in html
+        assert html.count("Not in the trace") == 2
+        assert [(hidden.old_line, hidden.new_line, hidden.last - hidden.first + 1) for hidden in rendered.hidden] == [
+            (20, 20, 18),
+            (43, 44, 8),
+            (80, 81, 11),
+        ]
+        hidden = rendered.hidden[2]
+        assert is_offered(change, hidden.first, hidden.last, options)
+        (more,) = expand(change, hidden.first, hidden.last, options)
+        assert (more.old_lines, more.new_lines) == ((80, 90), (81, 91))
+    assert content_hash(change) != content_hash(replace(change, excerpts=()))
+    assert change_from(change_record(change)) == replace(change, steps=())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (FileChange("logo.png", "logo.png", "modified", "patch", is_binary=True), "its content is not text"),
+        (FileChange("b", "a", "renamed", "patch"), "the trace has none of its text"),
+        (FileChange("a", "a", "unchanged", "read"), "the trace has none of its text"),
+        (FileChange("a", "", "added", "content", old_text="", new_text=""), "the file is empty"),
+    ],
+)
+def test_a_file_of_which_no_line_can_be_shown_says_that_none_can_be_commented_and_why(
+    change: FileChange, why: str
+) -> None:
+    assert f"No line can be commented on: {why}." in render_file(change, UNIFIED).parts[0].html
+    assert "No line can be commented" not in render_file(partly_read(), UNIFIED).parts[0].html
 
 
 def test_words_that_changed_are_marked_across_syntax() -> None:

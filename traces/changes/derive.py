@@ -1,6 +1,7 @@
 """The files of a run: from the patch that it states as its outcome, or else from its events. Shows and stores nothing.
 
-Order of trust: the run's patch; whole texts before and after; edits replayed on a recorded text; blocks without one.
+Order of trust: the run's patch; whole texts before and after; edits replayed on a recorded text; edits placed among the
+lines that the agent read; blocks without a place.
 """
 
 from dataclasses import replace
@@ -79,7 +80,8 @@ def _change(file: ReplayedFile) -> FileChange | None:
     if file.existed is False and not file.exists:
         return None
     if file.blocks:
-        return _from_blocks(file, file.blocks)
+        is_placed = file.partial.is_certain and file.partial.is_changed and file.exists
+        return _from_partial(file) if is_placed else _from_blocks(file, file.blocks)
     old = "" if file.existed is False else file.original
     new = file.current if file.exists else ""
     source: Origin = "content" if file.is_written_whole else "edits"
@@ -93,8 +95,7 @@ def _change(file: ReplayedFile) -> FileChange | None:
     if not comparison.hunks and file.missed:
         return _from_blocks(file, file.missed)
     if comparison.is_coarse:
-        sentence = "The texts differ too much to be compared line by line; a part is shown as wholly replaced."
-        file.warn(BadgeCode.COARSE_DIFFERENCE, sentence)
+        _warn_of_coarse(file)
     operation = _operation(file)
     if operation == "modified" and old == new:
         operation = "unchanged"
@@ -125,7 +126,24 @@ def _found(file: ReplayedFile, source: Origin, operation: Operation) -> FileChan
 
 
 def _unchanged(file: ReplayedFile) -> FileChange:
-    return replace(_found(file, "read", "unchanged"), old_text=file.original, new_text=file.original)
+    excerpts = file.partial.excerpts() if file.original is None and file.partial.is_certain else ()
+    found = _found(file, "read", "unchanged")
+    return replace(found, old_text=file.original, new_text=file.original, excerpts=excerpts)
+
+
+def _from_partial(file: ReplayedFile) -> FileChange:
+    """A change whose place is known from the lines that the agent was shown, in a file that nobody saw whole."""
+    if file.partial.is_coarse:
+        _warn_of_coarse(file)
+    hunks = file.partial.hunks()
+    added, removed = counts(hunks)
+    found = _found(file, "edits", _operation(file))
+    return replace(found, hunks=hunks, added=added, removed=removed, excerpts=file.partial.excerpts())
+
+
+def _warn_of_coarse(file: ReplayedFile) -> None:
+    sentence = "The texts differ too much to be compared line by line; a part is shown as wholly replaced."
+    file.warn(BadgeCode.COARSE_DIFFERENCE, sentence)
 
 
 def _from_blocks(file: ReplayedFile, blocks: list[Hunk]) -> FileChange:

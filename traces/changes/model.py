@@ -4,7 +4,7 @@ Texts may hold NUL and lone surrogates (from JSON) and bytes that are not UTF-8 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -13,6 +13,8 @@ LineEnd: TypeAlias = Literal["lf", "crlf", "none"]
 Operation: TypeAlias = Literal["added", "modified", "deleted", "renamed", "copied", "unchanged"]
 Side: TypeAlias = Literal["new", "old"]
 Origin: TypeAlias = Literal["patch", "content", "edits", "blocks", "read"]
+Numbering: TypeAlias = Literal["file", "excerpt"]
+"""What the numbers by which people point at lines count: lines of the file, or of the excerpt that is shown."""
 
 SYMLINK_MODE = "120000"
 SUBMODULE_MODE = "160000"
@@ -91,7 +93,9 @@ class FileChange:
     `path` is the new path (the old one of a deleted file) and is for display alone: it may hold anything, `..`
     included. `old_path` differs from it for renamed and copied files only, and is "" for added ones. Modes are as git
     writes them ("100755"), None where unknown. `old_text` and `new_text` are the whole file, "" on the side where there
-    is none, None where unknown. Without line numbers (`has_line_numbers`) every number of every line is None.
+    is none, None where unknown. `excerpts` are stretches of a file whose whole text is not known: lines that the agent
+    read, with what changed in them; every hunk lies in one. Without line numbers (`has_line_numbers`) every number of
+    every line is None.
     `added` and `removed` count the lines of the hunks; a binary file has none. `steps` are the indexes of the steps
     that touched the file, each once, in order.
     """
@@ -111,11 +115,23 @@ class FileChange:
     removed: int = 0
     has_line_numbers: bool = True
     steps: tuple[int, ...] = ()
+    excerpts: tuple[Hunk, ...] = ()
+
+    @property
+    def numbering(self) -> Numbering:
+        return "file" if self.has_line_numbers else "excerpt"
+
+    @property
+    def shown_hunks(self) -> tuple[Hunk, ...]:
+        """The hunks with the numbers by which people point at their lines, as `numbering` says."""
+        return self.hunks if self.has_line_numbers else counted_hunks(self.hunks)
 
     def lines(self, side: Side) -> dict[int, str]:
-        """The lines of the hunks on that side, without line ends, by their number."""
+        """The lines of the hunks and excerpts on that side, without line ends, by the number that people say."""
         numbered = (
-            (line.new_no if side == "new" else line.old_no, line.text) for hunk in self.hunks for line in hunk.lines
+            (line.new_no if side == "new" else line.old_no, line.text)
+            for hunk in (*self.excerpts, *self.shown_hunks)
+            for line in hunk.lines
         )
         return {number: text for number, text in numbered if number is not None}
 
@@ -146,6 +162,26 @@ class ChangeSet:
 
     files: tuple[FileChange, ...]
     refusals: tuple[Refusal, ...] = ()
+
+
+def counted_hunks(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
+    """Hunks of which nobody knows where they stand, their lines numbered as they are shown.
+
+    Each side counts its own lines from 1, over all hunks in their order. What may stand between two hunks counts as one
+    line, so that no range of lines goes over a gap. The starts stay 0: they name places in the file.
+    """
+    counted: list[Hunk] = []
+    old_no = new_no = 0
+    for hunk in hunks:
+        lines = []
+        for line in hunk.lines:
+            in_old, in_new = line.kind != "add", line.kind != "del"
+            old_no += in_old
+            new_no += in_new
+            lines.append(replace(line, old_no=old_no if in_old else None, new_no=new_no if in_new else None))
+        old_no, new_no = old_no + 1, new_no + 1
+        counted.append(replace(hunk, lines=tuple(lines)))
+    return tuple(counted)
 
 
 def ending_of(whole: str) -> tuple[str, LineEnd]:

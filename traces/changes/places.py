@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from traces.changes.model import Hunk, Operation
+from traces.changes.model import Hunk, Numbering, Operation
 from traces.changes.model import Side as Side
 
 SIDES: tuple[Side, ...] = ("new", "old")
 
 
 class Change(Protocol):
-    """What is asked of a FileChange here; a store may unpack the last four when they are asked for."""
+    """What is asked of a FileChange here; a store may unpack what follows the operation when it is asked for."""
 
     @property
     def path(self) -> str: ...
@@ -24,7 +24,11 @@ class Change(Protocol):
     @property
     def operation(self) -> Operation: ...
     @property
+    def numbering(self) -> Numbering: ...
+    @property
     def hunks(self) -> Sequence[Hunk]: ...
+    @property
+    def shown_hunks(self) -> Sequence[Hunk]: ...
     def lines(self, side: Side) -> dict[int, str]: ...
     @property
     def old_text(self) -> str | None: ...
@@ -41,11 +45,16 @@ class JudgedFile:
     operation: Operation
     changes: tuple[Change, ...]
 
+    @property
+    def numbering(self) -> Numbering:
+        """What the numbers of `lines` count."""
+        return "file" if any(change.numbering == "file" for change in self.changes) else "excerpt"
+
     def lines(self, side: Side) -> Mapping[int, str]:
         """The texts of the lines that can be commented, without line ends, by their number on that side.
 
-        These are the lines of the hunks, and all lines where the whole text is known. A file without line numbers
-        has none.
+        These are the lines that the agent read or changed, and all lines where the whole text is known. Where nobody
+        knows the place of the lines in the file (`numbering`), the numbers are those of the excerpt that is shown.
         """
         return self._new_lines if side == "new" else self._old_lines
 
@@ -64,16 +73,21 @@ class JudgedFile:
     @cached_property
     def _new_lines(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for change in self.changes:
+        for change in self._numbered_changes:
             found = {**change.lines("new"), **found, **_numbered(change.new_text)}
         return found
 
     @cached_property
     def _old_lines(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for change in self.changes:
+        for change in self._numbered_changes:
             found = {**change.lines("old"), **found, **_numbered(change.old_text)}
         return found
+
+    @property
+    def _numbered_changes(self) -> list[Change]:
+        """Lines of the file and lines of an excerpt never stand under one count."""
+        return [change for change in self.changes if change.numbering == self.numbering]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from traces.changes.model import Badge, BadgeCode, Hunk
+from traces.changes.partial import PartialText
 from traces.changes.patch import without_numbers
 from traces.changes.paths import identity
 from traces.changes.texts import hunks_of, split_lines
@@ -18,7 +19,8 @@ class ReplayedFile:
     """A file as the run found it and as the replay leaves it. A text is None where the trace does not have it.
 
     `existed` is None where the trace does not say whether there was a file before. `blocks` are the changes to a text
-    that is not known, `missed` those that did not fit a known one; both without line numbers.
+    that is not known, `missed` those that did not fit a known one; both without line numbers. `partial` is what can be
+    told of a text that is not known from lines that the agent was shown.
     """
 
     path: str
@@ -31,6 +33,7 @@ class ReplayedFile:
     is_written_whole: bool = True
     blocks: list[Hunk] = field(default_factory=list)
     missed: list[Hunk] = field(default_factory=list)
+    partial: PartialText = field(default_factory=PartialText)
     badges: dict[BadgeCode, Badge] = field(default_factory=dict)
     steps: dict[int, None] = field(default_factory=dict)
 
@@ -130,6 +133,8 @@ class _Act:
         file = self.file
         if file.existed is None and not file.is_edited:
             file.existed = True
+        if event.text is None and file.exists and file.current is None:
+            file.partial.read(event.excerpts)
         if event.text is None or file.blocks:
             return
         if not file.is_edited:
@@ -182,6 +187,7 @@ class _Act:
                 file.current = event.new
             else:
                 file.blocks.append(_block(event.old, event.new))
+                file.partial.edit(event)
             return
         current = file.current if file.exists and file.current is not None else ""
         if event.line is not None:
@@ -261,6 +267,7 @@ class _Act:
             file.existed = True
         if file.exists and file.current is None:
             file.blocks += [_block(_text(old), _text(new)) for old, new in event.hunks]
+            file.partial.is_certain = False
             return
         start = 0
         for old, new in event.hunks:

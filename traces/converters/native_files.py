@@ -3,7 +3,7 @@
 from typing import Any, Literal, cast
 
 from traces.converters.native_members import WrongShape, boolean, kind_of, text_member, text_or_null
-from traces.runs import JSON, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
+from traces.runs import JSON, Excerpt, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
 
 _KINDS = {FileRead: "read", FileEdit: "edit", FileWrite: "write", FilePatch: "patch", FileOutcome: "outcome"}
 
@@ -31,7 +31,8 @@ def event_of(value: dict[str, JSON], place: str) -> FileEvent:
     kind = text_member(value, "kind", f"{place}.kind")
     match kind:
         case "read":
-            return FileRead(_path(value, place), text_or_null(value, "text", f"{place}.text"))
+            text = text_or_null(value, "text", f"{place}.text")
+            return FileRead(_path(value, place), text, _excerpts(value, "excerpts", place))
         case "edit":
             return _edit(value, place)
         case "write":
@@ -50,13 +51,13 @@ def event_as_native(event: FileEvent, *, kind: bool = False) -> dict[str, JSON]:
     record: dict[str, Any] = {"kind": _KINDS[type(event)]} if kind else {}
     record["path"] = event.path
     match event:
-        case FileRead(text=text):
-            _keep(record, text=text)
+        case FileRead():
+            _keep(record, text=event.text, excerpts=_as_native(event.excerpts))
         case FileEdit():
             record |= {"old": event.old, "new": event.new}
             if event.replace_all:
                 record["replace_all"] = True
-            _keep(record, original=event.original, line=event.line)
+            _keep(record, original=event.original, line=event.line, shown=_as_native(event.shown))
         case FileWrite():
             record["text"] = event.text
             _keep(record, original=event.original, created=event.created)
@@ -98,7 +99,34 @@ def _edit(value: dict[str, JSON], place: str) -> FileEdit:
         replace_all=boolean(value, "replace_all", f"{place}.replace_all"),
         original=text_or_null(value, "original", f"{place}.original"),
         line=line,
+        shown=_excerpts(value, "shown", place),
     )
+
+
+def _as_native(excerpts: tuple[Excerpt, ...]) -> JSON:
+    """Null for none, which leaves the member out."""
+    return [{"first": excerpt.first, "lines": list(excerpt.lines)} for excerpt in excerpts] or None
+
+
+def _excerpts(value: dict[str, JSON], key: str, place: str) -> tuple[Excerpt, ...]:
+    given = value.get(key)
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        raise WrongShape(f"{place}.{key} must be a list, got {kind_of(given)}.")
+    return tuple(_excerpt(one, f"{place}.{key}[{at}]") for at, one in enumerate(given))
+
+
+def _excerpt(value: JSON, place: str) -> Excerpt:
+    first = value.get("first") if isinstance(value, dict) else None
+    lines = value.get("lines") if isinstance(value, dict) else None
+    if not isinstance(first, int) or isinstance(first, bool) or not 0 < first < 10**9:
+        raise WrongShape(f"{place}.first must be a line number from 1 on, got {kind_of(first)}.")
+    if not isinstance(lines, list) or not lines or not all(isinstance(line, str) for line in lines):
+        raise WrongShape(f"{place}.lines must be a list of texts, a line each.")
+    if any("\n" in line for line in lines):
+        raise WrongShape(f"{place}.lines must hold a line each: one of them has a line feed in it.")
+    return Excerpt(first, tuple(lines))
 
 
 def _patch(value: dict[str, JSON], place: str) -> FilePatch:

@@ -10,13 +10,18 @@ Field notes
 - Elsewhere there are arguments alone: file_path, old_string, new_string, replace_all; content; edits. The text editor
   (str_replace_editor, str_replace_based_edit_tool, str_replace_based_edit_tool_2) has {command: view|create|
   str_replace|insert|undo_edit, path, file_text, old_str, new_str, insert_line, insert_text}.
+- What a read answers to the agent, and what an edit answers in older sessions and in the text editor, has the lines
+  with their numbers: they say where an edit stands in a file that is never shown whole.
 - A call that failed or was never answered changed nothing.
 """
 
 from collections import Counter
 
+from dataclasses import replace
+
 from traces.converters.fields import objects, text, text_or_none
-from traces.runs import JSON, FileEdit, FileEvent, FileRead, FileWrite
+from traces.converters.numbered import excerpts_of, numbered_lines
+from traces.runs import JSON, Excerpt, FileEdit, FileEvent, FileRead, FileWrite
 
 _TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
 
@@ -32,7 +37,7 @@ def files_of_call(name: str, arguments: JSON, outcome: JSON, answer: str, unknow
     said = outcome if isinstance(outcome, dict) else {}
     match name:
         case "Edit":
-            return _edit(arguments, said)
+            return _shown_after(_edit(arguments, said), answer)
         case "MultiEdit":
             return _multi_edit(arguments, said)
         case "Write":
@@ -40,8 +45,18 @@ def files_of_call(name: str, arguments: JSON, outcome: JSON, answer: str, unknow
         case "NotebookEdit":
             return _notebook(arguments, said, unknown)
         case "Read" | "NotebookRead":
-            return _read(arguments, said)
+            return _read(arguments, said, answer)
     return []
+
+
+def _shown_after(events: list[FileEvent], answer: str) -> list[FileEvent]:
+    """The events of one act, whose answer may show the lines around an edit of a text that is not known."""
+    return [
+        replace(event, shown=numbered_lines(answer))
+        if isinstance(event, FileEdit) and event.original is None
+        else event
+        for event in events
+    ]
 
 
 def _replacement(path: str, old: str, new: str, *, everywhere: bool, original: str | None) -> FileEvent:
@@ -98,13 +113,23 @@ def _notebook(arguments: JSON, said: JSON, unknown: Counter[str]) -> list[FileEv
     return [FileWrite(path, after, original=text_or_none(said, "original_file"))]
 
 
-def _read(arguments: JSON, said: JSON) -> list[FileEvent]:
+def _read(arguments: JSON, said: JSON, answer: str) -> list[FileEvent]:
     file = said.get("file")
     path = text(file, "filePath") or text(arguments, "file_path", "notebook_path", "path")
     if not path:
         return []
     whole = isinstance(file, dict) and file.get("startLine") == 1 and file.get("numLines") == file.get("totalLines")
-    return [FileRead(path, text_or_none(file, "content") if whole else None)]
+    content = text_or_none(file, "content") if whole else None
+    return [FileRead(path, content, () if content is not None else _part_read(file) or numbered_lines(answer))]
+
+
+def _part_read(file: JSON) -> tuple[Excerpt, ...]:
+    """The lines of a read that the program itself says the place of."""
+    first, count = _member(file, "startLine"), _member(file, "numLines")
+    content = text_or_none(file, "content")
+    if content is None or type(first) is not int or type(count) is not int or first < 1 or count < 1:
+        return ()
+    return excerpts_of(first, content.split("\n")[:count])
 
 
 def _text_editor(arguments: JSON, answer: str, unknown: Counter[str]) -> list[FileEvent]:
@@ -113,17 +138,19 @@ def _text_editor(arguments: JSON, answer: str, unknown: Counter[str]) -> list[Fi
         return []
     old, new = text_or_none(arguments, "old_str"), text_or_none(arguments, "new_str")
     if command == "view":
-        return [] if answer.startswith("Here's the files and directories") else [FileRead(path)]
+        if answer.startswith("Here's the files and directories"):
+            return []
+        return [FileRead(path, excerpts=numbered_lines(answer))]
     if command == "create":
         content = text_or_none(arguments, "file_text")
         return [] if content is None else [FileWrite(path, content)]
     if command == "str_replace" and old:
-        return [FileEdit(path, old, new or "")]
+        return [FileEdit(path, old, new or "", shown=numbered_lines(answer))]
     inserted = text_or_none(arguments, "insert_text")
     inserted = new if inserted is None else inserted
     line = _member(arguments, "insert_line")
     if command == "insert" and inserted is not None and isinstance(line, int) and line >= 0:
-        return [FileEdit(path, "", inserted, line=line)]
+        return [FileEdit(path, "", inserted, line=line, shown=numbered_lines(answer))]
     unknown[f"editor command {command or 'without a name'}"] += 1
     return []
 

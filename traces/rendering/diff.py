@@ -19,7 +19,7 @@ from traces.rendering.safe import trusted
 from traces.rendering.visible import escaped
 from traces.rendering.words import word_changes
 
-RENDER_VERSION = 1
+RENDER_VERSION = 2
 """Raised with every change of what is rendered: stored fragments of another version are rendered anew."""
 
 ROWS_IN_TABLE = 120
@@ -96,7 +96,9 @@ def content_hash(change: FileChange) -> str:
     add(change.is_binary, change.has_line_numbers, change.old_text, change.new_text, len(change.badges))
     for badge in change.badges:
         add(badge.code.value, badge.sentence)
-    for hunk in change.hunks:
+    if change.excerpts:
+        add("excerpts", len(change.excerpts))
+    for hunk in (*change.excerpts, *change.hunks):
         add(hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.section, len(hunk.lines))
         for line in hunk.lines:
             add(line.kind, line.old_no, line.new_no, line.text, line.ends)
@@ -121,7 +123,8 @@ def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: 
     sections = sections_of(change, layout, options.context)
     writer = _Writer(change, options, colours)
     only_whitespace = options.hides_whitespace and bool(change.hunks) and not layout.changes_something
-    parts = writer.parts(notes(change, layout.is_whole, only_whitespace=only_whitespace), sections)
+    said = notes(change, layout.is_whole, has_lines=bool(layout.runs), only_whitespace=only_whitespace)
+    parts = writer.parts(said, sections)
     rest = [part for section in sections if isinstance(section, Shown) for part in rests_of_lines(section.rows, LINE)]
     return RenderedFile(
         parts=(*parts, *rest),
@@ -198,7 +201,10 @@ class _Writer:
     def __init__(self, change: FileChange, options: DiffOptions, colours: _Colours) -> None:
         ends = {line.ends for hunk in change.hunks for line in hunk.lines}
         numbers_repeat = any(badge.code is BadgeCode.CHANGED_IN_PARTS for badge in change.badges)
-        self._style = Style(marks_ends={"lf", "crlf"} <= ends, marks_hunks=numbers_repeat)
+        self._numbering = change.numbering
+        self._style = Style(
+            marks_ends={"lf", "crlf"} <= ends, marks_hunks=numbers_repeat, counts_excerpt=self._numbering == "excerpt"
+        )
         self._options = options
         self._colours = colours if options.syntax_highlight else None
         self._caption = f"{_CAPTIONS.get(change.operation, 'Changes in')} {escaped(change.path)}"
@@ -246,11 +252,12 @@ class _Writer:
         """One table in a box that the browser lays out when it comes near; a full one has a known height."""
         place = ""
         if is_later and (lines := table.new_lines or table.old_lines):
-            place = f", lines {lines[0]} to {lines[1]}"
+            place = f", lines {lines[0]} to {lines[1]}{' of the excerpt' if self._numbering == 'excerpt' else ''}"
         full = " chunk--full" if table.rows == ROWS_IN_TABLE else ""
         split = " diff--split" if self._options.view == "split" else ""
+        excerpt = " diff--excerpt" if self._numbering == "excerpt" else ""
         return (
-            f'<div class="chunk{full}"><table class="diff{split}" dir="ltr" translate="no">'
+            f'<div class="chunk{full}"><table class="diff{split}{excerpt}" dir="ltr" translate="no">'
             f'<caption class="vh">{self._caption}{place}</caption>{_COLUMNS[self._options.view]}'
             f"<tbody>{table.html}</tbody></table></div>"
         )

@@ -1,11 +1,12 @@
 """Which lines of a changed file stand in a diff: shown, hidden behind "expand", or not in the trace. Makes no HTML."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from traces.changes.model import BadgeCode, FileChange, Hunk, Line, ending_of
 from traces.changes.texts import split_lines
-from traces.rendering.whitespace import without_whitespace_changes
+from traces.rendering.whitespace import Numbered, without_whitespace_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Lines before a hunk that the trace does not have; how many is not known."""
+    """Lines before a hunk or excerpt that the trace does not have; how many is not known."""
 
     hunk: Hunk
 
@@ -59,7 +60,8 @@ class Layout:
 
 
 def layout_of(change: FileChange, *, hides_whitespace: bool = False) -> Layout:
-    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks.
+    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks, or as far as
+    the agent read it. Of hunks whose place is not known each line has its number in what is shown.
 
     With `hides_whitespace` lines that differ in white space alone are unchanged ones.
     """
@@ -70,24 +72,34 @@ def layout_of(change: FileChange, *, hides_whitespace: bool = False) -> Layout:
         return Layout(runs=(rows,) if rows else (), is_whole=True)
     runs: list[tuple[Row, ...]] = []
     position = 0
-    for number, hunk in enumerate(change.hunks):
-        lines = [(line, number) for line in hunk.lines]
+    for lines in _stretches(change):
         if hides_whitespace:
             lines = without_whitespace_changes(lines)
-        run = tuple(Row(position + offset, line, number) for offset, (line, _) in enumerate(lines))
+        run = tuple(Row(position + offset, line, number) for offset, (line, number) in enumerate(lines))
         position += len(run)
         if run:
             runs.append(run)
     return Layout(runs=tuple(runs), is_whole=False)
 
 
+def _stretches(change: FileChange) -> Iterator[list[Numbered]]:
+    """Known lines that follow one another: those of the excerpts, or of each hunk, with the number of their hunk."""
+    if not change.excerpts:
+        for number, hunk in enumerate(change.shown_hunks):
+            yield [(line, number) for line in hunk.lines]
+        return
+    hunk_of = {(line.old_no, line.new_no): number for number, hunk in enumerate(change.hunks) for line in hunk.lines}
+    for excerpt in change.excerpts:
+        yield [(line, hunk_of.get((line.old_no, line.new_no), -1)) for line in excerpt.lines]
+
+
 def sections_of(change: FileChange, layout: Layout, context: int) -> list[Section]:
     """What a reader sees, in order, with `context` unchanged lines around each change."""
     sections: list[Section] = []
-    for run in layout.runs:
+    for number, run in enumerate(layout.runs):
         first = run[0]
         if not layout.is_whole and (len(sections) > 0 or (first.line.new_no or 1) > 1 or (first.line.old_no or 1) > 1):
-            sections.append(Missing(change.hunks[first.hunk]))
+            sections.append(Missing(change.excerpts[number] if change.excerpts else change.hunks[first.hunk]))
         sections += _shown_and_hidden(change, run, context)
     return sections
 

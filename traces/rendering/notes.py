@@ -14,13 +14,23 @@ _MODES = {
 }
 
 
-def notes(change: FileChange, is_whole: bool, *, only_whitespace: bool = False) -> str:
-    """The notes as a list, or nothing. `is_whole`: the lines around the changes are known. `only_whitespace`: no line
-    is shown as changed, because none differs in more than white space."""
+def notes(change: FileChange, is_whole: bool, *, has_lines: bool = True, only_whitespace: bool = False) -> str:
+    """The notes as a list, or nothing. `is_whole`: the lines around the changes are known. `has_lines`: a line of the
+    file can be shown. `only_whitespace`: no line is shown as changed, because none differs in more than white space."""
     items = [*(_item(text, "info") for text in _facts(change, is_whole)), *_badges(change)]
+    if not has_lines:
+        items.append(_item(f"No line can be commented on: {_why_no_lines(change)}.", "info", " data-no-lines"))
     if only_whitespace:
         items.insert(0, _item("Only white space differs in this file.", "info"))
     return f'<ul class="diff__notes">{"".join(items)}</ul>' if items else ""
+
+
+def _why_no_lines(change: FileChange) -> str:
+    if change.is_binary:
+        return "its content is not text"
+    if change.new_text == "" or (change.new_text is None and change.old_text == ""):
+        return "the file is empty"
+    return "the trace has none of its text"
 
 
 def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
@@ -32,7 +42,9 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
         yield f"Copied from {old} to {new}{pure}."
     elif change.operation == "unchanged":
         yield "The agent read this file and did not change it."
-        if not is_whole:
+        if change.excerpts:
+            yield "The trace has only the lines that the agent read."
+        elif not is_whole:
             yield "The trace does not have its text."
     yield from _mode(change)
     if change.is_binary:
@@ -47,7 +59,12 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
         yield "Nothing in this file differs."
     yield from _ends(change)
     if change.hunks and not change.has_line_numbers:
-        yield "The trace does not say where in the file these lines stand, so they have no numbers."
+        yield (
+            "The trace does not say where in the file these lines stand. They are numbered as they are shown here, and a "
+            "comment says that its numbers are those of the excerpt."
+        )
+    elif change.excerpts and change.hunks:
+        yield "The trace has only the lines that the agent read or changed, so no more of this file can be shown."
     elif change.hunks and not is_whole and change.operation in ("modified", "renamed", "copied"):
         yield "The trace has only the lines of the patch, so no more of this file can be shown around them."
 

@@ -43,12 +43,14 @@ class Coloured:
 class Style:
     """What all rows of a file share. `marks_ends`: some lines end with CR LF and others do not.
 
-    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands. `key` begins the names
-    of the parts that long lines are continued in.
+    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands. `counts_excerpt`: the
+    numbers count the lines that are shown, not those of the file. `key` begins the names of the parts that long lines are
+    continued in.
     """
 
     marks_ends: bool = False
     marks_hunks: bool = False
+    counts_excerpt: bool = False
     key: str = LINE
 
 
@@ -137,9 +139,9 @@ def painted(text: str, tokens: LineTokens, ranges: Ranges) -> str:
 def _unified(one: Coloured, style: Style) -> str:
     line = one.row.line
     if line.kind == "del":
-        numbers = _button(line.old_no, "old") + _number(None)
+        numbers = _button(line.old_no, "old", style) + _number(None)
     else:
-        numbers = _number(line.old_no) + _button(line.new_no, "new")
+        numbers = _number(line.old_no) + _button(line.new_no, "new", style)
     place = _place(line.old_no, line.new_no, one.row.hunk, style)
     return f'<tr{_class(_CLASSES[line.kind])}{place}>{numbers}<td class="sg"></td>{_code(one, style)}</tr>'
 
@@ -159,7 +161,7 @@ def _half(one: Coloured | None, side: str, style: Style) -> str:
     kind = _CLASSES[line.kind]
     number = line.old_no if side == "old" else line.new_no
     sign = f'<td class="sg {kind}"></td>' if kind else '<td class="sg"></td>'
-    return f"{_button(number, side, kind)}{sign}{_code(one, style, kind)}"
+    return f"{_button(number, side, style, kind)}{sign}{_code(one, style, kind)}"
 
 
 def _class(name: str) -> str:
@@ -176,13 +178,13 @@ def _number(number: int | None) -> str:
     return '<td class="ln"></td>' if number is None else f'<td class="ln" data-l="{number}"></td>'
 
 
-def _button(number: int | None, side: str, kind: str = "") -> str:
+def _button(number: int | None, side: str, style: Style, kind: str = "") -> str:
     cell = f'<td class="ln {kind}">' if kind else '<td class="ln">'
     if number is None:
         return f"{cell}</td>"
     return (
         f'{cell}<button type="button" data-side="{side}" data-l="{number}"'
-        f' aria-label="Comment on {side} line {number}"></button></td>'
+        f' aria-label="Comment on {side} line {number}{" of the excerpt" if style.counts_excerpt else ""}"></button></td>'
     )
 
 

@@ -80,10 +80,11 @@ export class CommentForm {
 
   /** What the form says now, as a draft. @returns {Draft} */
   read() {
-    const { id, file, side, line_start, line_end } = this.draft;
+    const { id, file, side, line_start, line_end, numbering } = this.draft;
     /** @param {string} name */
     const chosen = (name) => [...this.#radios()].find((radio) => radio.name === name && radio.checked)?.value;
     this.draft = { id, file, side, line_start, line_end, comment: this.comment.value };
+    if (numbering) this.draft.numbering = numbering;
     const category = chosen("category");
     const severity = chosen("severity");
     if (category) this.draft.category = category;

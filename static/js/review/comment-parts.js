@@ -11,10 +11,10 @@ export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s
 /** @param {string} path */
 export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 
-/** "line 15", "old lines 3–5". @param {Pick<Draft, "side" | "line_start" | "line_end">} place */
-export function linesIn({ side, line_start, line_end }, between = "–") {
+/** "line 15", "old lines 3–5", "excerpt line 2". @param {Pick<Draft, "side" | "line_start" | "line_end" | "numbering">} place */
+export function linesIn({ side, line_start, line_end, numbering }, between = "–") {
   const lines = line_end > line_start ? `lines ${line_start}${between}${line_end}` : `line ${line_start}`;
-  return side === "old" ? `old ${lines}` : lines;
+  return [side === "old" ? "old" : "", numbering ?? "", lines].filter(Boolean).join(" ");
 }
 
 /** A copy of a part of the page's template. @param {DocumentFragment | null} template @param {string} part @returns {HTMLElement} */

@@ -2,7 +2,7 @@
 
 import { stripped } from "../task/text.js";
 
-/** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean, closed?: boolean }} Draft */
+/** @typedef {{ id: string, file: string, side: "old" | "new", line_start: number, line_end: number, numbering?: "excerpt", category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean, closed?: boolean }} Draft */
 /** @typedef {{ categories: { value: string }[], severity: { enabled: boolean, levels: { value: string }[] }, require_category: boolean, require_severity: boolean, allow_multi_line: boolean, allow_suggestions: boolean, min_comments: number }} Block */
 /** @typedef {Partial<Record<"range" | "category" | "severity" | "comment" | "suggestion", string>>} Faults what is wrong, by field */
 
