@@ -122,8 +122,16 @@ def themed_reader(chromium: Browser, live_server: LiveServer) -> Iterator[Reader
     yield from _reader(chromium, live_server, in_both_themes=True)
 
 
-def _reader(chromium: Browser, live_server: LiveServer, *, in_both_themes: bool = False) -> Iterator[Reader]:
-    with chromium.new_context(viewport={"width": 1440, "height": 1000}) as context:
+@pytest.fixture
+def phone(chromium: Browser, live_server: LiveServer) -> Iterator[Reader]:
+    """One with a narrow screen that is touched."""
+    yield from _reader(chromium, live_server, viewport={"width": 390, "height": 844}, has_touch=True)
+
+
+def _reader(
+    chromium: Browser, live_server: LiveServer, *, in_both_themes: bool = False, **screen: Any
+) -> Iterator[Reader]:
+    with chromium.new_context(**{"viewport": {"width": 1440, "height": 1000}, **screen}) as context:
         context.add_init_script(WATCH)
         context.set_default_timeout(8_000)
         page = context.new_page()

@@ -8,7 +8,7 @@ import { uid } from "../task/storage.js";
 import { CommentForm } from "./comment-form.js";
 import { linesIn } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
-import { isBroken, neighbour, numberOf, rowOf } from "./line-range.js";
+import { isBroken, neighbour, numberingOf, numberOf, rowOf } from "./line-range.js";
 
 /** @typedef {import("./comment-rules.js").Draft} Draft */
 /** @typedef {import("./line-range.js").Lines} Lines */
@@ -30,20 +30,32 @@ export class CommentWriting {
     return this.task.data.files.find(({ index }) => article.id === `f${index}`)?.path ?? "";
   }
 
-  /** Lines were chosen: a form for them, the one that is there, or the one whose range Shift extends. @param {Lines} lines @param {Lines | null} from */
-  open({ article, side, start, end }, from) {
+  /** The draft of a new comment on just these lines. @param {Lines} lines */
+  #draftOn({ article, side, start, end }) {
     const file = this.#pathOf(article);
-    /** @param {number} first @param {number} last */
-    const draftOn = (first, last) =>
-      [...this.kept.drafts.values()].find(
-        (draft) => draft.file === file && draft.side === side && draft.line_start === first && draft.line_end === last && !this.kept.find(draft.id),
-      );
-    const extended = from && this.threads.forms.get(draftOn(from.start, from.end)?.id ?? "");
+    return [...this.kept.drafts.values()].find(
+      (draft) => draft.file === file && draft.side === side && draft.line_start === start && draft.line_end === end && !this.kept.find(draft.id),
+    );
+  }
+
+  /** Close the form on these lines if nobody has written in it. @param {Lines} lines @returns {boolean} whether there was one */
+  withdraw(lines) {
+    const form = this.threads.forms.get(this.#draftOn(lines)?.id ?? "");
+    if (!form || this.kept.isDirty(form.read())) return false;
+    this.comments.discard(form.draft.id);
+    return true;
+  }
+
+  /** Lines were chosen: a form for them, the one that is there, or the one whose range Shift extends. @param {Lines} lines @param {Lines | null} from */
+  open(lines, from) {
+    const { article, side, start, end } = lines;
+    const file = this.#pathOf(article);
+    const extended = from && this.threads.forms.get(this.#draftOn(from)?.id ?? "");
     if (extended) return void this.#extend(extended, start, end);
-    const draft = draftOn(start, end);
+    const draft = this.#draftOn(lines);
     const form = this.threads.forms.get(draft?.id ?? "");
     if (form) form.focus();
-    else this.write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, comment: "" }, rowOf(article, side, end));
+    else this.write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, ...numberingOf(article), comment: "" }, rowOf(article, side, end));
   }
 
   /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */

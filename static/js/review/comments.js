@@ -9,7 +9,7 @@ import { counted, linesIn, nameOf } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
 import { CommentThreads } from "./comment-threads.js";
 import { KeptComments } from "./kept-comments.js";
-import { buttonOf, chooseLines } from "./line-range.js";
+import { buttonOf, chooseLines, numberingOf } from "./line-range.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
@@ -118,7 +118,7 @@ export class Comments {
     return this.#writing;
   }
 
-  /** @param {(writing: CommentWriting) => void} act */
+  /** @param {(writing: CommentWriting) => unknown} act */
   async #write(act) {
     let writing;
     try {
@@ -135,11 +135,13 @@ export class Comments {
       many: this.block.allow_multi_line,
       isOff: () => this.task.isReadOnly,
       open: (lines, from) => void this.#write((writing) => writing.open(lines, from)),
+      toggle: (lines) => void this.#write((writing) => writing.withdraw(lines) || writing.open(lines, null)),
+      withdraw: (lines) => void this.#write((writing) => writing.withdraw(lines)),
       show: (lines, isByKey) => {
         this.threads.choose(lines);
         if (!lines || !isByKey) return;
-        const { side, start, end } = lines;
-        this.task.announce(`${linesIn({ side, line_start: start, line_end: end }, " to ")} selected`);
+        const { article, side, start, end } = lines;
+        this.task.announce(`${linesIn({ side, line_start: start, line_end: end, ...numberingOf(article) }, " to ")} selected`);
       },
     });
     on("focusin", "button[data-side]", () => void this.#loadWriting().catch(() => {}));

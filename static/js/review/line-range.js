@@ -11,6 +11,9 @@ import { key, on } from "../events.js";
 
 const LINE = "button[data-side]";
 const CELL = `.ln:has(> ${LINE})`;
+const CODE = `tr:has(${LINE}) > .code`;
+/** A pointer that moved so many pixels has dragged. */
+const DRAGGED = 4;
 
 /** @param {Choice} choice @returns {Lines} */
 export function linesOf({ article, side, anchor, head }) {
@@ -20,6 +23,11 @@ export function linesOf({ article, side, anchor, head }) {
 /** The number of a row on a side, 0 where it has none. @param {Element | null | undefined} row @param {Side} side */
 export function numberOf(row, side) {
   return row instanceof HTMLElement ? Number(row.dataset[side] ?? 0) : 0;
+}
+
+/** What a comment says of its numbers where they do not count lines of the file. @param {HTMLElement} article @returns {{ numbering?: "excerpt" }} */
+export function numberingOf(article) {
+  return article.querySelector(".diff--excerpt") ? { numbering: "excerpt" } : {};
 }
 
 /** @param {HTMLElement} article @param {Side} side @param {number} line @returns {HTMLTableRowElement | null} */
@@ -36,6 +44,12 @@ export function neighbour(article, side, line, direction) {
 /** The control of a line; of an unchanged one in a single column, that of its new side. @param {Element | null} row @param {Side} side @returns {HTMLElement | null} */
 export function buttonOf(row, side) {
   return row?.querySelector(`${LINE}[data-side="${side}"]`) ?? row?.querySelector(LINE) ?? null;
+}
+
+/** The control of the line whose code this is. @param {HTMLElement} code @returns {HTMLElement | null} */
+function buttonBeside(code) {
+  const isSplit = code.closest(".diff--split") !== null;
+  return (isSplit ? code.previousElementSibling?.previousElementSibling : code.parentElement)?.querySelector(LINE) ?? null;
 }
 
 /** @param {Lines} lines @returns {HTMLTableRowElement[]} */
@@ -74,9 +88,11 @@ export function isBroken(lines) {
  * @param {boolean} options.many whether more than one line can be chosen
  * @param {() => boolean} options.isOff
  * @param {(lines: Lines, from: Lines | null) => void} options.open they are chosen; `from` is what Shift extended
+ * @param {(lines: Lines) => void} options.toggle the code of a line was clicked
+ * @param {(lines: Lines) => void} options.withdraw it was clicked again, which selects a word
  * @param {(lines: Lines | null, isByKey: boolean) => void} options.show they are being chosen
  */
-export function chooseLines({ many, isOff, open, show }) {
+export function chooseLines({ many, isOff, open, toggle, withdraw, show }) {
   /** @type {Choice | null} */
   let choice = null;
   /** @type {Choice | null} */
@@ -112,6 +128,25 @@ export function chooseLines({ many, isOff, open, show }) {
     if (event.shiftKey && many && last && line) take({ ...last, head: line }, linesOf(last));
     else take(event.detail ? single(button) : chosenAt(button));
     return true;
+  });
+
+  /** Where the pointer went down, and whether text was selected then: a click that ends a selection opens nothing. */
+  let pressed = { x: 0, y: 0, wasSelected: false };
+  const isSelected = () => getSelection()?.isCollapsed === false;
+  on("pointerdown", CODE, ({ clientX, clientY }) => {
+    pressed = { x: clientX, y: clientY, wasSelected: isSelected() };
+  });
+  on("click", CODE, (event, code) => {
+    const button = buttonBeside(code);
+    if (!button || isOff() || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("a, button, summary")) return;
+    const chosen = single(button);
+    if (event.detail > 1) return withdraw(linesOf(chosen));
+    const isDragged = Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > DRAGGED;
+    if (pressed.wasSelected || isDragged || isSelected()) return;
+    last = chosen;
+    set(null);
+    toggle(linesOf(chosen));
   });
 
   on("keydown", LINE, (event, button) => {

@@ -1,0 +1,148 @@
+"""Comments wherever lines are shown, in Chromium: by a click on the code, and on lines whose place nobody knows."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.stories.commenting import PATH, Desk, desk_of, places
+from tests.stories.commenting import desk as desk  # a fixture
+from tests.stories.conftest import Reader
+from tests.traces.stored import outcome
+from tests.worlds import World
+from traces.runs import Excerpt, FileEdit, FileOutcome, FileRead
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_click_on_the_code_of_a_line_opens_the_form_and_a_second_one_takes_it_back(desk: Desk) -> None:
+    code = desk.file().locator('tr[data-new="16"] > .code')
+    code.click()
+    form = desk.form("New comment, src/parser.py, new line 16")
+    expect(form).to_be_visible()
+    code.click()
+    expect(desk.form()).to_have_count(0)
+    code.click()
+    desk.write("By its code.")
+    desk.file().locator('tr[data-old="15"].is-del > .code').click()
+    expect(desk.form("New comment, src/parser.py, old line 15")).to_be_visible()
+    desk.write("The old one.")
+    assert places(desk.kept(lambda kept: len(kept) == 2)) == [("new", 16, 16), ("old", 15, 15)]
+    # What somebody has begun to write stays.
+    desk.file().locator('tr[data-new="18"] > .code').click()
+    desk.form().get_by_label("Comment", exact=True).fill("Begun")
+    desk.file().locator('tr[data-new="18"] > .code').click()
+    expect(desk.form().get_by_label("Comment", exact=True)).to_have_value("Begun")
+
+
+def test_in_two_columns_a_click_on_the_code_means_its_side(world_of_browsers: World, reader: Reader) -> None:
+    desk = desk_of(reader, world_of_browsers)
+    desk.open("?view=split")
+    row = desk.file().locator('tr[data-old="17"][data-new="18"]')
+    row.locator(".code").nth(0).click()
+    expect(desk.form("New comment, src/parser.py, old line 17")).to_be_visible()
+    desk.page.keyboard.press("Escape")
+    row.locator(".code").nth(1).click()
+    expect(desk.form("New comment, src/parser.py, new line 18")).to_be_visible()
+
+
+def test_text_is_selected_as_ever_and_no_form_opens(desk: Desk) -> None:
+    page = desk.page
+    code = desk.file().locator('tr[data-new="16"] > .code')
+    code.scroll_into_view_if_needed()
+    box = code.bounding_box()
+    assert box
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 2, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, y, steps=4)
+    page.mouse.up()
+    assert page.evaluate("getSelection().toString()").strip().startswith("new")
+    # The click that ends the selection ends it, and does no more.
+    page.mouse.click(box["x"] + 200, y)
+    page.wait_for_timeout(200)
+    assert page.evaluate("getSelection().toString()") == ""
+    expect(desk.form()).to_have_count(0)
+    # Two clicks select a word; the form that the first one opened goes.
+    page.mouse.dblclick(box["x"] + 10, y)
+    expect(desk.form()).to_have_count(0)
+    page.wait_for_timeout(200)
+    expect(desk.form()).to_have_count(0)
+    assert page.evaluate("getSelection().toString()").strip() == "new"
+    # With Ctrl or Shift a click is the browser's.
+    page.mouse.click(box["x"] + 200, y)
+    desk.file().locator('tr[data-new="18"] > .code').click(modifiers=["Control"])
+    desk.file().locator('tr[data-new="18"] > .code').click(modifiers=["Shift"])
+    page.wait_for_timeout(200)
+    expect(desk.form()).to_have_count(0)
+
+
+def test_a_button_inside_a_line_does_what_it_says_and_opens_no_form(world_of_browsers: World, reader: Reader) -> None:
+    desk = desk_of(reader, world_of_browsers, outcome("long.txt", None, "x" * 5000))
+    desk.open()
+    with desk.page.expect_response(lambda response: "line-0-1" in response.url):
+        desk.page.get_by_role("button", name="more characters of this line").click()
+    desk.page.wait_for_timeout(200)
+    expect(desk.form()).to_have_count(0)
+
+
+def test_a_tap_on_the_code_opens_the_form(world_of_browsers: World, phone: Reader) -> None:
+    desk = desk_of(phone, world_of_browsers)
+    desk.open()
+    desk.file().locator('tr[data-new="16"] > .code').tap()
+    expect(desk.form("New comment, src/parser.py, new line 16")).to_be_visible()
+
+
+def test_lines_whose_place_nobody_knows_are_commented_as_lines_of_the_excerpt(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    edits = (
+        FileEdit("src/cart.py", "a\nb\n", "a\nc\nd\n"),
+        FileEdit("src/cart.py", "e\n", "f\n"),
+        FileOutcome("src/moved.py", "renamed", old_path="src/before.py"),
+    )
+    desk = desk_of(reader, world_of_browsers, *edits)
+    desk.open()
+    file = desk.file("src/cart.py")
+    expect(file).to_contain_text("numbers are those of the excerpt")
+    expect(desk.file("src/moved.py")).to_contain_text("No line can be commented on: the trace has none of its text.")
+    first = file.get_by_role("button", name="Comment on new line 2 of the excerpt")
+    first.click()
+    expect(desk.form("New comment, src/cart.py, new excerpt line 2")).to_be_visible()
+    desk.write("Two for one?")
+    expect(desk.comment("excerpt line 2 of cart.py")).to_contain_text("excerpt line 2")
+    assert desk.focused() == "Comment on new line 2 of the excerpt"
+    file.locator('tr[data-old="4"] > .code').click()
+    desk.write("Why not?")
+    kept = desk.kept(lambda found: len(found) == 2)
+    assert places(kept) == [("new", 2, 2), ("old", 4, 4)]
+    assert [one["numbering"] for one in kept] == ["excerpt", "excerpt"]
+    # A gap between two parts is not to be commented.
+    file.get_by_role("button", name="Comment on new line 3 of the excerpt").click()
+    file.get_by_role("button", name="Comment on new line 5 of the excerpt").click(modifiers=["Shift"])
+    expect(desk.form()).to_contain_text("Some of these lines are not in the trace")
+    desk.form().get_by_role("button", name="Discard").click()
+    assert desk.refused() == []
+    desk.reader.assert_clean("excerpt")
+    desk.page.reload()
+    expect(desk.comment("excerpt line 2 of cart.py")).to_be_visible()
+
+
+def test_lines_that_the_agent_read_are_commented_with_the_numbers_of_the_file(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    lines = tuple(f"line {number}" for number in range(100, 141))
+    desk = desk_of(
+        reader,
+        world_of_browsers,
+        FileRead(PATH, excerpts=(Excerpt(100, lines),)),
+        FileEdit(PATH, "line 120\n", "first\nsecond\n"),
+    )
+    desk.open()
+    desk.line(121).click()
+    desk.write("Two for one?")
+    desk.file().get_by_role("button", name="Show 15 hidden lines").first.click()
+    desk.line(101).click()
+    desk.write("This one, too.")
+    kept = desk.kept(lambda found: len(found) == 2)
+    assert places(kept) == [("new", 121, 121), ("new", 101, 101)]
+    assert not any("numbering" in one for one in kept)
+    assert desk.refused() == []
