@@ -217,8 +217,8 @@ def _place_gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidenc
 def _wrong_numbering(where: str, file: JudgedFile) -> str:
     if file.numbering == EXCERPT:
         return (
-            f"{where}: the trace does not say where in the file its lines stand. Count the lines of the excerpt that is "
-            f'shown, and say so: "numbering": "{EXCERPT}".'
+            f"{where}: the trace does not say where in the file its lines stand. Count the lines of the excerpt that "
+            f'is shown, and say so: "numbering": "{EXCERPT}".'
         )
     return f"{where}: line numbers of this file are those of the file. Leave numbering out."
 

@@ -17,10 +17,10 @@ _NO_LINE_END = "\n\\ No newline at end of file\n"
 class Comments(Format):
     """The comment's own keys as they stand in the record, then what is known of its place: `side` ("new" or "old"),
     the record's `id` and `annotator`, `diff_hunk` (the hunks that hold a commented line, as a unified diff) and
-    `commented_text`. `line_start` and `line_end` count lines of the file on that side; with `"numbering": "excerpt"` the
-    trace does not say where in the file they stand, and they count the lines of that side as they were shown, from 1, a
-    gap between two hunks as one line: such a hunk begins with `@@ -0,3 +0,4 @@`. A comment without a side is on the new
-    one."""
+    `commented_text`. `line_start` and `line_end` count lines of the file on that side; with `"numbering": "excerpt"`
+    the trace does not say where in the file they stand, and they count the lines of that side as they were shown, from
+    1, a gap between two hunks as one line: such a hunk begins with `@@ -0,3 +0,4 @@`. A comment without a side is on
+    the new one."""
 
     name = "code_review_comments"
     label = "Comments with the code they are about, one a line"

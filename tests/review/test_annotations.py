@@ -209,7 +209,9 @@ LINES = [
 VISIBLE = TEXTS.filter(str.strip)
 COMMENTS = st.builds(
     lambda place, **keys: {
-        **{"file": place[0], "side": place[1], "line_start": place[2]},
+        "file": place[0],
+        "side": place[1],
+        "line_start": place[2],
         **({"numbering": "excerpt"} if place[3] == "excerpt" else {}),
         **keys,
     },

@@ -23,7 +23,7 @@ ARROWS = CAT.replace("\t", "→")
         CAT.replace(" " * 4, "", 1).replace("\n    4", "\n4"),
         f"{CAT}\n",
         f"{ARROWS}\n\n<system-reminder>\nBe careful.\n</system-reminder>",
-        f"The file x.py has been updated. Here's the result of running `cat -n` on a snippet of the edited file:\n{CAT}",
+        f"The file x.py was updated. Here's the result of running `cat -n` on a snippet of the edited file:\n{CAT}",
         f"Here's the result of running `cat -n` on x.py:\n{CAT}\nReview the changes. Edit the file again if necessary.",
         f"{CAT}\n    99\tnot the next line",
     ],

@@ -16,7 +16,6 @@ Field notes
 """
 
 from collections import Counter
-
 from dataclasses import replace
 
 from traces.converters.fields import objects, text, text_or_none

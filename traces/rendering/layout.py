@@ -60,8 +60,8 @@ class Layout:
 
 
 def layout_of(change: FileChange, *, hides_whitespace: bool = False) -> Layout:
-    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks, or as far as
-    the agent read it. Of hunks whose place is not known each line has its number in what is shown.
+    """The rows of the hunks, and of the file around them where its text is known and agrees with the hunks, or as far
+    as the agent read it. Of hunks whose place is not known each line has its number in what is shown.
 
     With `hides_whitespace` lines that differ in white space alone are unchanged ones.
     """

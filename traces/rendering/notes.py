@@ -60,8 +60,8 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
     yield from _ends(change)
     if change.hunks and not change.has_line_numbers:
         yield (
-            "The trace does not say where in the file these lines stand. They are numbered as they are shown here, and a "
-            "comment says that its numbers are those of the excerpt."
+            "The trace does not say where in the file these lines stand. They are numbered as they are shown here, and "
+            "a comment says that its numbers are those of the excerpt."
         )
     elif change.excerpts and change.hunks:
         yield "The trace has only the lines that the agent read or changed, so no more of this file can be shown."

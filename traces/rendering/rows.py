@@ -44,8 +44,8 @@ class Style:
     """What all rows of a file share. `marks_ends`: some lines end with CR LF and others do not.
 
     `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands. `counts_excerpt`: the
-    numbers count the lines that are shown, not those of the file. `key` begins the names of the parts that long lines are
-    continued in.
+    numbers count the lines that are shown, not those of the file. `key` begins the names of the parts that long
+    lines are continued in.
     """
 
     marks_ends: bool = False
@@ -182,10 +182,8 @@ def _button(number: int | None, side: str, style: Style, kind: str = "") -> str:
     cell = f'<td class="ln {kind}">' if kind else '<td class="ln">'
     if number is None:
         return f"{cell}</td>"
-    return (
-        f'{cell}<button type="button" data-side="{side}" data-l="{number}"'
-        f' aria-label="Comment on {side} line {number}{" of the excerpt" if style.counts_excerpt else ""}"></button></td>'
-    )
+    label = f"Comment on {side} line {number}{' of the excerpt' if style.counts_excerpt else ''}"
+    return f'{cell}<button type="button" data-side="{side}" data-l="{number}" aria-label="{label}"></button></td>'
 
 
 def _code(one: Coloured, style: Style, kind: str = "") -> str:
