@@ -30,6 +30,7 @@ from potato_site.supervisor import HOST
 ROOT = Path(__file__).resolve().parent.parent
 READY_SECONDS = 120.0
 PROCESSES, THREADS = 2, 4
+WORKER = os.environ.get("BENCH_WORKER", "potato_site.serving.Worker")
 PROFILED = os.environ.get("BENCH_PROFILE") == "1"
 """Whether the web processes say where their time goes, which makes them slower; bench.profiled writes it down."""
 
@@ -136,7 +137,7 @@ def served() -> Iterator[ServedSite]:
     command = [sys.executable, "-m", "gunicorn", module, "--bind", f"{HOST}:{port}", "--no-control-socket"]
     command += ["--workers", str(PROCESSES)]
     # A profile interrupts the main thread, which must be the one that answers.
-    command += ["--worker-class", "sync"] if PROFILED else ["--worker-class", "gthread", "--threads", str(THREADS)]
+    command += ["--worker-class", "sync"] if PROFILED else ["--worker-class", WORKER, "--threads", str(THREADS)]
     for old in FOLDER.glob("profile-*.json"):
         old.unlink()
     log = FOLDER / "web.log"

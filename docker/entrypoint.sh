@@ -10,7 +10,7 @@ case "$role" in
     # More threads a process wait for each other: of 32 annotators at once, 4 serve half as many again as 8 do.
     exec gunicorn potato_site.wsgi \
       --bind "${BIND:-0.0.0.0:8000}" \
-      --worker-class gthread --workers "${WEB_WORKERS:-2}" --threads "${WEB_THREADS:-4}" \
+      --worker-class potato_site.serving.Worker --workers "${WEB_WORKERS:-2}" --threads "${WEB_THREADS:-4}" \
       --access-logfile "${ACCESS_LOG:-/dev/null}" --logger-class potato_site.access_log.AccessLog \
       --no-control-socket "$@"
     ;;

@@ -41,7 +41,7 @@ class Web:
 
     def start(self) -> None:
         log = self.machine.folder / f"{len(self.machine.programs)}-web.log"
-        options = ["--bind", f"localhost:{self.port}", "--worker-class", "gthread", "--threads", "4"]
+        options = ["--bind", f"localhost:{self.port}", "--worker-class", "potato_site.serving.Worker", "--threads", "4"]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", "gunicorn", "tests.faults.web", *options, "--no-control-socket"],

@@ -93,7 +93,7 @@ def _programs(port: int, local: Path) -> list[Program]:
     web = [
         sys.executable, "-m", "gunicorn", "potato_site.wsgi",
         "--bind", f"{HOST}:{port}",
-        "--worker-class", "gthread", "--workers", "2", "--threads", "4",
+        "--worker-class", "potato_site.serving.Worker", "--workers", "2", "--threads", "4",
         "--graceful-timeout", "4",
         "--no-control-socket",
     ]  # fmt: skip
