@@ -8,6 +8,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
 
 application = get_wsgi_application()
 
-from tenancy.checks import refuse_to_start_unchecked  # noqa: E402  (needs the loaded apps)
+from tenancy import limits  # noqa: E402  (needs the loaded apps)
+from tenancy.checks import refuse_to_start_unchecked  # noqa: E402
 
+limits.serve_requests()
 refuse_to_start_unchecked()

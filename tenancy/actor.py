@@ -15,7 +15,7 @@ import structlog
 from django.conf import settings
 from django.db import connection, models, transaction
 
-from tenancy import audit
+from tenancy import audit, limits
 from tenancy.statements import executed
 
 log = structlog.get_logger(__name__)
@@ -157,12 +157,15 @@ def restore(actor: Actor, *, send: bool) -> None:
 
 def _send(actor: Actor) -> None:
     readable = "" if actor.readable is None else f"{{{','.join(map(str, actor.readable))}}}"
+    values = {
+        "app.organisation": str(actor.organisation or ""),
+        "app.organisations": readable,
+        "app.user": str(actor.user or ""),
+        **limits.own(),
+    }
+    settings_sent = ", ".join(f"set_config('{name}', %s, true)" for name in values)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('app.organisation', %s, true), set_config('app.organisations', %s, true),"
-            " set_config('app.user', %s, true)",
-            [str(actor.organisation or ""), readable, str(actor.user or "")],
-        )
+        cursor.execute(f"SELECT {settings_sent}", list(values.values()))
 
 
 def _current_role() -> str:

@@ -76,10 +76,14 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """What an action refuses is said on the page from which it was asked."""
+        """What an action refuses is said on the page from which it was asked; what the site itself lacks (500 and
+        above) is no answer to that page, and the middleware above says it.
+        """
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except Refused as refusal:
+            if refusal.status >= 500:
+                raise
             error(request, refusal.sentence)
             return HttpResponseRedirect(request.get_full_path())
 

@@ -5,10 +5,13 @@ The application's role owns nothing and passes no policy; the owner's migrates; 
 over a role that is an administrator's.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import psycopg
 from psycopg import sql
+
+from tenancy import limits
 
 DATABASE = "potato"
 APP_ROLE = "potato_app"
@@ -26,7 +29,7 @@ class ProvisionError(Exception):
 
 @dataclass(frozen=True)
 class Role:
-    """A role as it has to be. `attributes` are the columns of pg_roles that matter."""
+    """A role as it has to be. `attributes` are the columns of pg_roles that matter; `settings` what it logs in with."""
 
     name: str
     password: str | None
@@ -34,6 +37,7 @@ class Role:
     inherit: bool = True
     bypass_policies: bool = False
     create_databases: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def attributes(self) -> dict[str, tuple[str, bool]]:
@@ -69,9 +73,9 @@ def provision(
         )
     roles = [
         # INHERIT: the owner's right to create tables in `public` comes through pg_database_owner.
-        Role(owner_role, owner_password, bypass_policies=True, create_databases=development),
+        Role(owner_role, owner_password, bypass_policies=True, create_databases=development, settings=limits.OWNER),
         Role(platform_role, None, login=False, bypass_policies=True),
-        Role(app_role, app_password, inherit=False),
+        Role(app_role, app_password, inherit=False, settings=limits.WEB),
     ]
     with psycopg.connect(admin_dsn, autocommit=True, connect_timeout=10) as connection:
         version = connection.info.server_version // 10_000
@@ -116,6 +120,7 @@ def _make_role(connection: psycopg.Connection, role: Role) -> list[str]:
     elif words:
         connection.execute(sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words)))
         done.append(f"corrected the role {role.name}")
+    done += _set_settings(connection, role)
     if role.password is not None:
         # Hashed here, so that the server's log never sees it.
         hashed = connection.pgconn.encrypt_password(role.password.encode(), role.name.encode(), b"scram-sha-256")
@@ -124,6 +129,20 @@ def _make_role(connection: psycopg.Connection, role: Role) -> list[str]:
         )
         done.append(f"set the password of {role.name}")
     return done
+
+
+def _set_settings(connection: psycopg.Connection, role: Role) -> list[str]:
+    """A setting that an operator gave the role another value stays as it is: `ALTER ROLE ... SET` is theirs, too."""
+    found = connection.execute("SELECT rolconfig FROM pg_roles WHERE rolname = %s", [role.name]).fetchone()
+    known = {line.partition("=")[0] for line in (found and found[0]) or ()}
+    missing = {name: value for name, value in role.settings.items() if name not in known}
+    for name, value in missing.items():
+        connection.execute(
+            sql.SQL("ALTER ROLE {} SET {} = {}").format(
+                sql.Identifier(role.name), sql.Identifier(name), sql.Literal(value)
+            )
+        )
+    return [f"set {', '.join(missing)} of {role.name}"] if missing else []
 
 
 def _grant(connection: psycopg.Connection, role: str, member: str, *, inherited: bool) -> list[str]:

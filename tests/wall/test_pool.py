@@ -25,6 +25,7 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 
 from accounts.models import Organisation, Project
+from tenancy import limits
 from tenancy.actor import acting_in
 from tests.tenancy.databases import connected, web_role_address
 from tests.worlds import World
@@ -236,3 +237,11 @@ def test_pgbouncer_would_hand_a_setting_of_the_session_on(committed_world: World
     with through(pgbouncer):
         seen = alternate(committed_world, carelessly, turns=4, close=False)
     assert seen.quiet
+
+
+def test_the_limits_of_the_web_role_hold_behind_pgbouncer(committed_world: World, pgbouncer: int) -> None:
+    with through(pgbouncer), connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == (limits.WEB["statement_timeout"],)
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        assert cursor.fetchone() == ("1min",)
