@@ -104,6 +104,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "potato_site.receiving.ReceivingMiddleware",
     "tenancy.middleware.TenancyMiddleware",
 ]
 
@@ -271,6 +272,8 @@ WHITENOISE_USE_FINDERS = MODE == "test"
 
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", str(BASE_DIR / ".local" / ("media-test" if MODE == "test" else "media"))))
 FILE_UPLOAD_PERMISSIONS = 0o600
+# Beside where they will lie: there they are renamed instead of copied, and /tmp may be memory.
+FILE_UPLOAD_TEMP_DIR = MEDIA_ROOT / "arriving"
 
 # --- Exported files: private, on this machine or in an S3-compatible storage ------------------------
 

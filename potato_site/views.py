@@ -4,12 +4,13 @@ import json
 import sys
 
 import structlog
-from django.db import OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
+from psycopg.errors import IdleInTransactionSessionTimeout
 from redis import RedisError
 
 from tenancy.permissions import public
@@ -63,13 +64,31 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without the request: its session, its user and its transaction may be what failed.
 
-    A database, broker or cache that cannot be reached is an outage, which passes: 503, and when to try again.
+    A database, broker or cache that cannot be reached, or ended what took too long, is an outage, which passes: 503,
+    and when to try again.
     """
-    status = 503 if isinstance(sys.exc_info()[1], OperationalError | RedisError) else 500
+    status = 503 if _is_outage(sys.exc_info()[1]) else 500
     headers = {"Retry-After": "10"} if status == 503 else {}
     if _is_for_programs(request):
         return _for_programs(status, headers)
     return HttpResponse(render_to_string(f"{status}.html", _facts()), status=status, headers=headers)
+
+
+def _is_outage(error: BaseException | None) -> bool:
+    if isinstance(error, InternalError):
+        return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
+    return isinstance(error, OperationalError | InterfaceError | RedisError)
+
+
+def refusal(
+    request: HttpRequest, status: int, *, code: str, title: str, sentence: str, retry_after: int = 0
+) -> HttpResponse:
+    """A request that is turned away before a view sees it, in words; needs neither a session nor the database."""
+    headers = {"Retry-After": str(retry_after)} if retry_after else {}
+    if _is_for_programs(request):
+        return JsonResponse({"code": code, "detail": sentence}, status=status, headers=headers)
+    context = {**_facts(), "title": title, "sentence": sentence, "status": status}
+    return HttpResponse(render_to_string("refused.html", context), status=status, headers=headers)
 
 
 def _error_page(request: HttpRequest, status: int) -> HttpResponse:

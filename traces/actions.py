@@ -1,6 +1,8 @@
 """What can be done to traces: give a file to a project, and import it, in the background or at once."""
 
+import errno
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from tenancy import audit
 from tenancy.actor import acting_in, current
 from tenancy.errors import Refused
 from tenancy.models import new_id
+from traces import uploads
 from traces.converters.detection import AUTOMATIC
 from traces.converters.registry import installed
 from traces.imports import ImportTraces
@@ -39,6 +42,14 @@ class CannotImport(Refused):
     code = "cannot_import"
 
 
+class NoSpace(Refused):
+    code = "no_space"
+    status = 507
+    SENTENCE = (
+        "The site's disk for uploads is full. Nothing was kept. Tell its operators, and send the file again later."
+    )
+
+
 class EmptyFile(Refused):
     code = "empty_file"
     status = 400
@@ -57,7 +68,7 @@ class Imported:
 def request_import(*, project: Project, content: File[bytes], format: str = AUTOMATIC) -> ImportedFile:
     """Keep an uploaded file and ask for its import in the background; the file's `job` tells how far it is.
 
-    Raises UnknownFormat, EmptyFile and FileTooLarge, and keeps nothing then.
+    Raises UnknownFormat, EmptyFile, FileTooLarge and NoSpace, and keeps nothing then.
     """
     _known(format)
     name, size = content.name or "upload", content.size
@@ -68,13 +79,34 @@ def request_import(*, project: Project, content: File[bytes], format: str = AUTO
     digest = hashlib.sha256()
     for chunk in content.chunks():
         digest.update(chunk)
-    stored_as = default_storage.save(f"imports/{current().organisation}/{new_id()}", content)
+    stored_as = _stored(f"{uploads.FOLDER}/{current().organisation}/{new_id()}", content)
+    try:
+        return _requested(project, content, name, digest.hexdigest(), stored_as, format)
+    except BaseException:
+        default_storage.delete(stored_as)
+        raise
+
+
+def _stored(name: str, content: File[bytes]) -> str:
+    try:
+        return default_storage.save(name, content)
+    except OSError as error:
+        with suppress(OSError):
+            default_storage.delete(name)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise NoSpace(NoSpace.SENTENCE) from error
+        raise
+
+
+def _requested(
+    project: Project, content: File[bytes], name: str, sha256: str, stored_as: str, format: str
+) -> ImportedFile:
     with transaction.atomic():
         file = ImportedFile.objects.create(
             project=project,
             name=name[:300],
-            size=size,
-            sha256=digest.hexdigest(),
+            size=content.size,
+            sha256=sha256,
             stored_as=stored_as,
             format=format,
             added_by_id=current().user,

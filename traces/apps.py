@@ -5,8 +5,10 @@ class TracesConfig(AppConfig):
     name = "traces"
 
     def ready(self) -> None:
-        from jobs import kinds, outbox
+        from jobs import kinds, outbox, sweeps
         from traces.imports import ImportTraces, remove_upload
+        from traces.uploads import OrphanedUploads, remove_orphans
 
         kinds.register(ImportTraces())
         outbox.subscribe("job.finished", remove_upload)
+        sweeps.register(OrphanedUploads("traces.orphaned-uploads", "", remove_orphans))

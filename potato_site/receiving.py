@@ -1,0 +1,172 @@
+"""What a request may bring, by its route, before anything of it is kept; and a body is whole before the database is
+entered.
+
+Django bounds the fields of a form and counts no files, so that 1.5 GB sent to any form would lie in memory or on the
+disk. Here a body is bounded by its address and its declared length, beyond which nothing is read. The large one, an
+upload, is received from those alone who may import, after a look at their rights and outside every transaction.
+"""
+
+import errno
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+
+from assignments.api.views import LARGEST_ANNOTATION
+from potato_site.views import refusal
+from tenancy import actor
+from tenancy.errors import Refused
+from tenancy.roles import Right, role_has
+from traces.actions import FILE_BYTES, NoSpace
+from traces.sources import in_words
+
+FORM_BYTES = 2**20
+API_BYTES = 2 * LARGEST_ANNOTATION
+"""Each route of the API has its own, smaller bound, and says so in its own words up to here."""
+UPLOADS_AT_ONCE = 2
+"""Of a process: each holds a thread while it comes."""
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+@dataclass(frozen=True)
+class Upload:
+    right: Right
+    largest: int
+
+
+UPLOADS = {"/admin/traces/importedfile/add/": Upload(Right.IMPORT_TRACES, FILE_BYTES + FORM_BYTES)}
+"""By the address within an organisation."""
+
+
+class ReceivingMiddleware:
+    """Stands above TenancyMiddleware, whose transaction a client's slowness would hold open."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        self._uploads = threading.BoundedSemaphore(UPLOADS_AT_ONCE)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        length = request.META.get("CONTENT_LENGTH")
+        if not length or length == "0":
+            return self._without_length(request)
+        try:
+            declared = int(length)
+        except ValueError:
+            declared = 0  # Django takes it for nothing, too.
+        upload = UPLOADS.get(request.path_info) if getattr(request, "organisation_slug", None) else None
+        if upload is not None and request.method == "POST":
+            return self._receive(request, upload, declared)
+        bound = API_BYTES if request.path_info.startswith("/api/") else FORM_BYTES
+        if declared > bound:
+            return _too_large(request, declared, bound)
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """What the site lacked for an action, and no page of it said."""
+        is_ours = isinstance(exception, Refused) and exception.status >= 500
+        return _refused(request, exception) if is_ours else None
+
+    def _without_length(self, request: HttpRequest) -> HttpResponseBase:
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.path_info.startswith("/api/"):
+            # Django would take it for an empty one. The API says it in its own words.
+            return refusal(
+                request,
+                411,
+                code="length_needed",
+                title="The length is missing",
+                sentence="Send the body in one piece, with its Content-Length.",
+            )
+        return self.get_response(request)
+
+    def _receive(self, request: HttpRequest, upload: Upload, declared: int) -> HttpResponseBase:
+        if declared > upload.largest:
+            return _too_large(request, declared, FILE_BYTES)
+        if (elsewhere := _demand(request, upload.right)) is not None:
+            return elsewhere
+        if not self._uploads.acquire(blocking=False):
+            return refusal(
+                request,
+                503,
+                code="busy",
+                title="Other files are arriving",
+                sentence="Other files are being received just now. Send this one again in a minute.",
+                retry_after=60,
+            )
+        try:
+            Path(settings.FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
+            _ = request.POST  # Received, and its files are on the disk.
+        except MultiPartParserError:
+            return self.get_response(request)  # Django's 400, where the view asks again.
+        except OSError as error:
+            _remove_what_arrived(request)
+            if error.errno in FULL:
+                return _refused(request, NoSpace(NoSpace.SENTENCE))
+            return too_slow(request)
+        finally:
+            self._uploads.release()
+        return self.get_response(request)
+
+
+def _remove_what_arrived(request: HttpRequest) -> None:
+    """Now, and not when somebody collects the garbage; closing such a file fails once more on a full disk."""
+    for handler in request.upload_handlers:
+        file = getattr(handler, "file", None)
+        if isinstance(file, TemporaryUploadedFile):
+            with suppress(OSError):
+                os.unlink(file.temporary_file_path())
+            with suppress(OSError):
+                file.close()
+
+
+def _refused(request: HttpRequest, answer: Refused) -> HttpResponse:
+    title = "The disk is full" if isinstance(answer, NoSpace) else "Not now"
+    return refusal(request, answer.status, code=answer.code, title=title, sentence=answer.sentence)
+
+
+def too_slow(request: HttpRequest) -> HttpResponse:
+    return refusal(
+        request,
+        408,
+        code="too_slow",
+        title="The request did not arrive",
+        sentence="What you sent came too slowly, or broke off. Nothing of it was kept. Try again.",
+    )
+
+
+def _demand(request: HttpRequest, right: Right) -> HttpResponse | None:
+    """As a view would: 404 for strangers, 403 for members without the right; who is not signed in is led to do so."""
+    before, nested = actor.current(), transaction.get_connection().in_atomic_block
+    with transaction.atomic():
+        try:
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            entered = actor.enter_organisation(request.user, request.organisation_slug)  # type: ignore[attr-defined]
+        finally:
+            # Tests have a transaction of their own, that goes on.
+            actor.restore(before, send=nested)
+    if entered is None:
+        raise Http404
+    if not role_has(entered.role, right):
+        raise PermissionDenied(f"This needs the right to {right}.")
+    return None
+
+
+def _too_large(request: HttpRequest, declared: int, bound: int) -> HttpResponse:
+    return refusal(
+        request,
+        413,
+        code="too_large",
+        title="That is too much",
+        sentence=f"The request brings {in_words(declared)}; here it may bring {in_words(bound)}. Nothing was kept.",
+    )

@@ -1,0 +1,246 @@
+"""What an upload may bring, and what is left of one that did not arrive: nothing."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as live
+from django.core.files import uploadhandler
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from jobs import tasks
+from potato_site import receiving
+from tenancy.actor import acting_in
+from tests.jobs.conftest import Bells
+from tests.jobs.conftest import bells as bells  # a fixture
+from tests.worlds import World
+from traces.actions import request_import
+from traces.models import ImportedFile
+from traces.uploads import remove_fragments
+
+UPLOAD = "/o/acme/admin/traces/importedfile/add/"
+
+
+@pytest.fixture(autouse=True)
+def media(settings: Settings, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.FILE_UPLOAD_TEMP_DIR = settings.MEDIA_ROOT / "arriving"
+    return tmp_path / "media"
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def form(world: World, size: int) -> dict[str, Any]:
+    content = SimpleUploadedFile("runs.jsonl", b"x" * size)
+    return {"project": str(world.acme_project.pk), "format": "auto", "upload": content}
+
+
+class Unread(BytesIO):
+    """A body that nobody may touch."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise AssertionError("the body was read")
+
+    readline = read  # type: ignore[assignment]
+
+
+class Broken(BytesIO):
+    """A body of which nothing more comes after a while, as the web server's deadline says it."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if data := super().read(size):
+            return data
+        raise TimeoutError("the body of the request comes too slowly")
+
+
+def sent(client: Client, path: str, length: int, body: BytesIO) -> Any:
+    extra: Any = {
+        "wsgi.input": body,
+        "CONTENT_LENGTH": str(length),
+        "CONTENT_TYPE": "multipart/form-data; boundary=x",
+    }
+    return client.generic("POST", path, **extra)
+
+
+@pytest.mark.parametrize(
+    ("path", "length"),
+    [
+        ("/accounts/login/", 1_500_000_000),
+        ("/accounts/login/", 1_100_000),
+        ("/csp-report/", 1_100_000),
+        ("/o/acme/p/demo/", 1_100_000),
+        ("/nowhere/", 1_100_000),
+        ("/o/acme/admin/accounts/project/add/", 1_100_000),
+        ("/api/v1/projects/", 1_500_000_000),
+        (UPLOAD, 2**31 + 2**21),
+    ],
+)
+def test_a_body_over_the_bound_of_its_route_is_refused_unread(
+    world: World, client: Client, path: str, length: int
+) -> None:
+    client.force_login(world.alice)
+    with CaptureQueriesContext(connection) as queries:
+        answer = sent(client, path, length, Unread())
+    assert answer.status_code == 413
+    assert "may bring" in answer.content.decode()
+    assert len(queries) <= 1, "nothing but the session was looked up"
+
+
+@pytest.mark.parametrize("person", [None, "charlie", "bob"])
+def test_an_upload_is_received_from_those_alone_who_may_import(
+    world: World, client: Client, person: str | None
+) -> None:
+    if person:
+        client.force_login(getattr(world, person))
+    answer = sent(client, UPLOAD, 1_000_000_000, Unread())
+    assert answer.status_code == {None: 302, "charlie": 404, "bob": 403}[person]
+
+
+def test_a_body_without_a_length_is_refused_unread(world: World, client: Client) -> None:
+    client.force_login(world.alice)
+    for path in ("/accounts/login/", UPLOAD):
+        extra: Any = {"wsgi.input": Unread(), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
+        assert client.generic("POST", path, **extra).status_code == 411
+
+
+@pytest.mark.parametrize("begun", [0, 1000, 4_000_000])
+def test_an_upload_that_comes_too_slowly_is_a_408_and_leaves_nothing(
+    world: World, client: Client, media: Path, begun: int
+) -> None:
+    client.force_login(world.alice)
+    begins = b'--x\r\nContent-Disposition: form-data; name="upload"; filename="a.jsonl"\r\n\r\n' + b"x" * begun
+    answer = sent(client, UPLOAD, 5_000_000, Broken(begins if begun else b""))
+    assert answer.status_code == 408
+    assert "Nothing of it was kept" in answer.content.decode()
+    assert files_in(media) == []
+
+
+def test_more_uploads_at_once_than_a_process_takes_are_asked_to_wait(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiving, "UPLOADS_AT_ONCE", 0)
+    client.force_login(world.alice)
+    answer = client.post(UPLOAD, form(world, 100))
+    assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+
+
+@pytest.mark.parametrize("size", [100, 3_000_000])
+def test_an_upload_is_received_outside_every_transaction(
+    committed_world: World, client: Client, monkeypatch: pytest.MonkeyPatch, size: int, bells: Bells
+) -> None:
+    seen: list[bool] = []
+    handler = uploadhandler.MemoryFileUploadHandler if size < 2_000_000 else uploadhandler.TemporaryFileUploadHandler
+    take = handler.receive_data_chunk
+
+    def receive(self: Any, data: bytes, start: int) -> Any:
+        seen.append(connection.in_atomic_block)
+        return take(self, data, start)
+
+    monkeypatch.setattr(handler, "receive_data_chunk", receive)
+    client.force_login(committed_world.alice)
+    assert client.post(UPLOAD, form(committed_world, size)).status_code == 302
+    assert seen
+    assert not any(seen)
+
+
+# --- A full disk (test 18 of the reliability notes) ----------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB, on which uploads arrive and lie."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts a small disk")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"no small disk can be mounted: {mounted.stderr.decode().strip()}")
+    settings.MEDIA_ROOT = disk
+    settings.FILE_UPLOAD_TEMP_DIR = disk / "arriving"
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.mark.parametrize(
+    ("size", "taken"),
+    [
+        pytest.param(3_000_000, 0, id="while it arrives"),
+        pytest.param(900_000, 500_000, id="while it is stored"),
+    ],
+)
+def test_18_an_upload_onto_a_full_disk_is_a_507_and_leaves_nothing(
+    world: World, client: Client, small_disk: Path, size: int, taken: int
+) -> None:
+    (small_disk / "other").write_bytes(b"x" * taken)
+    client.force_login(world.alice)
+    answer = client.post(UPLOAD, form(world, size))
+    assert answer.status_code == 507
+    assert "full" in answer.content.decode()
+    assert files_in(small_disk) == [small_disk / "other"]
+    with acting_in(world.acme):
+        assert not ImportedFile.objects.exists()
+    (small_disk / "other").unlink()
+    assert client.post(UPLOAD, form(world, 500_000)).status_code == 302, "with room again it goes on by itself"
+
+
+def test_an_upload_whose_row_could_not_be_written_leaves_nothing(
+    world: World, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("traces.actions.request_job", lambda **facts: 1 / 0)
+    with pytest.raises(ZeroDivisionError), acting_in(world.acme, world.alice):
+        request_import(project=world.acme_project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
+    assert files_in(media) == []
+
+
+def test_the_sweep_removes_files_of_no_row_after_a_day_and_no_others(
+    committed_world: World, media: Path, bells: Bells
+) -> None:
+    world = committed_world
+    for organisation, person in ((world.acme, world.alice), (world.birch, world.charlie)):
+        with acting_in(organisation, person):
+            project = world.acme_project if organisation == world.acme else world.birch_project
+            request_import(project=project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
+        default_storage.save(f"imports/{organisation.pk}/orphan", SimpleUploadedFile("x", b"{}"))
+    (media / "arriving").mkdir()
+    (media / "arriving" / "tmpx.upload.jsonl").write_bytes(b"half")
+    tasks.sweep()
+    assert bells.rung("jobs.tasks.run_sweep") == [], "everything is of today"
+    long_ago = (timezone.now() - timedelta(days=2)).timestamp()
+    for path in files_in(media):
+        os.utime(path, (long_ago, long_ago))
+    default_storage.save(f"imports/{world.acme.pk}/new", SimpleUploadedFile("x", b"{}"))
+    tasks.sweep()
+    assert set(bells.organisations("jobs.tasks.run_sweep")) == {world.acme.pk, world.birch.pk}
+    tasks.run_sweep.apply(("traces.orphaned-uploads",), headers={"tenancy": [str(world.acme.pk), None]})
+    left = {str(path.relative_to(media)) for path in files_in(media)}
+    with acting_in(world.acme):
+        named = set(ImportedFile.objects.values_list("stored_as", flat=True))
+    assert len(named) == 1
+    assert left > named | {f"imports/{world.acme.pk}/new", f"imports/{world.birch.pk}/orphan"}
+    assert f"imports/{world.acme.pk}/orphan" not in left
+    assert "arriving/tmpx.upload.jsonl" not in left
+
+
+def test_nothing_of_an_upload_that_arrives_now_is_swept(media: Path) -> None:
+    (media / "arriving").mkdir(parents=True)
+    arriving = media / "arriving" / "tmpy.upload.jsonl"
+    arriving.write_bytes(b"half")
+    remove_fragments()
+    assert arriving.exists()
+    assert media / "arriving" == live.FILE_UPLOAD_TEMP_DIR
