@@ -105,9 +105,16 @@ def test_the_broker_keeps_its_messages_and_the_cache_is_another_server() -> None
 
 
 def test_nothing_listens_to_the_world_by_itself() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert set(published) == {"proxy"}, "the proxy is the only way in"
+    for port in published["proxy"]:
+        assert str(port).startswith("${PUBLISH:-127.0.0.1}:")
+
+
+def test_memory_that_serves_as_a_disk_has_a_size() -> None:
     for service in SERVICES.values():
-        for port in service.get("ports", []):
-            assert str(port).startswith("127.0.0.1:")
+        for place in service.get("tmpfs", []):
+            assert re.search(r":size=[0-9]+m\b", place)
 
 
 def test_the_scripts_are_readable_by_the_shell() -> None:

@@ -1,5 +1,6 @@
 """A site of one answer for the stories of potato_site.serving: how many bytes the body had. Its worker hurries."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,8 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
         return [bytes(LARGE)]
     if environ["PATH_INFO"] == "/unread":
         answer = b"not read"
+    elif environ["PATH_INFO"] == "/environ":
+        answer = json.dumps({name: value for name, value in environ.items() if isinstance(value, str)}).encode()
     else:
         try:
             answer = str(sum(map(len, iter(lambda: environ["wsgi.input"].read(65536), b"")))).encode()
