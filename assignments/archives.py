@@ -22,6 +22,9 @@ MANIFEST = "manifest.json"
 Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
 KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
 
+UNKNOWN = "unknown"
+"""What is said for an annotator, a time or a fact that nobody names."""
+
 _DOCUMENT_BYTES = 256 * 2**20
 
 json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
@@ -142,12 +145,15 @@ class RecordFiles:
 
 
 def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | None = None) -> Record:
-    """A record out of JSON. Raises Refusal where it is none."""
+    """A record out of JSON. One without an annotator or a timestamp, as the process reward documentation prints them,
+    has "unknown" there. Raises Refusal for what is no record."""
     if not isinstance(value, dict):
         raise Refusal(f"{where} is not a JSON object, so it is no annotation.")
-    for key in ("id", "annotator", "timestamp"):
-        if not isinstance(value.get(key), str):
-            raise Refusal(f"{where}: {key} must be text. A record has id, annotator, timestamp and annotations.")
+    if not isinstance(value.get("id"), str):
+        raise Refusal(f"{where}: id must be text. A record has id, annotator, timestamp and annotations.")
+    for key in ("annotator", "timestamp"):
+        if not isinstance(value.get(key), str | None):
+            raise Refusal(f"{where}: {key} must be text, or left out where it is not known.")
     if not isinstance(value.get("annotations"), dict):
         raise Refusal(f"{where}: annotations must be an object with a part for each scheme.")
     version, made_under = value.get("trace_version", 1), value.get("configuration_version")
@@ -159,14 +165,18 @@ def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | Non
     known: Kind = kind
     return Record(
         id=value["id"],
-        annotator=value["annotator"],
-        timestamp=value["timestamp"],
+        annotator=_or_unknown(value.get("annotator")),
+        timestamp=_or_unknown(value.get("timestamp")),
         annotations_text=json_text(value["annotations"]),
         trace_version=version,
         configuration_version=made_under,
         kind=known,
         trace=(places or {}).get((value["id"], version)),
     )
+
+
+def _or_unknown(text: str | None) -> str:
+    return UNKNOWN if text is None else text
 
 
 def parsed_object(line: bytes, where: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from accounts.configuration import ProjectConfiguration, check_configuration
 from assignments.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
 from exports.formats.records import (
     NO_TRACE,
+    UNKNOWN,
     Answer,
     Need,
     Project,
@@ -159,7 +160,9 @@ class Folder:
         latest: dict[tuple[str, int], tuple[str, int]] = {}
         for place, record in enumerate(self._records()):
             key = (record.id, record.trace_version)
-            latest[key] = max(latest.get(key, ("", -1)), (record.timestamp, place))
+            # What was made nobody knows when comes before everything that has a time.
+            at = "" if record.timestamp == UNKNOWN else record.timestamp
+            latest[key] = max(latest.get(key, ("", -1)), (at, place))
         return (place for _, place in latest.values())
 
     @cached_property

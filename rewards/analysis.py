@@ -18,7 +18,8 @@ __all__ = ["load_annotations", "plot_error_distribution", "plot_reward_curves", 
 
 
 def load_annotations(path: str | Path) -> list[dict[str, Any]]:
-    """The records at the path, as they stand there: `{id, annotator, timestamp, annotations, ...}`.
+    """The records at the path, as they stand there: `{id, annotator, timestamp, annotations, ...}`. An annotator or a
+    timestamp that a record does not have is "unknown".
 
     `path` is what `-i` of the export command takes: an archive (folder or ZIP), a folder with `annotations.jsonl`
     alone, or a lone file of records. Where there is a `traces.jsonl`, each record of one of its traces gets `trace`:
@@ -35,7 +36,8 @@ def load_annotations(path: str | Path) -> list[dict[str, Any]]:
             except MalformedRewardsError as problem:
                 raise Refusal(f"{where}: {problem}") from None
             known = facts.get((record.id, record.trace_version))
-            loaded.append({**value, "trace": known} if known else value)
+            named = {"annotator": record.annotator, "timestamp": record.timestamp}
+            loaded.append({**value, **named, **({"trace": known} if known else {})})
     return loaded
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from assignments.archives import UNKNOWN
 from rewards.judgements import Judgement
 
-UNKNOWN = "unknown"
 OTHER = "other"
 STEPS_KEPT = 1_000
 GROUPS_KEPT = 50

@@ -9,6 +9,7 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any
 
+from assignments.archives import UNKNOWN
 from rewards.configuration import MODES
 
 THRESHOLD = 0.0
@@ -101,7 +102,7 @@ def _judgement(record: Mapping[str, Any], name: str, part: Mapping[str, Any]) ->
     categories = [detail.get("error_category") for detail in details.values()]
     if not all(category is None or isinstance(category, str) for category in categories):
         raise MalformedRewardsError(f"error_category in step_details of {name} must be text.")
-    annotator = record.get("annotator", "")
+    annotator = record.get("annotator") or UNKNOWN
     return Judgement(
         trace=(record["id"], record.get("trace_version", 1)),
         annotator=annotator,

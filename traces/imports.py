@@ -20,6 +20,7 @@ from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Chosen, read_file
 from traces.fragments import VIEWS, DisplayOptions, configuration_of, render_trace_file, render_trace_step
 from traces.models import ImportedFile, ImportProblem, Trace
+from traces.named_keys import problems
 from traces.packages import BROKEN, is_package, sources_in
 from traces.runs import Converted, ReadingOptions, Unreadable
 from traces.screenshots import with_pictures
@@ -67,6 +68,7 @@ def _read(file: ImportedFile, source: FileSource, cursor: dict[str, Any]) -> Par
         ends = min(ends, time.monotonic() + SECONDS_A_PART)
         cursor["seen"] += 1
         _take(file, entry, member, cursor)
+        cursor["named_keys"] = options.named_keys.with_earlier(cursor.get("named_keys", ()))
         if records >= RECORDS_A_PART or time.monotonic() >= ends:
             return Part(cursor=cursor, progress=cursor["seen"])
     cursor |= {"phase": "render", "trace": None, "rendered": 0}
@@ -152,12 +154,20 @@ def _pieces(trace: Trace, options: DisplayOptions) -> Iterator[Any]:
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
+    _tell_keys_that_no_record_has(file, cursor)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
     if not cursor["imported"] and not cursor["known"] and file.job_id:
         first = file.problems.first()
         raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
     total = cursor["seen"] + cursor["imported"]
     return Part(cursor=cursor, progress=total, total=total, finished=True, result=result)
+
+
+def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) -> None:
+    _, options = _reading(file)
+    named, usual = ({"id_key": one.id_key, "text_key": one.text_key} for one in (options, ReadingOptions()))
+    for code, sentence in problems(cursor.get("named_keys", ()), named=named, usual=usual):
+        ImportProblem.objects.create(file=file, place=1, code=code, sentence=storable(sentence))
 
 
 def remove_upload(event: OutboxEvent) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from traces.named_keys import NamedKeys
+
 JSON: TypeAlias = Any  # What json.loads returns; a recursive type would be in every reader's way.
 
 
@@ -215,12 +217,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """What the project says about reading: the names of the id and task fields, and how messages become steps."""
+    """What the project says about reading: the names of the id and task fields, and how messages become steps.
+
+    `named_keys` is told which of the two were found, record by record.
+    """
 
     id_key: str = "id"
     text_key: str = "task_description"
     split_tool_calls: bool = False
     bounds: Bounds = Bounds()
+    named_keys: NamedKeys = field(default_factory=NamedKeys, compare=False, repr=False)
 
 
 class Converter(Protocol):

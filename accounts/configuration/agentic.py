@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,6 +14,7 @@ from accounts.configuration.converters import (
     allowed_converters,
     installed_converters,
 )
+from accounts.configuration.wording import listed
 
 DiffStyle = Literal["unified", "split"]
 Theme = Literal["dark", "light"]
@@ -103,11 +104,18 @@ class Agentic(Block):
                 f"No converter for {converter} is installed, so files of this format cannot be imported yet.",
                 "warning",
             )
-        if given.get("enabled") is False:
-            yield from cls._unseen(given)
 
     @classmethod
-    def _unseen(cls, given: Given) -> Iterator[Remark]:
+    def remarks_beside(cls, given: Given, types_of_steps: Sequence[str]) -> Iterator[Remark]:
+        """What of a block that is not enabled has no effect, where the project has schemes of these types, which judge
+        the steps that the trace tab shows."""
+        if given.get("enabled") is not False:
+            return
+        if types_of_steps:
+            yield without_effect(
+                "enabled", f"{listed(types_of_steps, 'and')} is about the agent's steps, so the trace tab stays."
+            )
+            return
         reason = "agentic is not enabled, so there is no trace tab."
         if "display_type" in given:
             yield without_effect("display_type", reason)

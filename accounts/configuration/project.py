@@ -82,6 +82,20 @@ class ProjectConfiguration(Block):
         yield from repeated(given, "annotation_schemes", "name")
         yield from _second_of_a_type(given.get("annotation_schemes"))
         yield from _files_named_twice(given.get("data_files"))
+        if isinstance(agentic := given.get("agentic"), Mapping):
+            for remark in Agentic.remarks_beside(agentic, _types_of_steps(given.get("annotation_schemes"))):
+                yield remark.below("agentic")
+
+
+def _types_of_steps(schemes: object) -> list[str]:
+    """The scheme types among the entries that judge the steps of a run."""
+    kinds = (scheme.get("annotation_type") for scheme in _entries(schemes) if isinstance(scheme, Mapping))
+    known = (kind for kind in kinds if isinstance(kind, str) and kind in scheme_types())
+    return [kind for kind in known if scheme_types()[kind].target == "agentic_steps"]
+
+
+def _entries(given: object) -> Sequence[Any]:
+    return given if isinstance(given, list | tuple) else default_entries() if given is None else ()
 
 
 def _files_named_twice(files: object) -> Iterator[Remark]:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from exports.formats.notes import Note, Notes, note_line
 from exports.formats.options import RowOptions
-from exports.formats.records import Record, json_text
+from exports.formats.records import UNKNOWN, Record, json_text
 from exports.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
 from traces.runs import AgentRun
 from traces.tasks import task_of
@@ -259,7 +259,7 @@ class _Texts:
 def _candidates(judged: Sequence[_Judged]) -> Iterator[_Candidate]:
     """Every two runs of one task that can be compared: both adjudicated, else by each annotator who judged both,
     whose own judgement gives way to an adjudicated one, else by the means over their annotators. Of several judgements
-    by one person for one run the last counts."""
+    by one person for one run the last counts. Who is unknown may be somebody else each time."""
     final: dict[_Run, _Judged] = {}
     people: dict[_Run, dict[str, _Judged]] = {}
     for one in judged:
@@ -272,7 +272,7 @@ def _candidates(judged: Sequence[_Judged]) -> Iterator[_Candidate]:
             first, second = final[one_run], final[other_run]
             yield _Candidate(first, second, "within" if first.annotators == second.annotators else "across")
             continue
-        both = [person for person in people[one_run] if person in people[other_run]]
+        both = [person for person in people[one_run] if person in people[other_run] and person != UNKNOWN]
         for person in both:
             first = final.get(one_run, people[one_run][person])
             second = final.get(other_run, people[other_run][person])

@@ -1,7 +1,7 @@
 """What formats read: records, what a trace says about its record, and what the project's configurations say.
 
-Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal` and `json_text`
-are of assignments.archives, and a format finds them here with the rest.
+Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal`,
+`UNKNOWN` and `json_text` are of assignments.archives, and a format finds them here with the rest.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
-from assignments.archives import Kind, Record, Refusal, json_text
+from assignments.archives import UNKNOWN, Kind, Record, Refusal, json_text
 from rewards.configuration import ProcessRewardScheme
 from traces.changes.places import JudgedFile
 from traces.runs import AgentRun
@@ -17,8 +17,6 @@ from traces.runs import AgentRun
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
 Answer = TypeVar("Answer")
-
-UNKNOWN = "unknown"
 
 __all__ = [
     "NO_TRACE",

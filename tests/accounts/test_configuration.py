@@ -154,6 +154,12 @@ WITHOUT_EFFECT = [
         ],
     ),
     (
+        "agentic:\n  enabled: false\n  display_type: web_agent\nannotation_schemes:\n"
+        "  - { name: v, annotation_type: code_review_verdict }\n"
+        "  - { name: r, annotation_type: process_reward, mode: first_error }",
+        [(3, 3, "enabled has no effect: process_reward is about the agent's steps, so the trace tab stays.")],
+    ),
+    (
         "agentic: { steps: { split_tool_calls: true } }",
         [
             (

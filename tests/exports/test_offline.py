@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from exports.command import main
 from exports.formats.registry import formats
+from potato.analysis import load_annotations, process_reward_stats
 from tests.accounts.documented_configurations import COMPLETE
 from tests.exports.files import exported, folder, json_lines, lines, without_django
 from tests.exports.test_formats import record, run
 from tests.review.documented_record import RECORD
+from tests.rewards import documented_results as documented_rewards
+from traces.runs import AgentRun, Step
 
 COMMANDS = [
     ("code_review", "results/reviews.jsonl"),
@@ -44,6 +48,33 @@ def test_the_documented_record_is_read_as_it_is_printed(tmp_path: Path) -> None:
     assert json_lines(exported(path, "code_review")) == [RECORD]
     path.write_text(json.dumps([RECORD, record("b")], indent=2))
     assert [row["id"] for row in json_lines(exported(path, "code_review"))] == ["trace_042", "b"]
+
+
+@pytest.mark.parametrize("part", [documented_rewards.FIRST_ERROR, documented_rewards.PER_STEP])
+def test_the_documented_output_of_process_rewards_is_read_as_it_is_printed(tmp_path: Path, part: Any) -> None:
+    """It has neither an annotator nor a timestamp: both are unknown, and every format says so."""
+    printed = {"id": "trace_042", "annotations": {"process_reward": part}}
+    steps = tuple(Step(message=f"Step {at}") for at in range(part["total_steps"]))
+    source = folder(tmp_path / "output", [printed], AgentRun("trace_042", "Fix the parser", steps=steps))
+    assert json_lines(exported(source, "code_review")) == [
+        {"id": "trace_042", "annotator": "unknown", "timestamp": "unknown", **printed}
+    ]
+    (row,) = json_lines(exported(source, "prm"))
+    assert (row["trace_id"], row["annotator"], row["rewards"]) == ("trace_042", "unknown", part["labels"])
+    (loaded,) = load_annotations(source)
+    assert (loaded["annotator"], loaded["timestamp"]) == ("unknown", "unknown")
+    assert process_reward_stats([loaded])["total_traces"] == process_reward_stats([printed])["total_traces"] == 1
+    archive = tmp_path / "all.zip"
+    assert main(["-i", str(source), "-f", "archive", "-o", str(archive)]) == 0
+    assert json_lines(exported(archive, "code_review"))[0]["annotator"] == "unknown"
+
+
+def test_an_annotation_without_a_time_is_never_the_latest(tmp_path: Path) -> None:
+    records = [record("a", "known"), {**record("a", "timeless"), "timestamp": None}]
+    source = lines(tmp_path / "records.jsonl", records)
+    assert [row["annotator"] for row in json_lines(exported(source, "code_review", "", "--resolve", "latest"))] == [
+        "known"
+    ]
 
 
 def test_without_traces_what_only_they_know_is_left_open(tmp_path: Path) -> None:
@@ -118,7 +149,10 @@ def test_the_help_names_every_value_of_an_option_that_some_formats_restrict(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"id": "a"}\n', "records.jsonl line 1: annotator must be text."),
+        ('{"annotator": "a"}\n', "records.jsonl line 1: id must be text."),
+        ('{"id": "a"}\n', "records.jsonl line 1: annotations must be an object"),
+        ('{"id": "a", "annotator": 7}\n', "records.jsonl line 1: annotator must be text, or left out"),
+        ('{"id": "a", "timestamp": []}\n', "records.jsonl line 1: timestamp must be text, or left out"),
         ('{"id": "a", "annotator": "b", "timestamp": "c", "annotations": []}\n', "annotations must be an object"),
         (json.dumps(RECORD) + "\n[]\n", "records.jsonl line 2 is not a JSON object"),
         (json.dumps(RECORD) + '\n{"id": NaN}\n', "NaN is no number of JSON"),

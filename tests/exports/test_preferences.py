@@ -257,6 +257,13 @@ def test_runs_that_one_annotator_judged_both_are_compared_within_that_annotator_
     assert (row["pairing"], row["chosen_trace_id"], row["chosen_annotators"]) == ("within", "two", ["bob"])
 
 
+def test_judgements_of_nobody_known_may_be_of_two_people(tmp_path: Path) -> None:
+    """As the documentation prints its results: without an annotator."""
+    said = [{"id": name, "annotations": {"process_reward": first_error(at)}} for name, at in (("a", None), ("b", 1))]
+    (row,) = rows_of(judged(tmp_path, *said))
+    assert (row["pairing"], row["chosen_annotator"], row["rejected_annotator"]) == ("across", "unknown", "unknown")
+
+
 def test_pairs_within_leaves_out_what_nobody_judged_both_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = judged(
         tmp_path,

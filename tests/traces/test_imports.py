@@ -212,6 +212,49 @@ def test_what_the_project_says_decides_how_lines_are_read(committed_world: World
         assert (chosen.format, chosen.chosen) == ("patch", "patch")
 
 
+def told_of(world: World, file: ImportedFile) -> dict[str, str]:
+    with acting_in(world.acme):
+        return {problem.code: problem.sentence for problem in ImportProblem.objects.filter(file=file)}
+
+
+def test_a_key_that_the_project_names_and_no_record_has_is_told(committed_world: World) -> None:
+    world = committed_world
+    with acting_in(world.acme, world.dora):
+        source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\n"
+        publish_configuration(project=world.acme_project, source=source)
+    told = told_of(world, upload(world, lines(run("one"), run("two"))))
+    assert sorted(told) == ["no_id_key", "no_text_key"]
+    assert told["no_id_key"] == (
+        "No record of this file has the key 'case', which item_properties.id_key names: traces are named otherwise. "
+        "Name a key that the records have, and import the file again."
+    )
+    assert "'wish', which item_properties.text_key names" in told["no_text_key"]
+    # One record that has it is enough; what lacks a key is told where it is looked for.
+    assert list(told_of(world, upload(world, lines(run("three", case="7"), run("four"))))) == ["no_text_key"]
+
+
+def test_keys_that_are_found_in_another_part_of_the_import_are_found(
+    committed_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    monkeypatch.setattr(imports, "RECORDS_A_PART", 1)
+    with acting_in(world.acme, world.dora):
+        source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\n"
+        publish_configuration(project=world.acme_project, source=source)
+    told = told_of(world, upload(world, lines(run("one", case="7"), run("two"), run("three", wish="Sort"))))
+    assert told == {}
+
+
+def test_the_usual_keys_and_formats_without_such_keys_are_not_told_of(committed_world: World) -> None:
+    world = committed_world
+    assert told_of(world, upload(world, lines({**run("one"), "id": None}))) == {}
+    with acting_in(world.acme, world.dora):
+        source = "task_name: X\nitem_properties: {id_key: case}\n"
+        publish_configuration(project=world.acme_project, source=source)
+    patch = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    assert told_of(world, upload(world, patch, name="fix.patch")) == {}
+
+
 def test_an_unknown_format_and_an_empty_file_are_refused_at_the_door(committed_world: World) -> None:
     world = committed_world
     with acting_in(world.acme):
