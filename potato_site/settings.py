@@ -155,8 +155,8 @@ DATABASES: dict[str, dict[str, Any]] = {
         _required("DATABASE_URL", "The web role's PostgreSQL: postgresql://potato_app:...@host/potato")
     )
 }
-# One pool a process; 0 behind PgBouncer, which is one.
-_pool_size = env.int("DATABASE_POOL_SIZE", 8 if PRODUCTION else 0)
+# One pool a process; 0 behind PgBouncer, which is one. Tests own the connections that they look at.
+_pool_size = env.int("DATABASE_POOL_SIZE", 0 if MODE == "test" else 8)
 if _pool_size:
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": _pool_size, "timeout": 10}
     # A statement that a connection sends for the sixth time is prepared there: a third of the database's time.

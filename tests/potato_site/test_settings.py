@@ -120,10 +120,11 @@ def test_a_file_that_is_missing_is_named(right: dict[str, str], tmp_path: Path) 
     assert str(tmp_path / "nowhere") in ending.said
 
 
-def test_a_pool_is_production_s_own(right: dict[str, str]) -> None:
-    """Development and tests open a connection a thread; production shares eight, unless PgBouncer does."""
+def test_a_process_shares_eight_connections_in_development_as_in_production(right: dict[str, str]) -> None:
+    """Tests open a connection a thread, and so does a site behind PgBouncer, which is a pool itself."""
     show = [sys.executable, "-c", "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS'])"]
-    assert "'max_size': 8" in end_of(start(show, right)).said
-    for change in ({"DATABASE_POOL_SIZE": "0"}, {"POTATO_MODE": "development"}):
+    for change in ({}, {"POTATO_MODE": "development"}):
+        assert "'max_size': 8" in end_of(start(show, {**right, **change})).said
+    for change in ({"DATABASE_POOL_SIZE": "0"}, {"POTATO_MODE": "test"}):
         ending = end_of(start(show, {**right, **change}))
         assert (ending.code, "pool" in ending.said) == (0, False)

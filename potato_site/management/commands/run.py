@@ -5,13 +5,14 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import redis
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 from kombu.exceptions import OperationalError as BrokerError
 
 from potato_site import devservices
@@ -85,6 +86,8 @@ def _prepare() -> str:
     call_command("load_demo", stdout=said)
     call_command("collectstatic", interactive=False, verbosity=0)
     connections.close_all()
+    # Nothing here asks the database any more, and a pool would go on trying while the servers are put away.
+    cast(PostgreSQL, connections[DEFAULT_DB_ALIAS]).close_pool()
     return said.getvalue()
 
 
