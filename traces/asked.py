@@ -1,4 +1,4 @@
-"""What the agent was asked, as the head of a page shows it: a first line, and the rest as safe HTML."""
+"""What the agent was asked, as the head of a page shows it: a title, and the text as safe HTML."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,23 +8,29 @@ from traces.models import Trace
 from traces.rendering.prose import prose
 from traces.rendering.safe import SafeHtml
 
-_LONG = 640
-"""A rest with more characters is folded."""
+_TITLE = 100
+"""A longer first line is no title: it would fill the first screen in large letters."""
+
+_SHORT = 180
+"""A text with more characters, or more than two lines, shows its beginning, and all of it when somebody wants it."""
 
 
 @dataclass(frozen=True)
 class AskedFor:
-    """`title` is the first line, `rest` what follows it; both are empty where the trace does not say."""
+    """`title` is the first line where that is short, `text` what follows it, or all. Both are empty where the trace does
+    not say. `is_long`: the text shows its beginning first."""
 
     title: str
-    rest: SafeHtml | None
+    text: SafeHtml | None
     is_long: bool
 
 
 def asked_for(trace: Trace) -> AskedFor:
     title = first_line(trace.task)
-    rest = trace.task.partition(title)[2].strip() if title else ""
-    return AskedFor(title, _prose(rest) if rest else None, len(rest) > _LONG or rest.count("\n") > _LONG // 80)
+    if len(title) > _TITLE:
+        title = ""
+    text = (trace.task.partition(title)[2] if title else trace.task).strip()
+    return AskedFor(title, _prose(text) if text else None, len(text) > _SHORT or text.count("\n") > 1)
 
 
 # Several agents are asked the same, and several people read each trace.

@@ -92,7 +92,7 @@ def task_guidelines(request: OrganisationRequest, project: str, assignment_id: U
     def tab(assignment: Assignment, configuration: ProjectConfiguration) -> dict[str, Any]:
         if configuration.guidelines is None:
             raise Http404(_NO_GUIDELINES)
-        return {"tab": "guidelines", "guidelines": prose(configuration.guidelines)}
+        return {"tab": "guidelines", "guidelines": prose(configuration.guidelines, is_flowing=True)}
 
     return _page(request, project, assignment_id, "assignments/task_guidelines.html", tab)
 
@@ -232,7 +232,8 @@ def _frame(
     schemes = shown_schemes(assignment, request.membership.annotator_name)
     here = [assignment.project.slug, assignment.pk]
     late = "?late=1" if is_late else ""
-    has_steps, has_guidelines = _shows_steps(configuration), configuration.guidelines is not None
+    has_steps = _shows_steps(configuration) and (assignment.trace.steps_count > 0 or judges_steps(configuration))
+    has_guidelines = configuration.guidelines is not None
     files_route = "task-files" if starts_with_steps(configuration) else "task"
     urls = {
         "files": reverse(files_route, args=here) + late,

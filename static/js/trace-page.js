@@ -67,6 +67,11 @@ async function loadPart(button) {
   }
 }
 
+/** What was long is closed again from inside it: its beginning comes back into sight. @param {HTMLElement} summary */
+function foldBack(summary) {
+  requestAnimationFrame(() => summary.scrollIntoView({ block: "nearest" }));
+}
+
 /** @param {Element} again the button of a failure */
 function tryAgain(again) {
   const failed = again.closest(".lazy__failed");
@@ -277,6 +282,7 @@ function listen() {
   on("click", "button[data-all]", toggleAll);
   on("click", "button[data-side]", (event, button) => showAddress(button));
   on("click", "button[data-part]", (event, button) => void loadPart(/** @type {HTMLButtonElement} */ (button)));
+  on("click", ".fold--long[open] > summary", (event, summary) => foldBack(summary));
   on("click", "[data-toggle]", (event, button) => {
     const article = button.closest("article");
     if (article) setOpen(article, article.classList.contains("is-closed"));

@@ -422,6 +422,22 @@ def test_guidelines_are_shown_and_asked_about_until_they_were_read_and_again_whe
     assert "The guidelines have changed" not in text_of(bob.get(task))
 
 
+def test_guidelines_flow_and_do_not_keep_the_lines_of_the_yaml(world: World, bob: Client) -> None:
+    publish(world, DEFAULTS + "guidelines: |\n  Read the task first,\n  then every file.\n\n  - Bugs\n  - Style\n")
+    small(world)
+    tab = text_of(bob.get(f"{path_of(claimed(world))}guidelines/"))
+    assert "<p>Read the task first,\nthen every file.</p>" in tab
+    assert "<li>Bugs</li>\n<li>Style</li>" in tab
+
+
+def test_a_trace_without_steps_has_no_tab_for_them(world: World, bob: Client) -> None:
+    publish(world)
+    stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), steps=())
+    page = text_of(bob.get(path_of(claimed(world))))
+    assert "Agent trace" not in page
+    assert data_of(page)["urls"]["steps"] is None
+
+
 def test_without_guidelines_there_is_no_such_tab(world: World, bob: Client) -> None:
     page = opened(world, bob)
     assert "Guidelines" not in page

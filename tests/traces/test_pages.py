@@ -235,6 +235,45 @@ def test_a_change_of_very_many_files_is_shown_on_pages(world: World, alice: Clie
         assert 'id="f0"' in text_of(alice.get(path_of(trace), {"file": nonsense, "page": nonsense}))
 
 
+TITLE = '<h1 id="task">{}</h1>'
+
+
+def head_of(client: Client, trace: Trace) -> str:
+    """What stands above the tabs."""
+    page = text_of(client.get(path_of(trace)))
+    return page[page.index('<section class="task"') : page.index('<nav class="tabs"')]
+
+
+def test_a_task_of_many_lines_shows_a_title_and_its_beginning_and_the_rest_when_somebody_wants_it(
+    world: World, alice: Client
+) -> None:
+    long = head_of(alice, simple(world, task="# Fix the parser\n\n" + "It drops the last page.\n" * 40))
+    assert TITLE.format("Fix the parser") in long
+    assert '<details class="task__more"><summary>' in long
+    assert long.count("It drops the last page.") == 40
+    short = head_of(alice, simple(world, external_id="short", task="Fix the parser\n\nIt drops the last page."))
+    assert TITLE.format("Fix the parser") in short
+    assert "It drops the last page." in short
+    assert '<details class="task__more' not in short
+
+
+def test_a_long_first_line_is_no_title(world: World, alice: Client) -> None:
+    words = "Please look at the parser and tell me why it drops the last page of each range. " * 3
+    head = head_of(alice, simple(world, task=words))
+    assert '<h1 class="task__eyebrow" id="task">What the agent was asked</h1>' in head
+    assert head.count(words.strip()) == 1
+    assert "task__more" in head
+    nothing = head_of(alice, simple(world, external_id="silent", task=""))
+    assert TITLE.format("silent") in nothing
+    assert "The trace does not say what the agent was asked." in nothing
+
+
+def test_a_trace_without_steps_has_no_tab_for_them(world: World, alice: Client) -> None:
+    without = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), external_id="no steps", steps=())
+    assert "Agent trace" not in text_of(alice.get(path_of(without)))
+    assert "Agent trace" in text_of(alice.get(path_of(simple(world, steps=(step(),)))))
+
+
 def test_a_file_that_is_asked_for_is_in_the_response(world: World, alice: Client) -> None:
     files = [outcome(f"src/part_{at:02}.py", code(900), code(900, "new")) for at in range(4)]
     trace = stored(world.acme, world.acme_project, *files, read("src/z.py", "only read\n"))

@@ -222,10 +222,23 @@ def test_long_output_is_folded_and_loaded_in_portions_and_nothing_is_lost() -> N
 
     assert step.parts[0].html.count("<details") == 1
     assert "Show 200 lines more" in step.parts[0].html
-    assert "Load the rest (4,761 lines)" in step.parts[0].html
+    assert "Load the rest (4,785 lines)" in step.parts[0].html
     assert [part.key for part in step.parts] == ["0", "call-0-result-1", "call-0-result-2", "call-0-result-3"]
-    assert text in whole_text(step).replace("Show 200 lines more", "")
+    assert text in whole_text(step).replace("Show 200 lines moreShow less", "")
     assert step.nodes < 200
+
+
+def test_what_an_agent_got_is_capped_sooner_than_what_it_did() -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 31))
+    numbered = "".join(f"{number:6}\tline {number}\n" for number in range(1, 31))
+    for got in (call("Read", {"file_path": "a"}, numbered), call("Bash", {"command": "ls"}, text), call("x", {}, text)):
+        folded = html_of(got).partition('<details class="fold fold--long">')[2]
+        assert folded.startswith("<summary><span>Show 14 lines more</span><span>Show less</span></summary>"), got
+        assert "line 16" not in folded
+        assert "line 17" in folded
+    for did in (call("Write", {"file_path": "a", "content": text}, "ok"), call("Bash", {"command": text}, "ok")):
+        assert "fold--long" not in html_of(did)
+    assert "fold--long" not in html_of(call("x", {}, "".join(f"line {number}\n" for number in range(1, 21))))
 
 
 def test_a_line_of_five_megabytes_breaks_nothing_anywhere() -> None:

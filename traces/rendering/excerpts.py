@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from traces.changes.model import Line
 from traces.changes.texts import hunks_of
-from traces.rendering.folding import folded_rows
+from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_rows
 from traces.rendering.highlight import highlighted
 from traces.rendering.layout import Row
 from traces.rendering.parts import Part
@@ -42,7 +42,8 @@ def file_lines(path: str, lines: Sequence[tuple[int, str]], key: str, *, is_new:
         Row(at, Line("add" if is_new else "context", None, number, text), 0) for at, (number, text) in enumerate(lines)
     ]
     drawn = excerpt_rows((Coloured(row, tokens[row.position], []) for row in rows), Style(key=f"{key}-line"))
-    return _folded(f"Lines of {path}" if path else "Numbered lines", rows, drawn, key)
+    shown = LINES_SHOWN if is_new else LINES_OF_RESULTS
+    return _folded(f"Lines of {path}" if path else "Numbered lines", rows, drawn, key, shown)
 
 
 def edit(path: str, old: str, new: str, key: str) -> Excerpt:
@@ -68,8 +69,8 @@ def edit(path: str, old: str, new: str, key: str) -> Excerpt:
     return _folded(f"Edit made by the agent in {path}" if path else "Edit made by the agent", rows, drawn, key)
 
 
-def _folded(caption: str, rows: Sequence[Row], drawn: Sequence[str], key: str) -> Excerpt:
-    html, parts = folded_rows(drawn, key, lambda some: _table(caption, some))
+def _folded(caption: str, rows: Sequence[Row], drawn: Sequence[str], key: str, shown: int = LINES_SHOWN) -> Excerpt:
+    html, parts = folded_rows(drawn, key, lambda some: _table(caption, some), shown)
     return html, [*parts, *rests_of_lines(rows, f"{key}-line")]
 
 

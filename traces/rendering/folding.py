@@ -7,17 +7,21 @@ from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import trusted
 
 LINES_SHOWN, CHARACTERS_SHOWN = 40, 8_000
+LINES_OF_RESULTS = 16
+"""What an agent got is shown to a third of a window: what it did stands above and below."""
 LINES_FOLDED, CHARACTERS_FOLDED = 200, 24_000
 LINES_LOADED, CHARACTERS_LOADED = 2_000, 100_000
 
 
-def folded_text(text: str, key: str, draw: Callable[[int, int], str]) -> tuple[str, list[Part]]:
-    """HTML of a text that is folded beyond 40 lines, and the parts `key-1`, `key-2`... beyond 240.
+def folded_text(
+    text: str, key: str, draw: Callable[[int, int], str], shown: int = LINES_SHOWN
+) -> tuple[str, list[Part]]:
+    """HTML of a text that is folded beyond `shown` lines, and the parts `key-1`, `key-2`... beyond 200 more.
 
     `draw(start, end)` gives the HTML of a portion, asked for in order. A portion ends with a line where lines are of
     an ordinary length.
     """
-    first = _cut(text, 0, LINES_SHOWN, CHARACTERS_SHOWN)
+    first = _cut(text, 0, shown, CHARACTERS_SHOWN)
     if _is_short(text[first:]):
         first = len(text)
     html = [draw(0, first)]
@@ -37,9 +41,11 @@ def folded_text(text: str, key: str, draw: Callable[[int, int], str]) -> tuple[s
     return "".join(html), parts
 
 
-def folded_rows(rows: Sequence[str], key: str, table: Callable[[Sequence[str]], str]) -> tuple[str, list[Part]]:
+def folded_rows(
+    rows: Sequence[str], key: str, table: Callable[[Sequence[str]], str], shown: int = LINES_SHOWN
+) -> tuple[str, list[Part]]:
     """As folded_text, for rows that `table` puts into a table."""
-    ends = [LINES_SHOWN if len(rows) > LINES_SHOWN + 5 else len(rows)]
+    ends = [shown if len(rows) > shown + 5 else len(rows)]
     ends.append(min(len(rows), ends[0] + LINES_FOLDED))
     html = [table(rows[: ends[0]])]
     if ends[1] > ends[0]:
@@ -84,7 +90,8 @@ def _lines(count: int) -> str:
 
 
 def _fold(amount: str, html: str) -> str:
-    return f'<details class="fold"><summary>Show {amount} more</summary>{html}</details>'
+    words = f"<span>Show {amount} more</span><span>Show less</span>"
+    return f'<details class="fold fold--long"><summary>{words}</summary>{html}</details>'
 
 
 def _load(key: str, amount: str) -> str:

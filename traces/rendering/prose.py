@@ -27,12 +27,16 @@ _CLASSES = {"span": {"ctl", "c1", "k", "kc", "kn", "mi", "nb", "nc", "nd", "nf",
 _CLASSES |= {"pre": {"code"}, "code": {"inline"}, "p": {"prose__h"}}
 
 
-def markdown(text: str, syntax_highlight: bool = True) -> str | None:
-    """The text as paragraphs, lists, tables and code; None where it has to stay plain."""
+def markdown(text: str, syntax_highlight: bool = True, *, is_flowing: bool = False) -> str | None:
+    """The text as paragraphs, lists, tables and code; None where it has to stay plain.
+
+    The lines of a paragraph stay lines, as people write to agents, unless the text `is_flowing`: then they are where
+    its source was wrapped.
+    """
     if len(text) > LONGEST or text.count("[") > _MOST_BRACKETS:
         return None
     try:
-        html = _markdown.render(text.replace("\r\n", "\n"), {"coloured": syntax_highlight})
+        html = _markdown.render(text.replace("\r\n", "\n"), {"coloured": syntax_highlight, "flowing": is_flowing})
         return nh3.clean(
             html,
             tags=_TAGS,
@@ -46,9 +50,9 @@ def markdown(text: str, syntax_highlight: bool = True) -> str | None:
         return None
 
 
-def prose(text: str) -> SafeHtml:
+def prose(text: str, *, is_flowing: bool = False) -> SafeHtml:
     """The text as `markdown` reads it, or as it stands where that stays plain."""
-    html = markdown(text)
+    html = markdown(text, is_flowing=is_flowing)
     return trusted(f'<pre class="code">{escaped(text)}</pre>' if html is None else html)
 
 
@@ -77,7 +81,7 @@ class _Renderer(RendererHTML):
         return "</strong></p>\n"
 
     def softbreak(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return "<br>\n"
+        return "\n" if env["flowing"] else "<br>\n"
 
 
 def _code(content: str, info: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from traces.rendering import excerpts
 from traces.rendering.ansi import Terminal
-from traces.rendering.folding import folded_text
+from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_text
 from traces.rendering.highlight import highlighted
 from traces.rendering.icons import icon
 from traces.rendering.parts import Part, nodes_in
@@ -209,7 +209,10 @@ class _Writer:
         terminal = Terminal()
         result = call.result or ""
         printed = self._folded(
-            result, f"{key}-result", lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>"
+            result,
+            f"{key}-result",
+            lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>",
+            LINES_OF_RESULTS,
         )
         state = "not answered" if call.result is None else "" if result else "no output"
         return (
@@ -224,14 +227,17 @@ class _Writer:
             return '<p class="muted">Nothing came back.</p>'
         pretty = _pretty_json(result) if result.lstrip()[:1] in "{[" else None
         if pretty is not None:
-            return self._text(pretty, f"{key}-result", "x.json")
+            return self._text(pretty, f"{key}-result", "x.json", LINES_OF_RESULTS)
         terminal = Terminal()
         if "\x1b[" in result:
             printed = self._folded(
-                result, f"{key}-result", lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>"
+                result,
+                f"{key}-result",
+                lambda start, end: f"<pre>{terminal.html(result[start:end])}</pre>",
+                LINES_OF_RESULTS,
             )
             return f'<div class="term" dir="ltr" translate="no">{printed}</div>'
-        return self._text(result, f"{key}-result")
+        return self._text(result, f"{key}-result", shown=LINES_OF_RESULTS)
 
     def _arguments(self, call: ToolCall, use: Use, key: str) -> str:
         """The arguments that are not shown in another way, as a list of names and values."""
@@ -256,7 +262,7 @@ class _Writer:
             items.append(f"<dt>{escaped(str(name))}</dt><dd>{shown}</dd>")
         return f'<dl class="call__args">{"".join(items)}</dl>' if items else ""
 
-    def _text(self, text: str, key: str, path: str = "") -> str:
+    def _text(self, text: str, key: str, path: str = "", shown: int = LINES_SHOWN) -> str:
         """A text as it came, coloured by the language of `path`."""
         if path and self._options.syntax_highlight and len(text) <= _COLOURED:
             lines = text.split("\n")
@@ -276,10 +282,10 @@ class _Writer:
             def draw(start: int, end: int) -> str:
                 return escaped(text[start:end])
 
-        return self._folded(text, key, lambda start, end: f'<pre class="out">{draw(start, end)}</pre>')
+        return self._folded(text, key, lambda start, end: f'<pre class="out">{draw(start, end)}</pre>', shown)
 
-    def _folded(self, text: str, key: str, draw: Callable[[int, int], str]) -> str:
-        return self._gathered(folded_text(text, key, draw))
+    def _folded(self, text: str, key: str, draw: Callable[[int, int], str], shown: int = LINES_SHOWN) -> str:
+        return self._gathered(folded_text(text, key, draw, shown))
 
     def _gathered(self, made: tuple[str, list[Part]]) -> str:
         html, parts = made
