@@ -36,7 +36,9 @@ from accounts.actions.invitations import (
     offer_behind,
     organisation_joined_by,
 )
+from accounts.attempts import remember_device
 from accounts.invitation_links import InvitationToken
+from accounts.login import as_refused
 from accounts.models import User
 from accounts.models.invitations import LASTS
 from tenancy.errors import Refused
@@ -82,7 +84,9 @@ class PasswordForm(forms.Form):
 @never_cache
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """GET shows the offer; POST accepts it: `way` is "password", "account", or "self" for who is signed in."""
-    response = _join(request, token)
+    response = as_refused(request, _join(request, token))
+    if request.method == "POST":
+        remember_device(request, response)
     # Not "no-referrer", under which browsers send the form without an origin, and it is refused as a forgery.
     response["Referrer-Policy"] = "strict-origin"
     response["X-Robots-Tag"] = "noindex"
@@ -144,9 +148,9 @@ def _set_password_and_join(request: HttpRequest, offer: Offer) -> HttpResponse:
     password = form.cleaned_data["password1"]
     try:
         user = get_adapter(request).authenticate(request, email=offer.email, password=password)
-    except ValidationError as throttled:
-        form.add_error(None, throttled)
-        return _page(request, offer, password_form=form, status=429)
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return _page(request, offer, password_form=form)
     try:
         if user is None:
             user = accept_with_new_account(token=offer.token, name=form.cleaned_data["name"], password=password)

@@ -181,6 +181,7 @@ CACHES: dict[str, dict[str, Any]] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _cache_url,
         "KEY_PREFIX": "potato",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
     }
 }
 
@@ -189,9 +190,7 @@ CACHES: dict[str, dict[str, Any]] = {
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.login.AuthenticationBackend"]
 PASSWORD_HASHERS = (
-    ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    if MODE == "test"
-    else ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    ["django.contrib.auth.hashers.MD5PasswordHasher"] if MODE == "test" else ["accounts.hashing.PasswordHasher"]
 )
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -211,9 +210,10 @@ ACCOUNT_SESSION_REMEMBER = None  # "Stay signed in" on the form decides.
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 # Behind a proxy every visitor would have its address, and share one throttle.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", 1 if env.bool("BEHIND_TLS_PROXY", False) else 0)
-ACCOUNT_RATE_LIMITS = {
-    "login": "60/m/ip",
-    "login_failed": "20/m/ip,5/900s/key",
+# Wrong passwords are counted by accounts.attempts.
+ACCOUNT_RATE_LIMITS: dict[str, Any] = {
+    "login": False,
+    "login_failed": False,
     "change_password": "5/m/user",
     "join_failed": "30/m/ip",
 }
@@ -223,6 +223,7 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 # --- Security -------------------------------------------------------------------------------------
 
 SESSION_COOKIE_NAME = "__Host-session" if PRODUCTION else "session"
+DEVICE_COOKIE_NAME = "__Host-device" if PRODUCTION else "device"
 CSRF_COOKIE_NAME = "__Host-csrf" if PRODUCTION else "csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

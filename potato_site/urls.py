@@ -3,7 +3,7 @@
 from allauth.account import views as allauth_views
 from django.urls import include, path
 
-from accounts import joining
+from accounts import joining, login
 from accounts import views as accounts_views
 from potato_site import views
 from tenancy.permissions import public, signed_in
@@ -15,7 +15,7 @@ handler500 = "potato_site.views.server_error"
 
 urlpatterns = [
     path("", accounts_views.home, name="home"),
-    path("accounts/login/", public(allauth_views.login), name="account_login"),
+    path("accounts/login/", public(login.sign_in), name="account_login"),
     path("accounts/inactive/", public(allauth_views.account_inactive), name="account_inactive"),
     path("accounts/logout/", signed_in(allauth_views.logout), name="account_logout"),
     path("accounts/password/change/", signed_in(allauth_views.password_change), name="account_change_password"),

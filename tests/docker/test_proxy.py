@@ -79,9 +79,9 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
         assert not os.environ.get("CI"), "nginx and openssl are not installed"
         pytest.skip("no nginx or no openssl on PATH: apt-get install nginx-light openssl")
     folder = tmp_path_factory.mktemp("proxy")
-    os.chmod(folder, 0o755)
+    folder.chmod(0o755)
     shutil.copy(ROOT / "docker" / "make-secrets.sh", folder)
-    subprocess.run(["sh", folder / "make-secrets.sh"], check=True, capture_output=True)  # noqa: S607
+    subprocess.run(["sh", folder / "make-secrets.sh"], check=True, capture_output=True)
     site_port, http_port, port = free_port(), free_port(), free_port()
     text = (ROOT / "docker" / "nginx.conf").read_text()
     for shipped, here in {
@@ -90,7 +90,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
         "listen 8443": f"listen 127.0.0.1:{port}",
         "/run/secrets/": f"{folder}/secrets/",
         "/var/cache/nginx": str(folder / "cache"),
-        "/tmp/nginx.pid": str(folder / "nginx.pid"),
+        "pid /tmp": f"pid {folder}",
         "/dev/stdout": str(folder / "access.log"),
     }.items():
         assert shipped in text, shipped
