@@ -18,6 +18,7 @@ from django.core import signing
 from django.core.cache import cache
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from redis import RedisError
@@ -153,7 +154,10 @@ def remember_device(request: HttpRequest, response: HttpResponseBase) -> None:
 
 def network_of(request: HttpRequest) -> str:
     """The address of the client; of IPv6 the 64 bits that one customer has."""
-    address = str(get_adapter(request).get_client_ip(request))
+    try:
+        address = str(get_adapter(request).get_client_ip(request))
+    except PermissionDenied:
+        return "unknown"  # Of a Unix socket without a proxy's word, all are one place.
     try:
         read = ipaddress.ip_address(address)
     except ValueError:

@@ -9,6 +9,11 @@ from uuid import UUID
 
 _TOKEN = re.compile(r"(?P<organisation>[0-9a-f]{32})\.(?P<secret>[A-Za-z0-9_-]{32})")
 
+_API_TOKEN = re.compile(r"(?P<prefix>pt_[0-9a-f]{32}_[0-9a-f]{12})_[0-9a-f]{48}")
+_NAMED = re.compile(
+    r"(?P<name>(?:token|secret|passw(?:or)?d|signature|api_?key|credential|auth)[\w-]{0,30}=)[^&\s\"'#\\;]+", re.I
+)
+
 
 @dataclass(frozen=True)
 class InvitationToken:
@@ -41,5 +46,8 @@ class InvitationToken:
 
 
 def without_secrets(logger: Any, method: str, line: str) -> str:
-    """The line of a log, after all other processors, with the secret of every link blotted out."""
-    return _TOKEN.sub(r"\g<organisation>.[secret]", line)
+    """The line of a log, after all other processors, with the secret of every link and API token blotted out, and what
+    an address or a form gives under the name of a secret: `?token=...`.
+    """
+    line = _TOKEN.sub(r"\g<organisation>.[secret]", line)
+    return _NAMED.sub(r"\g<name>[secret]", _API_TOKEN.sub(r"\g<prefix>_[secret]", line))

@@ -253,6 +253,9 @@ CONTENT_SECURITY_POLICY = {
 # --- API: accounts.api.views.ApiView says the rest for every route -------------------------------
 
 REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "accounts.api.schema.ApiSchema"}
+# Of one token or person, and of all of an organisation, in each web process; half of it at once. 0: no bound.
+API_REQUESTS_A_MINUTE = env.int("API_REQUESTS_A_MINUTE", 1_800)
+API_REQUESTS_A_MINUTE_OF_AN_ORGANISATION = env.int("API_REQUESTS_A_MINUTE_OF_AN_ORGANISATION", 18_000)
 
 # --- Static files ---------------------------------------------------------------------------------
 

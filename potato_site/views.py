@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 import structlog
 from django.db import InterfaceError, InternalError, OperationalError
@@ -13,11 +14,22 @@ from django.views.decorators.http import require_POST
 from psycopg.errors import IdleInTransactionSessionTimeout
 from redis import RedisError
 
+from accounts.throttling import Throttle
 from tenancy.permissions import public
 
 log = structlog.get_logger(__name__)
 
-_REPORT_BYTES = 8_192
+_REPORT_BYTES = 16_384
+_REPORTED = (
+    "document-uri",
+    "referrer",
+    "violated-directive",
+    "effective-directive",
+    "blocked-uri",
+    "source-file",
+    "line-number",
+    "script-sample",
+)
 _FOR_PROGRAMS = {
     400: ("bad_request", "The request is not one that this site understands."),
     403: ("permission_denied", "Your role does not allow this."),
@@ -31,14 +43,32 @@ _FOR_PROGRAMS = {
 @csrf_exempt
 @require_POST
 def csp_report(request: HttpRequest) -> HttpResponse:
-    """Log what the browser refused to load or run. Browsers send these without a session's consent."""
+    """Log what the browser refused to load or run. Browsers send these without a session's consent.
+
+    A page that breaks the policy sends many alike: a sample of them says enough. PublicMiddleware bounds the rest.
+    """
     body = request.read(_REPORT_BYTES)
     try:
         report = json.loads(body, parse_constant=_refused)
     except (ValueError, RecursionError):
         return HttpResponse(status=400)
-    log.warning("csp.report", report=report)
+    if _REPORTS_LOGGED.wait("all"):
+        global _unlogged
+        _unlogged += 1
+    else:
+        log.warning("csp.report", report=_short(report), unlogged_before=_unlogged)
+        _unlogged = 0
     return HttpResponse(status=204)
+
+
+_REPORTS_LOGGED = Throttle(30)
+_unlogged = 0
+
+
+def _short(report: Any) -> dict[str, str]:
+    """What a report says of the policy, and no more than that of what a client can write in it."""
+    inner = report.get("csp-report", report) if isinstance(report, dict) else {}
+    return {name: str(inner[name])[:300] for name in _REPORTED if name in inner} if isinstance(inner, dict) else {}
 
 
 def _refused(constant: str) -> None:

@@ -4,6 +4,7 @@ Neither is taken at the other's address: there, no token would need a CSRF token
 organisation.
 """
 
+from hashlib import sha256
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +13,12 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from accounts.actions.tokens import enter_by_token
+from accounts.api.errors import Throttled
+from accounts.attempts import network_of
 from accounts.models import User
+from accounts.throttling import Throttle
+
+WRONG_TOKENS = Throttle(120)
 
 
 def is_for_sessions(request: HttpRequest) -> bool:
@@ -42,13 +48,18 @@ class TokenAuthentication(BaseAuthentication):
         header = given.headers.get("Authorization", "")
         if is_for_sessions(given) or not header:
             return None
+        network = network_of(given)
+        if seconds := WRONG_TOKENS.is_empty(network):
+            raise Throttled("This network sent many tokens that are not in force, and", seconds)
         scheme, _, text = header.partition(" ")
         entered = enter_by_token(text.strip()) if scheme.lower() == "bearer" else None
         if entered is None:
+            WRONG_TOKENS.wait(network)
             raise AuthenticationFailed(
                 "This token is not in force here. Send `Authorization: Bearer pt_...` with a token from the admin.",
                 code="invalid_token",
             )
+        given.api_token = sha256(text.strip().encode()).hexdigest()  # type: ignore[attr-defined]  # ApiView counts by it
         user, given.membership = entered  # type: ignore[attr-defined]  # as TenancyMiddleware does for sessions
         return user, None
 

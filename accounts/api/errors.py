@@ -14,6 +14,15 @@ from tenancy.errors import Refused
 GAPS_TOLD = 500
 
 
+class Throttled(Refused):
+    code = "throttled"
+    status = 429
+
+    def __init__(self, who: str, seconds: int) -> None:
+        super().__init__(f"{who} asks faster than the site answers. Wait {seconds} s, then go on with pauses.")
+        self.retry_after = seconds
+
+
 def answer_to(error: Exception, context: dict[str, Any]) -> Response | None:
     """The answer to an expected failure; None for an error of the site, which Django reports.
 
@@ -28,7 +37,10 @@ def answer_to(error: Exception, context: dict[str, Any]) -> Response | None:
 def _answer(error: Exception) -> Response | None:
     match error:
         case Refused():
-            return _response(error.status, error.code, error.sentence, **_facts(error.facts()))
+            response = _response(error.status, error.code, error.sentence, **_facts(error.facts()))
+            if seconds := getattr(error, "retry_after", 0):
+                response["Retry-After"] = str(seconds)
+            return response
         case Incomplete():
             sentence = "The annotation cannot be submitted yet. `gaps` says what is missing or not allowed, and where."
             return _response(422, error.code, sentence, **_facts({"gaps": error.gaps}))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, cast
 
+from django.conf import settings
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -12,15 +13,20 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.authentication import SessionAuthentication, TokenAuthentication, is_for_sessions
-from accounts.api.errors import answer_to
+from accounts.api.errors import Throttled, answer_to
 from accounts.api.exact_json import ExactJSONParser, ExactJSONRenderer
 from accounts.models import User
+from accounts.throttling import Throttle
 from tenancy.actor import ActiveMembership
 from tenancy.permissions import demand
 from tenancy.roles import Right
 
 _SIGN_IN = "You are not signed in, or no longer. Sign in, then repeat this."
 _BEARER = "Send the header `Authorization: Bearer pt_...` with an API token of the organisation."
+
+
+CALLERS = Throttle(settings.API_REQUESTS_A_MINUTE)
+ORGANISATIONS = Throttle(settings.API_REQUESTS_A_MINUTE_OF_AN_ORGANISATION)
 
 
 class JSONAlone(BaseContentNegotiation):
@@ -64,7 +70,17 @@ class ApiView(APIView):
     def check_permissions(self, request: Request) -> None:
         if request.successful_authenticator is None:
             raise NotAuthenticated(_SIGN_IN if is_for_sessions(request._request) else _BEARER)
+        self._demand_a_pause()
         demand(request._request, self.right)
+
+    def _demand_a_pause(self) -> None:
+        """Of a program without one: the caller's own bound comes before that of the organisation, which all share."""
+        caller = getattr(self.request._request, "api_token", None) or str(self.person.pk)
+        organisation = self.membership.organisation_id
+        if seconds := CALLERS.wait(f"{organisation} {caller}"):
+            raise Throttled("This token or person", seconds)
+        if seconds := ORGANISATIONS.wait(str(organisation)):
+            raise Throttled("This organisation", seconds)
 
     def get_authenticate_header(self, request: Request) -> str:
         """What a 401 asks for: never anything for which a browser opens a window of its own."""

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from django.conf import settings
 from gunicorn.config import Config
 
-from accounts.invitation_links import InvitationToken
+from accounts.invitation_links import InvitationToken, without_secrets
 from potato_site.access_log import AccessLog
 from tenancy.models import new_id
 
@@ -36,3 +36,29 @@ def test_no_part_of_a_line_holds_the_secret_of_a_link() -> None:
 def test_the_containers_log_with_it() -> None:
     entrypoint = (settings.BASE_DIR / "docker/entrypoint.sh").read_text()
     assert f"--logger-class {AccessLog.__module__}.{AccessLog.__name__}" in entrypoint
+
+
+def test_nothing_that_an_address_gives_as_a_secret_is_logged() -> None:
+    api = f"pt_{'a' * 32}_{'b' * 12}_{'c' * 48}"
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "RAW_URI": f"/api/v1/projects/?token={api}&page=2&X-Amz-Signature=hunter2",
+        "PATH_INFO": "/api/v1/projects/",
+        "QUERY_STRING": f"token={api}&page=2&X-Amz-Signature=hunter2",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "HTTP_REFERER": "https://potato.example/x?access_token=hunter3&page=3",
+    }
+    request = SimpleNamespace(headers=[("REFERER", environ["HTTP_REFERER"]), ("AUTHORIZATION", f"Bearer {api}")])
+    response = SimpleNamespace(status="200 OK", headers=[], sent=17)
+    said = str(AccessLog(Config()).atoms(response, request, environ, timedelta(milliseconds=3)))
+    assert "c" * 48 not in said
+    assert "hunter" not in said
+    assert "page=2" in said
+    assert "page=3" in said
+
+
+def test_the_sites_own_log_says_none_of_it_either() -> None:
+    line = '{"request": "GET /x/?q=1&password=hunter2&next=/", "event": "api_key=hunter3"}'
+    assert without_secrets(None, "", line) == (
+        '{"request": "GET /x/?q=1&password=[secret]&next=/", "event": "api_key=[secret]"}'
+    )

@@ -1,6 +1,9 @@
 """Pictures that anybody may have made: what is shown is made anew, and what is none of them is refused in words."""
 
 import io
+import subprocess
+import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from tests.traces.web_runs import HOSTILE, drawn
-from traces.pictures import LONGEST_SIDE, NoPicture, packed, small_of
+from traces.pictures import KEPT_PIXELS, LONGEST_SIDE, NoPicture, packed, small_of
 
 
 def pixels(data: bytes) -> bytes:
@@ -79,3 +82,57 @@ def test_only_what_was_packed_here_is_taken_as_it_is() -> None:
     for data in (drawn(), drawn(format="WEBP", exif=exif)):
         with pytest.raises(NoPicture):
             small_of(data)
+
+
+def made_by(code: str) -> bytes:
+    """A picture of another process, whose memory is not ours."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+
+
+LARGE = {
+    "1 kB that would be 40 million pixels": "Image.new('1', (6300, 6300)).save(out, 'PNG')",
+    "flat": "Image.new('L', (4000, 4000), 200).save(out, 'PNG')",
+    "palette": "Image.new('P', (4000, 4000), 3).save(out, 'PNG')",
+    "transparent": "Image.new('RGBA', (4000, 4000), (1, 2, 3, 100)).save(out, 'PNG')",
+    "noise": "Image.effect_noise((1000, 900), 90).convert('RGB').resize((4000, 3600)).save(out, 'PNG')",
+    "photograph": "Image.effect_noise((1000, 750), 90).convert('RGB').resize((4000, 3000)).save(out, 'JPEG')",
+    "huge photograph": "Image.new('RGB', (9000, 9000), 'red').save(out, 'JPEG')",
+    "webp": "Image.effect_noise((600, 500), 90).convert('RGB').resize((2400, 2000)).save(out, 'WEBP')",
+    "long page": "Image.effect_noise((320, 950), 90).convert('RGBA').resize((1280, 3800)).save(out, 'PNG')",
+}
+MEASURED = """
+import sys
+from traces.pictures import NoPicture, packed, Image
+data = sys.stdin.buffer.read()
+Image.init()
+def memory(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+before = memory("VmRSS:")
+open("/proc/self/clear_refs", "w").write("5")
+try:
+    packed(data)
+except NoPicture as problem:
+    print(problem, file=sys.stderr)
+print((memory("VmHWM:") - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_22_no_picture_takes_more_than_100_mb_of_a_worker(name: str) -> None:
+    data = made_by(f"import sys; from PIL import Image; out = sys.stdout.buffer; {LARGE[name]}")
+    done = subprocess.run([sys.executable, "-c", MEASURED], input=data, capture_output=True, check=True)
+    assert int(done.stdout) <= 100, done.stderr
+    assert (b"Make it smaller" in done.stderr) == name.startswith("1 kB")
+
+
+def test_a_picture_that_is_made_smaller_shows_the_same_without_a_seam() -> None:
+    drawing = Image.linear_gradient("L").resize((3000, 3000)).convert("RGB")
+    file = io.BytesIO()
+    drawing.save(file, "PNG")
+    made = packed(file.getvalue())
+    shown = Image.open(io.BytesIO(made.whole)).convert("L")
+    assert (made.width, made.height) == (3000, 3000)
+    assert KEPT_PIXELS * 0.99 < shown.width * shown.height <= KEPT_PIXELS
+    column = [shown.getpixel((shown.width // 2, y)) for y in range(shown.height)]
+    steps = [abs(one - other) for one, other in pairwise(column)]  # type: ignore[operator]
+    assert max(steps) <= 3
