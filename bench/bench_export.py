@@ -94,7 +94,7 @@ def export_seconds(world: World, actor: Actor) -> tuple[float, float, Export]:
     if not child:
         try:
             while _is_open(actor, export.job_id):
-                run(job_id=export.job_id, actor=actor, redelivered=False)
+                run(job_id=export.job_id, actor=actor)
         finally:
             os._exit(0)
     peak = 0.0

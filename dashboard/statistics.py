@@ -22,7 +22,7 @@ from assignments.models import Submission
 from dashboard.models import RewardStatistics
 from dashboard.querysets import with_old_statistics
 from jobs.actions import request_job
-from jobs.kinds import Part
+from jobs.kinds import SECONDS_A_PART, Part
 from jobs.models import Job
 from rewards.curves import RewardCurves
 from rewards.judgements import Judgement, MalformedRewardsError, judgements_in, last_of_each
@@ -37,7 +37,6 @@ GROUP_BY = "agent_model"
 CURVES_KEPT = 10
 TRACES_AT_ONCE = 200
 ROWS_AT_ONCE = 50
-SECONDS_A_PART = 15.0
 PAUSE = timedelta(minutes=1)
 
 

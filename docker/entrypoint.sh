@@ -15,9 +15,10 @@ case "$role" in
       --no-control-socket "$@"
     ;;
   worker)
+    # Of four processes imports, exports and statistics hold three, and those of one organisation two (docs/jobs.md).
     exec celery -A potato_site worker \
       --queues "${WORKER_QUEUES:-interactive,imports,exports,statistics}" \
-      --concurrency "${WORKER_CONCURRENCY:-2}" --loglevel INFO --without-gossip --without-mingle "$@"
+      --concurrency "${WORKER_CONCURRENCY:-4}" --loglevel INFO --without-gossip --without-mingle "$@"
     ;;
   beat)
     # The schedule itself is in the settings; the file only remembers when it last fired.

@@ -32,13 +32,12 @@ from exports.writing import (
     write_gathered,
     write_zip,
 )
-from jobs.kinds import JobFailed, Part
+from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.snapshots import Snapshot
 
-SECONDS_A_PART = 15.0
 BYTES_A_PART = 64 * 2**20
 BUFFER_BYTES = 2**20
 

@@ -1,22 +1,21 @@
-"""What can be done to jobs: request, cancel, and ring again. Running them is jobs.runner."""
+"""What can be done to jobs: request, cancel, and notify the workers. Running them is jobs.runner."""
 
-from collections import defaultdict
-from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
+import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from jobs import bell, outbox
-from jobs.kinds import DEFAULT_QUEUE, is_known, kind_named
+from jobs.kinds import Queue, kind_named, known_names
 from jobs.models import Job, JobState
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.errors import Refused
 
-_RUNG_AT_ONCE = 500
+log = structlog.get_logger(__name__)
+
+_NOTED_AT_ONCE = 500
 
 
 class JobIsOver(Refused):
@@ -24,15 +23,15 @@ class JobIsOver(Refused):
 
 
 def request_job(*, kind: str, parameters: dict[str, Any]) -> Job:
-    """Store a job of the active organisation and ring for a worker after commit.
+    """Store a job of the active organisation and notify the workers after commit.
 
-    `parameters` are JSON. A broker that cannot be reached is no error: the sweep rings again.
+    `parameters` are JSON. A broker that cannot be reached is no error: the workers are notified again.
     """
-    kind_named(kind)
+    queue = kind_named(kind).queue
     with transaction.atomic():
-        job = Job.objects.create(kind=kind, parameters=parameters, created_by_id=current().user)
+        job = Job.objects.create(kind=kind, queue=queue, parameters=parameters, created_by_id=current().user)
         audit.record("job.requested", job, kind=kind)
-        on_commit(lambda: ring([job]))
+        on_commit(lambda: notify(queue))
     return job
 
 
@@ -55,28 +54,22 @@ def cancel_job(*, job: Job) -> Job:
     return job
 
 
-def ring(jobs: Iterable[Job]) -> None:
-    """Tell the workers that these jobs of the active organisation wait."""
-    from jobs.tasks import run_job  # The task runs jobs, and running jobs rings again.
+def notify(queue: Queue, times: int = 1, **options: Any) -> None:
+    """Tell so many processes of the workers that there is work in the queue; `options` are those of bell.ring()."""
+    from jobs.tasks import run_waiting  # The task runs jobs, and running jobs notifies again.
 
-    calls: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for job in jobs:
-        # A kind that only newer workers know is rung for where every worker hears it.
-        queue = kind_named(job.kind).queue if is_known(job.kind) else DEFAULT_QUEUE
-        calls[queue].append((str(job.pk),))
-    for queue, arguments in calls.items():
-        bell.ring(run_job, *arguments, queue=queue)
+    bell.ring(run_waiting, *[(queue,)] * times, queue=queue, **options)
 
 
-def ring_unheard_jobs() -> int:
-    """Ring for the active organisation's jobs that are due and unheard; returns how many.
+def note_unknown_kinds() -> int:
+    """Say in the active organisation's waiting jobs of kinds that this process does not know for whom they wait.
 
-    Those rung for longest ago come first, so that more jobs than one sweep rings for all have their turn.
+    Returns how many there are. While versions change, only a newer worker may know a kind.
     """
-    now = timezone.now()
-    unheard = Job.objects.unheard(now, now - timedelta(seconds=settings.JOBS_SWEEP_SECONDS / 2))
-    with transaction.atomic():
-        jobs = list(unheard.select_for_update(skip_locked=True, of=("self",)).order_by("rung_at")[:_RUNG_AT_ONCE])
-        Job.objects.filter(pk__in=[job.pk for job in jobs]).update(rung_at=now)
-        on_commit(lambda: ring(jobs))
+    strange = Job.objects.filter(state=JobState.QUEUED).exclude(kind__in=known_names())
+    jobs = list(strange.order_by("created_at")[:_NOTED_AT_ONCE])
+    for job in jobs:
+        log.warning("jobs.unknown_kind", job=str(job.pk), kind=job.kind)
+        said = f"A worker knew no job of kind {job.kind!r}. The job waits for one that does: update the workers."
+        strange.filter(pk=job.pk).update(error=said)
     return len(jobs)

@@ -32,8 +32,8 @@ class JobAdmin(OrganisationModelAdmin[Job]):
     actions = ["cancel"]
     change_form_template = "admin/jobs/job/change_form.html"
     fieldsets = [
-        (None, {"fields": ["what", "kind", "created_by", "asked_for"]}),
-        ("Progress", {"fields": ["present_state", "how_far", "cursor", "attempts", "stumbles", "fence"]}),
+        (None, {"fields": ["what", "kind", "queue", "created_by", "asked_for"]}),
+        ("Progress", {"fields": ["present_state", "how_far", "cursor", "attempts", "stumbles", "fence", "worker"]}),
         (
             "Times",
             {
@@ -43,7 +43,8 @@ class JobAdmin(OrganisationModelAdmin[Job]):
                     "heartbeat_at",
                     "lease_until",
                     "run_at",
-                    "rung_at",
+                    "waiting_since",
+                    "turn_at",
                     "cancel_requested_at",
                     "finished_at",
                 ]

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from jobs.models import Job
+from jobs.models import DEFAULT_QUEUE, Job, Queue
 
-Queue = str
-DEFAULT_QUEUE: Queue = "interactive"
-QUEUES: tuple[Queue, ...] = (DEFAULT_QUEUE, "imports", "exports", "statistics")
+# Of the jobs in these an organisation runs a few at a time (JOBS_RUNNING_PER_ORGANISATION).
+HEAVY_QUEUES: tuple[Queue, ...] = ("imports", "exports", "statistics")
+QUEUES: tuple[Queue, ...] = (DEFAULT_QUEUE, *HEAVY_QUEUES)
+
+# How long a part takes that can be ended between two records: so long others wait for a process at most.
+SECONDS_A_PART = 4.0
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class Part:
 class JobKind(Protocol):
     """One kind of work. `run_part` does the part at `job.cursor` (None at the beginning) and returns its Part.
 
-    It runs in one transaction, acting in the job's organisation, and must end well within CELERY_TASK_SOFT_TIME_LIMIT;
-    what it does outside the database must be safe to do twice. It raises JobFailed when trying again is useless.
+    It runs in one transaction, acting in the job's organisation, and ends within SECONDS_A_PART wherever the work can
+    be divided, in any case well within CELERY_TASK_SOFT_TIME_LIMIT; what it does outside the database must be safe to
+    do twice. It raises JobFailed when trying again is useless.
     It changes nothing on `job` itself.
     """
 
@@ -61,9 +65,9 @@ def unregister(name: str) -> None:
     del _kinds[name]
 
 
-def is_known(name: str) -> bool:
-    """Whether this process can run jobs of that name; while versions change, another one may."""
-    return name in _kinds
+def known_names() -> list[str]:
+    """What this process can run; while versions change, another one may run more."""
+    return sorted(_kinds)
 
 
 def kind_named(name: str) -> JobKind:

@@ -10,11 +10,14 @@ from django.utils import timezone
 from tenancy.constraints import TenantPolicy
 from tenancy.models import TenantModel
 
+Queue = str
+DEFAULT_QUEUE: Queue = "interactive"
+
 
 class JobState(models.TextChoices):
     """queued -> running -> done, failed or cancelled.
 
-    A running job goes back to queued between two tasks of its chain, and when a part of it is to be tried again.
+    A running job goes back to queued between two turns, and when a part of it is to be tried again.
     Done, failed and cancelled are final. jobs.actions and jobs.runner make every transition.
     """
 
@@ -32,12 +35,6 @@ class JobQuerySet(models.QuerySet["Job"]):
     def open(self) -> "JobQuerySet":
         return self.filter(state__in=OPEN_STATES)
 
-    def unheard(self, now: datetime, rung_before: datetime) -> "JobQuerySet":
-        """Jobs that nobody works on although they are due: the bell was lost, or the worker."""
-        waiting = models.Q(state=JobState.QUEUED, run_at__lte=now, rung_at__lt=rung_before)
-        abandoned = models.Q(state=JobState.RUNNING, lease_until__lt=now)
-        return self.filter(waiting | abandoned)
-
     def held(self, fence: int) -> "JobQuerySet":
         """The job as long as the worker with this fence is still the one that runs it."""
         return self.filter(state=JobState.RUNNING, fence=fence)
@@ -50,9 +47,13 @@ class Job(TenantModel):
     that every part has its effect exactly once. `fence` grows with every worker that takes the job; a worker
     with an older fence can write nothing any more. `lease_until` is how long the worker is believed to live
     without another heartbeat. `stumbles` counts workers and errors that did not get past the part at the cursor.
+
+    `waiting_since` is when it was asked for, or put back into its queue; `turn_at` is when its last turn began, in a
+    process of `worker`, which the message of that id had called.
     """
 
     kind = models.CharField(max_length=60)
+    queue = models.CharField(max_length=20, default=DEFAULT_QUEUE)
     parameters: "models.JSONField[Any]" = models.JSONField(default=dict)
     state = models.CharField(max_length=12, choices=JobState.choices, default=JobState.QUEUED)
     cursor: "models.JSONField[Any]" = models.JSONField(null=True)
@@ -64,7 +65,10 @@ class Job(TenantModel):
     heartbeat_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     run_at = models.DateTimeField(default=timezone.now)
-    rung_at = models.DateTimeField(default=timezone.now)
+    waiting_since = models.DateTimeField(default=timezone.now)
+    turn_at = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=200, blank=True)
+    message = models.CharField(max_length=64, blank=True)
     cancel_requested_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True)
     result: "models.JSONField[Any]" = models.JSONField(default=dict)
@@ -91,6 +95,21 @@ class Job(TenantModel):
                 fields=["organisation", "run_at"],
                 name="jobs_job_open",
                 condition=models.Q(state__in=OPEN_STATES),
+            ),
+            models.Index(
+                fields=["organisation", "queue", "waiting_since"],
+                name="jobs_job_waiting",
+                condition=models.Q(state=JobState.QUEUED),
+            ),
+            models.Index(
+                fields=["organisation", "worker"],
+                name="jobs_job_running",
+                condition=models.Q(state=JobState.RUNNING),
+            ),
+            models.Index(
+                fields=["organisation", "queue", "-turn_at"],
+                name="jobs_job_turns",
+                condition=models.Q(turn_at__isnull=False),
             ),
         ]
         ordering = ["-created_at"]

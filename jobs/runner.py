@@ -1,4 +1,4 @@
-"""Runs a job in parts: take it with a new fence, do parts until the task's time is up, ring for the next task.
+"""Runs jobs in turns: choose whose turn it is, take the job with a new fence, do parts until somebody else waits.
 
 Nothing here may be believed twice: a message can arrive late, twice or never, and a worker can die between any
 two lines. What holds is the row: each part commits together with the cursor, and only under the newest fence.
@@ -14,15 +14,16 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from jobs import outbox
-from jobs.actions import ring
-from jobs.kinds import JobFailed, Part, is_known, kind_named
+from jobs import outbox, turns
+from jobs.actions import notify
+from jobs.kinds import JobFailed, Part, Queue, kind_named
 from jobs.models import Job, JobState
 from jobs.wording import storable, told
-from tenancy.actor import Actor, acting, on_commit
+from tenancy.actor import Actor, acting
 
 log = structlog.get_logger(__name__)
 
@@ -33,62 +34,91 @@ class Fenced(Exception):  # noqa: N818  (another worker goes on; nothing is wron
     """Another worker has taken the job, or somebody ended it: what this one did in its part is rolled back."""
 
 
-def run(*, job_id: UUID, actor: Actor, redelivered: bool) -> None:
-    """Work on the job until it ends, the task's time budget is used up, or another worker has taken it.
+def work(*, queue: Queue, message: str = "", redelivered: bool = False) -> None:
+    """Give turns to the jobs that this worker may run beside those of this queue, until none waits or time is up.
 
-    `redelivered` says that the broker took the message back, as it does from a worker that is gone; then the rest
-    of its lease is not waited for, unless the worker is seen to live.
+    `message` is the id of the message that called for it, and `redelivered` says that the broker took it back, as it
+    does from a process that is gone: then the job which that one ran is taken over without waiting for its lease,
+    unless its part is seen to go on.
     """
-    job = _take(job_id, actor, redelivered=redelivered)
-    if job is None:
-        return
+    ends = time.monotonic() + turns.this_worker().seconds_a_task(queue)
+    lost = message if redelivered else ""
+    try:
+        while (taken := _take_next(queue, message, lost)) is not None:
+            job, actor = taken
+            if not job.is_open:
+                continue
+            _run_turn(job, actor, ends)
+            if time.monotonic() >= ends:
+                notify(queue)
+                return
+    except turns.Busy:
+        notify(queue, countdown=1)
+
+
+def run(*, job_id: UUID, actor: Actor) -> None:
+    """Work on this one job as if nobody else had any, until it ends or a task's time is up. For measurements and tests.
+
+    Nothing happens where it does not wait and its worker is not gone.
+    """
+    with acting(actor):
+        now = timezone.now()
+        is_due = Q(state=JobState.QUEUED, run_at__lte=now) | Q(state=JobState.RUNNING, lease_until__lt=now)
+        job = Job.objects.filter(is_due, pk=job_id).select_for_update(skip_locked=True, of=("self",)).first()
+        if job is None:
+            return
+        _take(job, "")
+    _run_turn(job, actor, time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS, gives_way=False)
+
+
+def _take_next(queue: Queue, message: str, lost: str) -> tuple[Job, Actor] | None:
+    """The job whose turn it is, taken; None where there is none. One that has stumbled too often is over."""
+    with transaction.atomic():
+        turn = turns.choose(queue, lost_message=lost)
+        if turn is None:
+            return None
+        with acting(turn.actor):
+            job = Job.objects.get(pk=turn.job)
+            _take(job, message)
+            if job.stumbles >= STUMBLES_ALLOWED:
+                _give_up(job, job.stumbles, job.error)
+    return job, turn.actor
+
+
+def _take(job: Job, message: str) -> None:
+    """Take the job, which the caller has locked; one that runs already has lost its worker."""
+    now = timezone.now()
+    job.stumbles += job.state == JobState.RUNNING
+    job.state = JobState.RUNNING
+    job.attempts += 1
+    job.fence += 1
+    job.started_at = job.started_at or now
+    job.heartbeat_at = job.turn_at = now
+    job.lease_until = _lease_end()
+    job.worker, job.message = turns.this_worker().name[:200], message[:64]
+    job.save(
+        update_fields=[
+            "stumbles", "state", "attempts", "fence", "started_at", "heartbeat_at", "turn_at", "lease_until", "worker",
+            "message",
+        ]
+    )  # fmt: skip
+
+
+def _run_turn(job: Job, actor: Actor, ends: float, *, gives_way: bool = True) -> None:
     with structlog.contextvars.bound_contextvars(job=str(job.pk), kind=job.kind, fence=job.fence):
         try:
-            _work(job, actor)
+            _work(job, actor, ends, gives_way)
         except Fenced:
             log.info("jobs.fenced")
 
 
-def _take(job_id: UUID, actor: Actor, *, redelivered: bool) -> Job | None:
-    """Take the job if it waits, or if its worker is gone; None where there is nothing to take."""
-    with acting(actor):
-        # Somebody who holds the row's lock is about to change it, and the sweep rings again.
-        job = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=job_id).first()
-        if job is None or not _is_free(job, redelivered=redelivered):
-            return None
-        if not is_known(job.kind):
-            _leave_to_others(job)
-            return None
-        now = timezone.now()
-        job.stumbles += job.state == JobState.RUNNING
-        job.state = JobState.RUNNING
-        job.attempts += 1
-        job.fence += 1
-        job.started_at = job.started_at or now
-        job.heartbeat_at = now
-        job.lease_until = _lease_end()
-        job.save(update_fields=["stumbles", "state", "attempts", "fence", "started_at", "heartbeat_at", "lease_until"])
-        if job.stumbles >= STUMBLES_ALLOWED:
-            _give_up(job, job.stumbles, job.error)
-            return None
-    return job
+def _hold_alive(job: Job) -> None:
+    """Hold the job's advisory lock until the transaction ends, unless another transaction holds it.
 
-
-def _is_free(job: Job, *, redelivered: bool) -> bool:
-    now = timezone.now()
-    if job.state == JobState.QUEUED:
-        return job.run_at <= now
-    if job.state != JobState.RUNNING:
-        return False
-    return job.lease_until is None or job.lease_until < now or (redelivered and _show_life(job))
-
-
-def _show_life(job: Job) -> bool:
-    """Hold the job's advisory lock until the transaction ends; False where another transaction holds it.
-
-    A part holds it, so that a message which comes back early (a lost connection to the broker, a visibility
-    timeout) is not taken for the news of a worker's death. PostgreSQL itself ends the transaction, and frees its rows,
-    when it waits for its worker longer than a task may last, and when the worker is gone while a query runs.
+    By it jobs_take_turn() sees that the part goes on, so that a message which comes back early (a lost connection to
+    the broker, a visibility timeout) is not taken for the news of a worker's death. PostgreSQL itself ends the
+    transaction, and frees its rows, when it waits for its worker longer than a task may last, and when the worker is
+    gone while a query runs.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -97,21 +127,12 @@ def _show_life(job: Job) -> bool:
             " set_config('client_connection_check_interval', '5s', true)",
             [str(job.pk), f"{settings.CELERY_TASK_TIME_LIMIT}s"],
         )
-        held, _, _ = cursor.fetchone()
-    return bool(held)
 
 
-def _leave_to_others(job: Job) -> None:
-    """While versions change, only a newer worker may know the kind; the sweep rings until one hears it."""
-    log.warning("jobs.unknown_kind", job=str(job.pk), kind=job.kind)
-    job.error = f"A worker knew no job of kind {job.kind!r}. The job waits for one that does: update the workers."
-    job.save(update_fields=["error"])
-
-
-def _work(job: Job, actor: Actor) -> None:
+def _work(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
     try:
         with _heartbeat(job, actor):
-            _run_parts(job, actor)
+            _run_parts(job, actor, ends, gives_way)
     except Fenced:
         raise
     except JobFailed as failure:
@@ -123,12 +144,11 @@ def _work(job: Job, actor: Actor) -> None:
         _stumble(job, actor, told(error))
 
 
-def _run_parts(job: Job, actor: Actor) -> None:
+def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
     kind = kind_named(job.kind)
-    budget_ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
     while True:
         with acting(actor):
-            _show_life(job)
+            _hold_alive(job)
             current = _held(job)
             if current.is_cancelling:
                 _finish(current, JobState.CANCELLED)
@@ -137,12 +157,12 @@ def _run_parts(job: Job, actor: Actor) -> None:
             if part.finished:
                 _finish(current, JobState.DONE, **_after(part), result=part.result)
                 return
+            is_over = time.monotonic() >= ends or (gives_way and turns.is_awaited(job.queue, job.organisation_id))
+            if is_over:
+                back = {"state": JobState.QUEUED, "lease_until": None, "waiting_since": timezone.now()}
+                _save(current, **_after(part), **back)
+                return
             _save(current, **_after(part), lease_until=_lease_end())
-        if time.monotonic() >= budget_ends:
-            with acting(actor):
-                _save(job, state=JobState.QUEUED, lease_until=None, rung_at=timezone.now())
-                on_commit(lambda: ring([job]))
-            return
 
 
 def _after(part: Part) -> dict[str, Any]:
@@ -190,6 +210,7 @@ def _stumble(job: Job, actor: Actor, said: str) -> None:
             stumbles=stumbles,
             error=said,
             lease_until=None,
+            waiting_since=timezone.now(),
             run_at=timezone.now() + pause,
         )
 

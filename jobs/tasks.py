@@ -2,24 +2,34 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
 from django.db import connection
 
-from jobs import bell, outbox, runner, sweeps
-from jobs.actions import ring_unheard_jobs
+from jobs import bell, outbox, runner, sweeps, turns
+from jobs.actions import note_unknown_kinds, notify
 from tenancy.actor import acting, acting_in
+
+# A process that is notified goes on until nothing waits, so more messages than processes are of no use.
+NOTIFIED_AT_ONCE = 8
 
 # A task that opens its own transactions. The stubs know only Celery's own options.
 _task_in_parts: Callable[[Callable[..., None]], Any] = shared_task(bind=True, one_transaction=False)  # type: ignore[call-overload]
 
 
 @_task_in_parts
-def run_job(self: Any, job_id: str) -> None:
+def run_waiting(self: Any, queue: str) -> None:
+    """There is work in the queue: give turns to the jobs whose turn it is."""
     redelivered = bool((self.request.delivery_info or {}).get("redelivered"))
-    runner.run(job_id=UUID(job_id), actor=self.actor, redelivered=redelivered)
+    runner.work(queue=queue, message=self.request.id or "", redelivered=redelivered)
+
+
+@shared_task
+def notify_of_waiting() -> None:
+    """Notify of work that is due, or lost with its worker: the message was lost, or nobody had a free place then."""
+    for queue, jobs in turns.queues_with_work().items():
+        notify(queue, min(jobs, NOTIFIED_AT_ONCE), expires=settings.JOBS_RECOVERY_SECONDS)
 
 
 @_task_in_parts
@@ -44,9 +54,9 @@ def sweep() -> None:
 
 @_task_in_parts
 def sweep_organisation(self: Any) -> None:
-    """Ring again for jobs and events whose bell was lost."""
+    """Deliver events of which no message came, and look after jobs that no worker here can run."""
     with acting(self.actor):
-        ring_unheard_jobs()
+        note_unknown_kinds()
     outbox.deliver(self.actor)
     outbox.purge(self.actor)
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_ready
+from celery.signals import beat_init, celeryd_after_setup, worker_init, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
 
@@ -25,9 +25,18 @@ def refuse_to_start_past_the_wall(**kwargs: Any) -> None:
         raise SystemExit(f"potato: not started: {error}") from error
 
 
-@worker_ready.connect
-def ring_what_waited(**kwargs: Any) -> None:
-    """A worker that starts looks for jobs whose doorbell was lost, instead of waiting for the schedule."""
-    from jobs.tasks import sweep
+@celeryd_after_setup.connect
+def say_which_worker_this_is(sender: str, instance: Any, **kwargs: Any) -> None:
+    """Before the processes are forked, which choose jobs by it."""
+    from jobs.turns import Worker, become
 
+    become(Worker(sender, instance.concurrency, frozenset(app.amqp.queues.consume_from)))
+
+
+@worker_ready.connect
+def look_for_what_waited(**kwargs: Any) -> None:
+    """A worker that starts looks for work whose message was lost, instead of waiting for the schedule."""
+    from jobs.tasks import notify_of_waiting, sweep
+
+    notify_of_waiting.delay()
     sweep.delay()

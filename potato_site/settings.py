@@ -309,10 +309,16 @@ if EXPORT_S3_BUCKET:
 # timeout, after which Redis hands the message to a second worker. The timeout stands in all three places that
 # Celery reads, and an abandoned message is looked for each `unacked_restore_interval`, not each tenth.
 
-JOBS_LEASE_SECONDS = env.int("JOBS_LEASE_SECONDS", 90)
-JOBS_HEARTBEAT_SECONDS = env.float("JOBS_HEARTBEAT_SECONDS", 20.0)
+JOBS_LEASE_SECONDS = env.int("JOBS_LEASE_SECONDS", 45)
+JOBS_HEARTBEAT_SECONDS = env.float("JOBS_HEARTBEAT_SECONDS", 10.0)
+JOBS_RECOVERY_SECONDS = env.float("JOBS_RECOVERY_SECONDS", 15.0)
 JOBS_SWEEP_SECONDS = env.float("JOBS_SWEEP_SECONDS", 60.0)
-JOBS_TASK_BUDGET_SECONDS = env.float("JOBS_TASK_BUDGET_SECONDS", 60.0)
+JOBS_TASK_BUDGET_SECONDS = env.float("JOBS_TASK_BUDGET_SECONDS", 20.0)
+# Imports, exports and statistics of one organisation that run at once, over all workers.
+JOBS_RUNNING_PER_ORGANISATION = env.int("JOBS_RUNNING_PER_ORGANISATION", 2)
+# Jobs that wait or run, of those that a person asked for in an organisation, and of the organisation as a whole.
+JOBS_OPEN_PER_PERSON = env.int("JOBS_OPEN_PER_PERSON", 20)
+JOBS_OPEN_PER_ORGANISATION = env.int("JOBS_OPEN_PER_ORGANISATION", 200)
 
 _transport = {
     "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 900),
@@ -348,6 +354,11 @@ CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_BEAT_SCHEDULE = {
+    "notify of jobs that wait or were lost": {
+        "task": "jobs.tasks.notify_of_waiting",
+        "schedule": schedule(run_every=JOBS_RECOVERY_SECONDS),
+        "options": {"expires": JOBS_RECOVERY_SECONDS},
+    },
     "sweep jobs and the outbox": {
         "task": "jobs.tasks.sweep",
         "schedule": schedule(run_every=JOBS_SWEEP_SECONDS),

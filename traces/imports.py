@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.core.files.storage import default_storage
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError
-from jobs.kinds import JobFailed, Part
+from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
@@ -27,7 +27,6 @@ from traces.screenshots import with_pictures
 from traces.sources import FileSource
 from traces.storing import Refused, store_run
 
-SECONDS_A_PART = 15.0
 RECORDS_A_PART = 200
 # A file read in the wrong format has an error a line: the first ones say enough, the rest is counted.
 PROBLEMS_KEPT = 5_000

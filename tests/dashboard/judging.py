@@ -66,7 +66,7 @@ class Judging(Annotating):
     def work(self, asked: RewardStatistics) -> Job:
         """One task of a worker."""
         assert asked.job_id is not None
-        run(job_id=asked.job_id, actor=self.actor, redelivered=False)
+        run(job_id=asked.job_id, actor=self.actor)
         with acting(self.actor):
             return Job.objects.get(pk=asked.job_id)
 

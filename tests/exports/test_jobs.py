@@ -65,7 +65,7 @@ def ask(reviews: Reviews, format: str, **options: Any) -> Export:
 def work(reviews: Reviews, export: Export) -> Job:
     """One task of a worker."""
     assert export.job_id is not None
-    run(job_id=export.job_id, actor=reviews.actor, redelivered=False)
+    run(job_id=export.job_id, actor=reviews.actor)
     with acting(reviews.actor):
         return Job.objects.get(pk=export.job_id)
 

@@ -141,7 +141,7 @@ def finished(world: World, export: Export) -> Export:
         job = Export.objects.get(pk=export.pk).job
         assert job is not None
     while job.is_open:
-        run_job(job_id=job.pk, actor=actor, redelivered=False)
+        run_job(job_id=job.pk, actor=actor)
         with acting(actor):
             job.refresh_from_db()
         assert not job.stumbles, job.error

@@ -110,8 +110,8 @@ class Machine:
     settings: dict[str, str]
     programs: list[Program] = field(default_factory=list)
 
-    def worker(self, *options: str, processes: int = 1) -> Program:
-        """A prefork worker of all queues, ready."""
+    def worker(self, *options: str, processes: int = 2) -> Program:
+        """A prefork worker of all queues, ready. Of two processes one runs heavy jobs, one what is small."""
         worker = self._celery(
             "worker",
             "--queues", ",".join(QUEUES),
@@ -175,6 +175,7 @@ def machine(committed_world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator
         "LOG_LEVEL": "INFO",
         "JOBS_LEASE_SECONDS": "3",
         "JOBS_HEARTBEAT_SECONDS": "0.5",
+        "JOBS_RECOVERY_SECONDS": "1",
         "JOBS_SWEEP_SECONDS": "1",
     }
     machine = Machine(folder, broker, settings)

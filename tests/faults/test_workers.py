@@ -108,7 +108,7 @@ def test_a_message_that_is_handed_out_twice_runs_nothing_twice(machine: Machine,
     worker = machine.worker(processes=2)
     numbers = ask()
     numbers.reached()
-    eventually(lambda: worker.log.read_text().count("jobs.tasks.run_job[") > 1, "the message comes again")
+    eventually(lambda: worker.log.read_text().count("jobs.tasks.run_waiting[") > 1, "the message comes again")
     eventually(lambda: worker.has_said(" succeeded in "), "it is answered")
     numbers.let_go_on(1, 2)
     numbers.becomes(JobState.DONE)

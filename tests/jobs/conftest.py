@@ -15,7 +15,7 @@ from django.conf import settings
 
 from jobs import bell, kinds
 from jobs.models import Job
-from jobs.runner import run
+from jobs.runner import work
 from tenancy.actor import Actor, acting
 from tests.jobs.numbered import Numbered
 from tests.worlds import World
@@ -29,7 +29,7 @@ class Bells:
 
     server: redis.Redis
 
-    def rung(self, task: str = "jobs.tasks.run_job") -> list[str]:
+    def rung(self, task: str = "jobs.tasks.run_waiting") -> list[str]:
         """First arguments of the waiting messages of that task, in the order of the queues and of ringing."""
         return [str((*self._arguments(message), "")[0]) for message in self._messages() if _task(message) == task]
 
@@ -111,13 +111,14 @@ def in_acme(committed_world: World) -> Actor:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker that hears each bell in this process."""
+    """A worker that is notified in this process, in messages of one id."""
 
     actor: Actor
+    message: str = "the message"
 
     def hear(self, job: Job, *, redelivered: bool = False) -> Job:
-        """Run one task for the job, and answer the job's row after it."""
-        run(job_id=job.pk, actor=self.actor, redelivered=redelivered)
+        """Run one task for the job's queue, and answer the job's row after it."""
+        work(queue=job.queue, message=self.message, redelivered=redelivered)
         return self.row(job)
 
     def row(self, job: Job) -> Job:

@@ -111,7 +111,7 @@ def test_a_message_that_the_broker_took_back_from_a_dead_worker_is_heard_at_once
     worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    lost = {"state": JobState.RUNNING, "fence": 1, "attempts": 1, "cursor": 9, "progress": 9}
+    lost = {"state": JobState.RUNNING, "fence": 1, "attempts": 1, "cursor": 9, "progress": 9, "message": worker.message}
     worker.change(job, **lost, lease_until=timezone.now() + timedelta(seconds=60))
     assert worker.hear(job).fence == 1, "an ordinary message waits for the lease"
     job = worker.hear(job, redelivered=True)
@@ -150,7 +150,7 @@ def test_workers_that_hear_the_same_bell_share_nothing(
     worker: Worker, in_acme: Actor, numbered: Numbered, together: int
 ) -> None:
     with acting(in_acme):
-        job = Job.objects.create(kind=NAME, parameters={})
+        job = Job.objects.create(kind=NAME, queue="imports", parameters={})
     workers = [hear_elsewhere(worker, job) for _ in range(together)]
     for other in workers:
         other.join(PATIENCE)

@@ -12,7 +12,7 @@ from potato_site.checks import tasks_end_before_redis_hands_them_on
 from potato_site.management.commands import run
 from tests.jobs.conftest import Bells
 
-TASKS = (tasks.run_job, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
+TASKS = (tasks.run_waiting, tasks.notify_of_waiting, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
 
 
 def test_a_message_outlives_the_worker_that_holds_it() -> None:
@@ -68,7 +68,11 @@ def test_every_queue_has_a_worker_in_development() -> None:
 
 
 def test_the_sweep_is_on_the_schedule_and_does_not_pile_up() -> None:
-    (entry,) = app.conf.beat_schedule.values()
-    assert entry["task"] == tasks.sweep.name
+    entries = {entry["task"]: entry for entry in app.conf.beat_schedule.values()}
+    assert entries.keys() == {tasks.sweep.name, tasks.notify_of_waiting.name}
+    entry = entries[tasks.notify_of_waiting.name]
+    assert entry["schedule"].run_every.total_seconds() == settings.JOBS_RECOVERY_SECONDS == 15
+    assert entry["options"]["expires"] == settings.JOBS_RECOVERY_SECONDS
+    entry = entries[tasks.sweep.name]
     assert entry["schedule"].run_every.total_seconds() == settings.JOBS_SWEEP_SECONDS == 60
     assert entry["options"]["expires"] == settings.JOBS_SWEEP_SECONDS

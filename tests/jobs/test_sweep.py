@@ -1,4 +1,4 @@
-"""The sweep rings again for what nobody heard, and for nothing else."""
+"""The workers are notified again of what nobody heard, and of nothing else."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,6 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import tasks
-from jobs.actions import ring_unheard_jobs
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import Actor, acting, acting_in
 from tests.jobs.conftest import Bells
@@ -17,6 +16,7 @@ from tests.jobs.numbered import NAME, Numbered
 from tests.worlds import World
 
 LONG = settings.JOBS_SWEEP_SECONDS * 10
+SILENCE = settings.JOBS_HEARTBEAT_SECONDS * 2
 
 
 def ago(seconds: float) -> timedelta:
@@ -30,69 +30,52 @@ def counted(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 RUNNING = {"state": JobState.RUNNING, "fence": 1}
+LIVES = {**RUNNING, "lease_until": ago(-60), "heartbeat_at": ago(1)}
 UNHEARD: dict[str, dict[str, Any]] = {
-    "its bell was lost": {"rung_at": ago(LONG)},
-    "its pause is over": {"rung_at": ago(LONG), "run_at": ago(1)},
-    "its worker is gone": {**RUNNING, "lease_until": ago(1)},
-    "its worker is gone, and so is the bell for the next one": {
-        **RUNNING,
-        "lease_until": ago(LONG),
-        "rung_at": ago(LONG),
-    },
+    "its message was lost": {"waiting_since": ago(LONG)},
+    "its pause is over": {"waiting_since": ago(LONG), "run_at": ago(1)},
+    "its lease has ended": {**LIVES, "lease_until": ago(1)},
+    "its worker gave no sign of life for a while": {**LIVES, "heartbeat_at": ago(SILENCE + 1)},
 }
 HEARD: dict[str, dict[str, Any]] = {
-    "it was just rung for": {},
-    "its pause lasts": {"rung_at": ago(LONG), "run_at": ago(-60)},
-    "its worker lives": {**RUNNING, "lease_until": ago(-60), "rung_at": ago(LONG)},
-    "it is done": {"state": JobState.DONE, "finished_at": ago(1), "rung_at": ago(LONG)},
-    "it failed": {"state": JobState.FAILED, "finished_at": ago(1), "rung_at": ago(LONG)},
-    "it is cancelled": {"state": JobState.CANCELLED, "finished_at": ago(1), "rung_at": ago(LONG)},
+    "its pause lasts": {"waiting_since": ago(LONG), "run_at": ago(-60)},
+    "its worker lives": LIVES,
+    "it is done": {"state": JobState.DONE, "finished_at": ago(1)},
+    "it failed": {"state": JobState.FAILED, "finished_at": ago(1)},
+    "it is cancelled": {"state": JobState.CANCELLED, "finished_at": ago(1)},
 }
 
 
 @pytest.mark.parametrize("fields", UNHEARD.values(), ids=UNHEARD)
-def test_a_job_is_rung_for_because(in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]) -> None:
+def test_the_workers_are_notified_of_a_job_because(
+    in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]
+) -> None:
     with acting(in_acme):
-        job = Job.objects.create(kind=NAME, **counted(fields))
-        assert ring_unheard_jobs() == 1
-        assert bells.rung() == [], "a worker that is quick must find the row committed"
-    assert bells.rung() == [str(job.pk)]
+        Job.objects.create(kind=NAME, queue="imports", **counted(fields))
+    tasks.notify_of_waiting()
+    assert bells.rung() == ["imports"]
+    assert bells.queues() == {"imports"}
 
 
 @pytest.mark.parametrize("fields", HEARD.values(), ids=HEARD)
-def test_a_job_is_left_alone_because(in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]) -> None:
+def test_nobody_is_notified_of_a_job_because(
+    in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]
+) -> None:
     with acting(in_acme):
-        Job.objects.create(kind=NAME, **counted(fields))
-        assert ring_unheard_jobs() == 0
+        Job.objects.create(kind=NAME, queue="imports", **counted(fields))
+    tasks.notify_of_waiting()
     assert bells.rung() == []
 
 
-def test_a_waiting_job_is_rung_for_once_in_a_while(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
-    with acting(in_acme):
-        Job.objects.create(kind=NAME, rung_at=timezone.now() - ago(LONG))
-        assert [ring_unheard_jobs(), ring_unheard_jobs()] == [1, 0]
-
-
-def test_of_very_many_jobs_those_rung_for_longest_ago_come_first(
-    in_acme: Actor, numbered: Numbered, bells: Bells
+def test_of_very_many_jobs_as_many_processes_are_notified_as_a_worker_may_have(
+    in_acme: Actor, committed_world: World, numbered: Numbered, bells: Bells
 ) -> None:
     with acting(in_acme):
-        Job.objects.bulk_create(Job(kind=NAME, rung_at=timezone.now() - ago(LONG)) for _ in range(500))
-        last = Job.objects.create(kind=NAME, rung_at=timezone.now() - ago(LONG + 1))
-        assert ring_unheard_jobs() == 500
-    assert str(last.pk) in bells.rung()
-    with acting(in_acme):
-        assert ring_unheard_jobs() == 1
-    assert len(set(bells.rung())) == 501
-
-
-def test_one_job_of_an_unknown_kind_silences_no_other(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
-    with acting(in_acme):
-        strange = Job.objects.create(kind="tests.tomorrow", rung_at=timezone.now() - ago(LONG + 1))
-        known = Job.objects.create(kind=NAME, rung_at=timezone.now() - ago(LONG))
-        ring_unheard_jobs()
-    assert set(bells.rung()) == {str(strange.pk), str(known.pk)}
-    assert bells.queues() == {"interactive", "imports"}
+        Job.objects.bulk_create(Job(kind=NAME, queue="exports") for _ in range(500))
+    with acting_in(committed_world.birch):
+        Job.objects.create(kind=NAME, queue="imports")
+    tasks.notify_of_waiting()
+    assert sorted(bells.rung()) == [*["exports"] * tasks.NOTIFIED_AT_ONCE, "imports"]
 
 
 def test_the_sweep_goes_to_the_organisations_that_have_work(committed_world: World, bells: Bells) -> None:
@@ -126,15 +109,16 @@ def test_an_event_is_work_or_not(world: World, fields: dict[str, Any], is_work: 
         assert cursor.fetchall() == ([(world.acme.pk,)] if is_work else [])
 
 
-def test_an_organisations_sweep_rings_tells_and_purges(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
+def test_an_organisations_sweep_notes_tells_and_purges(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
     with acting(in_acme):
-        job = Job.objects.create(kind=NAME, rung_at=timezone.now() - ago(LONG))
+        job = Job.objects.create(kind="tests.tomorrow")
         OutboxEvent.objects.create(topic="tests.happened")
         OutboxEvent.objects.create(topic="tests.old", delivered_at=timezone.now() - ago(8 * 24 * 3600))
         headers = {"tenancy": [str(in_acme.organisation), None]}
     tasks.sweep_organisation.apply(headers=headers)
-    assert bells.rung() == [str(job.pk)]
     with acting(in_acme):
+        job.refresh_from_db()
+        assert "tests.tomorrow" in job.error, "it says for whom it waits"
         assert [(event.topic, event.delivered_at is not None) for event in OutboxEvent.objects.all()] == [
             ("tests.happened", True)
         ]

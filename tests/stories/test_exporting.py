@@ -54,7 +54,7 @@ def test_an_admin_exports_verdicts(
     with acting(actor):
         export = Export.objects.get()
     assert export.job_id is not None
-    run(job_id=export.job_id, actor=actor, redelivered=False)
+    run(job_id=export.job_id, actor=actor)
     page.reload()
     expect(page.get_by_text("Ready", exact=True)).to_be_visible()
     reader.assert_clean("when it is ready")

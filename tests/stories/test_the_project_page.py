@@ -63,7 +63,7 @@ def made(world: World, export: Export) -> None:
     """By a worker."""
     actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
     assert export.job_id is not None
-    run(job_id=export.job_id, actor=actor, redelivered=False)
+    run(job_id=export.job_id, actor=actor)
     with acting(actor):
         export.refresh_from_db()
     assert export.is_ready

@@ -61,7 +61,7 @@ def work(world: World, file: ImportedFile) -> Job:
     actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
     assert file.job_id is not None
     for _ in range(50):
-        runner.run(job_id=file.job_id, actor=actor, redelivered=False)
+        runner.run(job_id=file.job_id, actor=actor)
         with acting_in(world.acme):
             job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:

@@ -83,7 +83,7 @@ def uploaded(world: World, content: bytes, name: str) -> Job:
     assert file.job_id is not None
     actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
     for _ in range(20):
-        runner.run(job_id=file.job_id, actor=actor, redelivered=False)
+        runner.run(job_id=file.job_id, actor=actor)
         with acting_in(world.acme):
             job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:

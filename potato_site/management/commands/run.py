@@ -102,7 +102,7 @@ def _programs(port: int, local: Path) -> list[Program]:
     ]  # fmt: skip
     worker = [
         *celery, "worker",
-        "--queues", QUEUES, "--concurrency", "2", "--loglevel", "INFO",
+        "--queues", QUEUES, "--concurrency", "4", "--loglevel", "INFO",
         "--without-gossip", "--without-mingle",
     ]  # fmt: skip
     # One schedule file for each port: two sites of one checkout would lock each other out.

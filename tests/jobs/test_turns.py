@@ -1,0 +1,352 @@
+"""Whose turn it is: organisations take turns, none holds every process, and nobody waits for ever."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Organisation
+from jobs import turns
+from jobs.actions import cancel_job
+from jobs.models import Job, JobState
+from jobs.runner import work
+from jobs.turns import Busy, Worker
+from tenancy.actor import acting_in
+from tests.jobs.conftest import Bells, Start
+from tests.jobs.numbered import NAME, Numbered, fail_in, written
+from tests.worlds import World
+
+SEVERAL = Worker("a worker", processes=4, queues=frozenset({"interactive", "imports", "exports", "statistics"}))
+
+
+@pytest.fixture(autouse=True)
+def back_to_no_worker() -> Iterator[None]:
+    yield
+    turns.become(Worker())
+
+
+def ask(organisation: Organisation, times: int = 1, *, queue: str = "exports", **fields: object) -> list[Job]:
+    """So many jobs of the organisation, one asked for after the other."""
+    with acting_in(organisation):
+        return [
+            Job.objects.create(kind=NAME, queue=queue, **{"parameters": {"parts": 1}, **fields}) for _ in range(times)
+        ]
+
+
+def begin(queue: str = "exports", *, lost_message: str = "") -> tuple[Organisation, Job] | None:
+    """Take the next turn, as a process does, and keep it."""
+    with transaction.atomic():
+        turn = turns.choose(queue, lost_message=lost_message)
+        if turn is None or turn.actor.organisation is None:
+            return None
+        with acting_in(turn.actor.organisation):
+            job = Job.objects.select_related("organisation").get(pk=turn.job)
+            now = timezone.now()
+            job.state, job.fence, job.turn_at, job.heartbeat_at = JobState.RUNNING, job.fence + 1, now, now
+            job.lease_until, job.worker = now + timedelta(seconds=60), turns.this_worker().name
+            job.save()
+    return job.organisation, job
+
+
+def end(job: Job) -> None:
+    with acting_in(job.organisation):
+        Job.objects.filter(pk=job.pk).update(state=JobState.DONE, finished_at=timezone.now(), lease_until=None)
+
+
+def order_of_turns(*organisations: Organisation) -> list[str]:
+    """The organisations in the order in which their jobs had their last turns."""
+    turns_of: list[tuple[object, str]] = []
+    for organisation in organisations:
+        with acting_in(organisation):
+            times = Job.objects.exclude(turn_at=None).values_list("turn_at", flat=True)
+            turns_of += [(at, organisation.slug) for at in times]
+    return [slug for _, slug in sorted(turns_of)]  # type: ignore[type-var]
+
+
+def test_organisations_take_turns_however_much_one_has_asked_for(committed_world: World, numbered: Numbered) -> None:
+    acme, birch = committed_world.acme, committed_world.birch
+    ask(acme, 6)
+    ask(birch, 2)
+    work(queue="exports")
+    assert order_of_turns(acme, birch) == ["acme", "birch", "acme", "birch", "acme", "acme", "acme", "acme"]
+
+
+def test_a_job_of_many_parts_gives_its_place_to_others_after_each(
+    committed_world: World, start: Start, bells: Bells
+) -> None:
+    acme, birch = committed_world.acme, committed_world.birch
+    heard: list[tuple[str, int]] = []
+
+    def during(job: Job, number: int) -> None:
+        heard.append((Organisation.objects.get(pk=job.organisation_id).slug, number))
+        if heard == [("acme", 1), ("acme", 2), ("acme", 3)]:
+            with acting_in(birch):
+                Job.objects.create(kind=NAME, queue="exports", parameters={"parts": 2})
+
+    start(Numbered(during))
+    (long,) = ask(acme, parameters={"parts": 7})
+    work(queue="exports")
+    assert heard == [
+        ("acme", 1), ("acme", 2), ("acme", 3),
+        ("birch", 1), ("acme", 4), ("birch", 2),
+        ("acme", 5), ("acme", 6), ("acme", 7),
+    ]  # fmt: skip
+    with acting_in(acme):
+        long.refresh_from_db()
+        assert (long.state, long.attempts, written()) == (JobState.DONE, 3, [1, 2, 3, 4, 5, 6, 7])
+
+
+def test_an_organisation_runs_no_more_heavy_jobs_than_the_setting_says_in_all_queues_together(
+    committed_world: World, numbered: Numbered, settings: Settings
+) -> None:
+    turns.become(SEVERAL)
+    settings.JOBS_RUNNING_PER_ORGANISATION = 2
+    acme, birch = committed_world.acme, committed_world.birch
+    ask(acme, 3, queue="exports")
+    ask(acme, 3, queue="imports")
+    first, second = begin("exports"), begin("imports")
+    assert first
+    assert second
+    assert (first[0], second[0]) == (acme, acme)
+    assert begin("exports") is None
+    assert begin("imports") is None
+    ask(birch, 1, queue="imports")
+    taken = begin("exports")
+    assert taken
+    assert (taken[0], taken[1].queue) == (birch, "imports"), "a process that is free helps in every queue it serves"
+    end(first[1])
+    again = begin("exports")
+    assert again
+    assert again[0] == acme
+
+
+def test_one_process_of_a_worker_is_left_for_those_who_come_later(
+    committed_world: World, numbered: Numbered, settings: Settings
+) -> None:
+    settings.JOBS_RUNNING_PER_ORGANISATION = 9
+    acme, birch = committed_world.acme, committed_world.birch
+    ask(acme, 9)
+    turns.become(Worker("small", processes=3, queues=SEVERAL.queues))
+    assert begin()
+    assert begin() is None, "one of the three is for small work, one for those who come later"
+    ask(birch, 2)
+    taken = begin()
+    assert taken
+    assert taken[0] == birch
+    assert begin() is None, "the third is for small work alone"
+    turns.become(Worker("heavy", processes=3, queues=SEVERAL.queues - {"interactive"}))
+    begun = [begin() for _ in range(4)]
+    assert [one[0].slug if one else None for one in begun] == ["acme", "birch", "acme", None]
+
+
+def test_a_worker_of_one_process_ends_its_task_after_each_heavy_part_so_that_small_work_comes_between(
+    committed_world: World, numbered: Numbered, bells: Bells
+) -> None:
+    turns.become(Worker("one", processes=1, queues=SEVERAL.queues))
+    ask(committed_world.acme, parameters={"parts": 3})
+    for parts in (1, 2):
+        work(queue="exports")
+        with acting_in(committed_world.acme):
+            assert len(written()) == parts
+        assert bells.rung() == ["exports"] * parts
+    ask(committed_world.acme, queue="interactive", parameters={"parts": 3})
+    work(queue="interactive")
+    with acting_in(committed_world.acme):
+        assert len(written()) == 5, "small work is not ended"
+
+
+def test_small_work_is_not_bounded_by_heavy_work(committed_world: World, numbered: Numbered) -> None:
+    turns.become(SEVERAL)
+    ask(committed_world.acme, 2, queue="imports")
+    ask(committed_world.acme, 3, queue="interactive")
+    assert [begin("imports") is not None for _ in range(3)] == [True, True, False]
+    assert [begin("interactive") is not None for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_worker_takes_only_from_queues_that_it_serves(committed_world: World, numbered: Numbered) -> None:
+    turns.become(Worker("of exports", processes=2, queues=frozenset({"exports"})))
+    ask(committed_world.acme, queue="imports")
+    assert begin("exports") is None
+
+
+def test_in_an_organisation_a_short_job_does_not_wait_for_the_end_of_a_long_one(
+    committed_world: World, numbered: Numbered
+) -> None:
+    acme = committed_world.acme
+    (long,) = ask(acme, parameters={"parts": 10})
+    (short,) = ask(acme, parameters={"parts": 1})
+    work(queue="exports")
+    with acting_in(acme):
+        long.refresh_from_db()
+        short.refresh_from_db()
+    assert short.finished_at
+    assert long.finished_at
+    assert short.finished_at < long.finished_at
+
+
+def test_what_waits_longest_has_its_turn_although_new_work_keeps_coming(
+    committed_world: World, start: Start, settings: Settings
+) -> None:
+    """A hundred organisations are not needed: one that never stops asking is enough to starve somebody."""
+    acme, birch = committed_world.acme, committed_world.birch
+    came: list[int] = []
+
+    def ask_again(job: Job, number: int) -> None:
+        if job.organisation_id == acme.pk and len(came) < 30:
+            came.append(number)
+            Job.objects.create(kind=NAME, queue="exports", parameters={"parts": 1})
+
+    start(Numbered(ask_again))
+    ask(acme)
+    (long,) = ask(birch, parameters={"parts": 5})
+    work(queue="exports")
+    with acting_in(birch):
+        long.refresh_from_db()
+    with acting_in(acme):
+        before = Job.objects.filter(finished_at__lt=long.finished_at).count()
+    assert before <= 6, "one turn each, again and again"
+
+
+def test_a_pause_after_an_error_is_given_to_others(committed_world: World, start: Start) -> None:
+    failed_once = fail_in(1, OSError("busy"), times=1)
+    start(Numbered(failed_once))
+    first, second = ask(committed_world.acme, 2)
+    work(queue="exports")
+    with acting_in(committed_world.acme):
+        states = list(Job.objects.filter(pk__in=[first.pk, second.pk]).order_by("created_at"))
+    assert [job.state for job in states] == [JobState.QUEUED, JobState.DONE]
+
+
+def test_a_job_whose_worker_is_gone_comes_first_and_is_not_counted_twice(
+    committed_world: World, numbered: Numbered, settings: Settings
+) -> None:
+    turns.become(SEVERAL)
+    settings.JOBS_RUNNING_PER_ORGANISATION = 1
+    acme = committed_world.acme
+    silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
+    until = timezone.now() + timedelta(seconds=60)
+    ask(acme)
+    (lost,) = ask(acme, state=JobState.RUNNING, fence=3, heartbeat_at=silent, lease_until=until)
+    taken = begin()
+    assert taken
+    assert taken[1] == lost
+    assert begin() is None
+
+
+def test_a_silent_worker_whose_part_goes_on_keeps_its_job(
+    committed_world: World, numbered: Numbered, settings: Settings
+) -> None:
+    """Its heartbeats do not come through, but its transaction lives: until the lease ends it is believed."""
+    silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
+    (job,) = ask(
+        committed_world.acme,
+        state=JobState.RUNNING,
+        fence=3,
+        message="its message",
+        heartbeat_at=silent,
+        lease_until=timezone.now() + timedelta(seconds=60),
+    )
+    held, done = threading.Event(), threading.Event()
+
+    def part() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [str(job.pk)])
+            held.set()
+            assert done.wait(20)
+        connection.close()
+
+    thread = threading.Thread(target=part)
+    thread.start()
+    assert held.wait(20)
+    assert begin() is None
+    assert begin(lost_message="its message") is None
+    with acting_in(committed_world.acme):
+        Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    taken = begin()
+    done.set()
+    thread.join(20)
+    assert taken
+    assert taken[1] == job
+
+
+@pytest.mark.parametrize("together", [6])
+def test_processes_that_choose_at_once_never_pass_the_bound_and_never_take_the_same(
+    committed_world: World, numbered: Numbered, settings: Settings, together: int
+) -> None:
+    turns.become(Worker("a worker", processes=6, queues=SEVERAL.queues))
+    settings.JOBS_RUNNING_PER_ORGANISATION = 2
+    ask(committed_world.acme, 20)
+    ask(committed_world.birch, 20)
+    taken = at_once(together, begin)
+    assert len({job.pk for _, job in taken}) == len(taken)
+    assert Counter(organisation.slug for organisation, _ in taken) == {"acme": 2, "birch": 2}
+
+
+def at_once(together: int, act: Callable[[], tuple[Organisation, Job] | None]) -> list[tuple[Organisation, Job]]:
+    found: list[tuple[Organisation, Job]] = []
+    begun = threading.Barrier(together)
+
+    def process() -> None:
+        begun.wait(20)
+        try:
+            while True:
+                with suppress(Busy):
+                    if taken := act():
+                        found.append(taken)
+                    return
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=process) for _ in range(together)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    return found
+
+
+def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
+    committed_world: World, numbered: Numbered
+) -> None:
+    def rows_read() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)"
+                " FROM pg_stat_xact_user_tables WHERE relname = 'jobs_job'"
+            )
+            return int(cursor.fetchone()[0])
+
+    with acting_in(committed_world.acme):
+        Job.objects.bulk_create([Job(kind=NAME, queue="statistics") for _ in range(10_000)], batch_size=2_000)
+    ask(committed_world.birch)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs_job")
+    turns.become(SEVERAL)
+    for organisation in (committed_world.acme, committed_world.birch):
+        with transaction.atomic():
+            before = rows_read()
+            turn = turns.choose("exports")
+            assert rows_read() - before < 100
+            assert turn
+            assert turn.actor.organisation == organisation.pk
+            now = timezone.now()
+            with acting_in(organisation):
+                Job.objects.filter(pk=turn.job).update(
+                    state=JobState.RUNNING, turn_at=now, heartbeat_at=now, lease_until=now + timedelta(seconds=60)
+                )
+            before = rows_read()
+            assert turns.is_awaited("exports", organisation.pk)
+            assert rows_read() - before < 100
+
+
+def test_a_cancelled_job_has_no_turn(committed_world: World, numbered: Numbered) -> None:
+    (job,) = ask(committed_world.acme)
+    with acting_in(committed_world.acme):
+        cancel_job(job=job)
+    assert begin() is None
