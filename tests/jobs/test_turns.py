@@ -288,6 +288,30 @@ def test_processes_that_choose_at_once_never_pass_the_bound_and_never_take_the_s
     assert Counter(organisation.slug for organisation, _ in taken) == {"acme": 2, "birch": 2}
 
 
+def test_a_process_that_never_comes_to_choose_is_notified_again(
+    committed_world: World, numbered: Numbered, bells: Bells
+) -> None:
+    turns.become(SEVERAL)
+    ask(committed_world.acme)
+    held, done = threading.Event(), threading.Event()
+
+    def frozen() -> None:
+        with transaction.atomic():
+            assert turns.choose("exports")
+            held.set()
+            assert done.wait(20)
+        connection.close()
+
+    thread = threading.Thread(target=frozen)
+    thread.start()
+    assert held.wait(20)
+    work(queue="exports")
+    done.set()
+    thread.join(20)
+    assert bells.rung() == ["exports"]
+    assert bells.times("jobs.tasks.run_waiting") != [None], "after a while"
+
+
 def at_once(together: int, act: Callable[[], tuple[Organisation, Job] | None]) -> list[tuple[Organisation, Job]]:
     found: list[tuple[Organisation, Job]] = []
     begun = threading.Barrier(together)
