@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from uuid import UUID
 
 from accounts.models import Project
@@ -20,7 +21,8 @@ _TONES = {"Ready": "added", "Failed": "bad", "Cancelled": "neutral", "Removed": 
 @dataclass(frozen=True)
 class ChosenOption:
     """An option of a format as a field. `values` are what it takes, the usual one first; empty for a text or, with
-    `is_number`, a number. `is_in_sight` says that it stands beside the button, and not behind "Options"."""
+    `is_number`, a number. `shown` is what stands in it. `is_in_sight` says that it stands beside the button, and not
+    behind "Options"."""
 
     field: str
     label: str
@@ -28,6 +30,7 @@ class ChosenOption:
     values: list[str]
     is_number: bool
     usual: str
+    shown: str
     is_in_sight: bool
 
 
@@ -39,6 +42,11 @@ class Choice:
     label: str
     is_open: bool
     options: list[ChosenOption]
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether something other than the usual stands in a field behind "Options"."""
+        return any(option.shown not in ("", option.usual, *option.values[:1]) for option in self.behind)
 
     @property
     def in_sight(self) -> list[ChosenOption]:
@@ -76,11 +84,16 @@ def last_exports(project: Project) -> list[Row]:
     return [_row(export) for export in rows.order_by("-requested_at")[:EXPORTS_SHOWN]]
 
 
-def choices_for(project: Project, last: Iterable[Row]) -> list[Choice]:
-    """The formats that the project's schemes can fill, those of earlier versions too. One query."""
+def choices_for(
+    project: Project, last: Iterable[Row], sent: Mapping[str, str] = MappingProxyType({})
+) -> list[Choice]:
+    """The formats that the project's schemes can fill, those of earlier versions too; in their fields what was `sent`.
+
+    One query.
+    """
     on_their_way = {row.format for row in last if row.is_open}
     return [
-        Choice(name, format.label, name in on_their_way, list(_options(format)))
+        Choice(name, format.label, name in on_their_way, list(_options(format, sent)))
         for name, format in formats_for(annotation_types_of([project])).items()
     ]
 
@@ -92,15 +105,18 @@ def given_options(format: str, sent: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name in formats()[format].options.model_fields if (value := sent.get(f"{format}.{name}"))}
 
 
-def _options(format: type[Format]) -> Iterator[ChosenOption]:
+def _options(format: type[Format], sent: Mapping[str, str]) -> Iterator[ChosenOption]:
     for name, option in known_options({format.name: format}).items():
+        field = f"{format.name}.{name}"
+        usual = f"{option.default:g}" if isinstance(option.default, float) else ""
         yield ChosenOption(
-            field=f"{format.name}.{name}",
+            field=field,
             label=name.replace("_", " ").capitalize(),
             description=option.description,
             values=values_of(format.options, name),
             is_number=isinstance(option.default, float),
-            usual=f"{option.default:g}" if isinstance(option.default, float) else "",
+            usual=usual,
+            shown=sent.get(field, usual),
             is_in_sight=name in _IN_SIGHT,
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from itertools import groupby
-from math import isnan
+from math import ceil, isnan
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ class TooSoon(Refused):
 
 def request_statistics(*, project: Project) -> RewardStatistics:
     """Ask for the project's statistics, computed in the background; where they are on their way already, nothing
-    changes. Raises TooSoon within PAUSE of the last time."""
+    changes. Raises TooSoon within PAUSE of the last time, and TooManyJobs."""
     now = timezone.now()
     with transaction.atomic():
         RewardStatistics.objects.bulk_create([RewardStatistics(project=project)], ignore_conflicts=True)
@@ -56,11 +56,14 @@ def request_statistics(*, project: Project) -> RewardStatistics:
         if row.is_on_its_way:
             return row
         if row.requested_at and now - row.requested_at < PAUSE:
-            seconds = PAUSE.total_seconds()
             raise TooSoon(
-                f"These statistics were asked for less than {seconds:.0f} seconds ago. Ask again in a minute."
+                f"These statistics were asked for less than {PAUSE.total_seconds():.0f} seconds ago. Ask again in a"
+                " minute.",
+                retry_after=ceil((row.requested_at + PAUSE - now).total_seconds()),
             )
-        row.job = request_job(kind=ComputeRewardStatistics.name, parameters={"project": str(project.pk)})
+        row.job = request_job(
+            kind=ComputeRewardStatistics.name, parameters={"project": str(project.pk)}, by_person=True
+        )
         row.requested_at = now
         row.save(update_fields=["job", "requested_at"])
     return row

@@ -22,6 +22,8 @@ from dashboard.figures import PACE_DAYS, Day, Status, choices_of, days_left, day
 from dashboard.rewards import rewards_of
 from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
+from jobs.bounds import TooManyJobs
+from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
@@ -50,13 +52,17 @@ class SchemeCard:
 @require_safe
 def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
     """Progress, annotations, choices and people of one project."""
-    found = _project(request, project)
+    return _page(request, _project(request, project))
+
+
+def _page(request: OrganisationRequest, found: Project, refusal: Refused | None = None) -> HttpResponse:
+    """The project's page; with a refused export, its sentence at the form, which keeps what was sent."""
     version = found.newest_version()
     configuration = _configuration(version)
     status = status_of(found, configuration.assignment.annotations_per_trace if configuration else 1)
     days, people = days_of(found), people_of(found)
     exports = last_exports(found) if allowed(request, Right.EXPORT) else []
-    return render(
+    page = render(
         request,
         "dashboard/project.html",
         {
@@ -77,9 +83,15 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
             "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
             "exports": exports,
-            "formats": choices_for(found, exports) if version and allowed(request, Right.EXPORT) else [],
+            "formats": choices_for(found, exports, request.POST) if version and allowed(request, Right.EXPORT) else [],
+            "refusal": refusal.sentence if refusal else "",
+            "refused_format": request.POST.get("format", "") if refusal else "",
         },
+        status=refusal.status if refusal else 200,
     )
+    if refusal and refusal.retry_after:
+        page["Retry-After"] = str(refusal.retry_after)
+    return page
 
 
 @requires(Right.SEE_ANNOTATIONS)
@@ -89,7 +101,7 @@ def project_statistics(request: OrganisationRequest, project: str) -> HttpRespon
     found = _project(request, project)
     try:
         request_statistics(project=found)
-    except TooSoon as refused:
+    except (TooSoon, TooManyJobs) as refused:
         messages.warning(request, refused.sentence)
     else:
         messages.success(request, "The statistics of process rewards are being computed.")
@@ -109,10 +121,9 @@ def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
     try:
         format = request.POST.get("format", "")
         export = request_export(project=found, format=format, options=given_options(format, request.POST))
-    except NotExportable as refused:
-        messages.error(request, refused.sentence)
-    else:
-        messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
+    except (NotExportable, TooManyJobs) as refused:
+        return _page(request, found, refused)
+    messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
     return redirect(f"{reverse('project', args=[found.slug])}#exports")
 
 

@@ -28,7 +28,7 @@ def request_export(*, project: Project, format: str, options: Mapping[str, Any])
     """Ask for an export in the background; its `job` tells how far it is.
 
     `options` are those of the format, JSON. Raises NotExportable for a format or an option that does not exist, and
-    for a format that no scheme of the project can fill.
+    for a format that no scheme of the project can fill, and TooManyJobs.
     """
     try:
         known = format_named(format)
@@ -38,7 +38,9 @@ def request_export(*, project: Project, format: str, options: Mapping[str, Any])
         raise NotExportable(refusal.sentence) from None
     with transaction.atomic():
         export = Export.objects.create(project=project, format=format, options=chosen, requested_by_id=current().user)
-        export.job = request_job(kind=ExportAnnotations.name, parameters={"export": str(export.pk), "format": format})
+        export.job = request_job(
+            kind=ExportAnnotations.name, parameters={"export": str(export.pk), "format": format}, by_person=True
+        )
         export.save(update_fields=["job"])
         audit.record("export.requested", export, project=project.slug, format=format, options=chosen)
     return export

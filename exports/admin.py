@@ -18,6 +18,7 @@ from exports.formats.options import known_options, read_options
 from exports.formats.records import Refusal
 from exports.formats.registry import demand_schemes, formats, formats_for
 from exports.models import Export, annotation_types_of
+from jobs.bounds import TooManyJobs, demand_room
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
 from traces.sources import in_words
@@ -42,6 +43,10 @@ class RequestForm(OrganisationModelForm[Export]):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
+        try:
+            demand_room()
+        except TooManyJobs as refusal:
+            raise ValidationError(refusal.sentence) from None
         format, project = formats().get(given.get("format", "")), given.get("project")
         if format is not None:
             try:

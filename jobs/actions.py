@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import bell, outbox
+from jobs.bounds import demand_room, hold_requests
 from jobs.kinds import Queue, kind_named, known_names
 from jobs.models import Job, JobState
 from tenancy import audit
@@ -22,14 +23,18 @@ class JobIsOver(Refused):
     code = "job_is_over"
 
 
-def request_job(*, kind: str, parameters: dict[str, Any]) -> Job:
+def request_job(*, kind: str, parameters: dict[str, Any], by_person: bool = False) -> Job:
     """Store a job of the active organisation and notify the workers after commit.
 
-    `parameters` are JSON. A broker that cannot be reached is no error: the workers are notified again.
+    `parameters` are JSON. A broker that cannot be reached is no error: the workers are notified again. With
+    `by_person` it is something that the acting person asks for; raises TooManyJobs beyond what one may have.
     """
-    queue = kind_named(kind).queue
+    queue, person = kind_named(kind).queue, current().user
     with transaction.atomic():
-        job = Job.objects.create(kind=kind, queue=queue, parameters=parameters, created_by_id=current().user)
+        if by_person and person is not None:
+            hold_requests(person)
+            demand_room()
+        job = Job.objects.create(kind=kind, queue=queue, parameters=parameters, created_by_id=person)
         audit.record("job.requested", job, kind=kind)
         on_commit(lambda: notify(queue))
     return job

@@ -4,14 +4,20 @@ from typing import Any
 
 
 class Refused(Exception):  # noqa: N818  (it is an answer, not an error)
-    """An action that cannot be done now. The sentence says what, where and what to do."""
+    """An action that cannot be done now. The sentence says what, where and what to do.
+
+    `retry_after` is in how many seconds it may be worth to try again, where that can be said.
+    """
 
     code = "refused"
     status = 409
+    retry_after: int | None = None
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, *, retry_after: int | None = None) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+        if retry_after is not None:
+            self.retry_after = retry_after
 
     def facts(self) -> dict[str, Any]:
         """What programs are told beside the code and the sentence."""

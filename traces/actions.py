@@ -12,6 +12,7 @@ from django.db import transaction
 
 from accounts.models import Organisation, Project
 from jobs.actions import request_job
+from jobs.bounds import demand_room
 from jobs.kinds import JobFailed
 from jobs.models import Job
 from tenancy import audit
@@ -68,9 +69,10 @@ class Imported:
 def request_import(*, project: Project, content: File[bytes], format: str = AUTOMATIC) -> ImportedFile:
     """Keep an uploaded file and ask for its import in the background; the file's `job` tells how far it is.
 
-    Raises UnknownFormat, EmptyFile, FileTooLarge and NoSpace, and keeps nothing then.
+    Raises UnknownFormat, EmptyFile, FileTooLarge, NoSpace and TooManyJobs, and keeps nothing then.
     """
     _known(format)
+    demand_room()
     name, size = content.name or "upload", content.size
     if not size:
         raise EmptyFile(f"{name} is empty. Choose a file with at least one run in it.")
@@ -111,7 +113,7 @@ def _requested(
             format=format,
             added_by_id=current().user,
         )
-        job = request_job(kind=ImportTraces.name, parameters={"file": str(file.pk), "name": file.name})
+        job = request_job(kind=ImportTraces.name, parameters={"file": str(file.pk), "name": file.name}, by_person=True)
         ImportedFile.objects.filter(pk=file.pk).update(job=job)
         file.job = job
         audit.record("traces.import-requested", project, file=file.name, format=format)

@@ -8,6 +8,7 @@ from defusedcsv import csv
 from django import forms
 from django.contrib.admin import AdminSite, display
 from django.contrib.messages import success
+from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
@@ -15,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.models import Project
+from jobs.bounds import TooManyJobs, demand_room
 from jobs.models import JobState
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
@@ -44,6 +46,13 @@ class UploadForm(OrganisationModelForm[ImportedFile]):
     class Meta:
         model = ImportedFile
         fields = ["project", "upload", "format"]
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            demand_room()
+        except TooManyJobs as refusal:
+            raise ValidationError(refusal.sentence) from None
+        return super().clean() or {}
 
 
 class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):

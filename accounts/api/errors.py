@@ -38,8 +38,8 @@ def _answer(error: Exception) -> Response | None:
     match error:
         case Refused():
             response = _response(error.status, error.code, error.sentence, **_facts(error.facts()))
-            if seconds := getattr(error, "retry_after", 0):
-                response["Retry-After"] = str(seconds)
+            if error.retry_after is not None:
+                response["Retry-After"] = str(error.retry_after)
             return response
         case Incomplete():
             sentence = "The annotation cannot be submitted yet. `gaps` says what is missing or not allowed, and where."

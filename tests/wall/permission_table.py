@@ -102,7 +102,7 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.
 GET    /o/<organisation>/p/<project>/                                                    302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/                                                    302       404       403       405       405       405       405
 GET    /o/<organisation>/p/<project>/exports/                                            302       404       403       200       200       200       404
-POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       302       302       302       404
+POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/statistics/                                         302       404       403       405       405       405       405
 POST   /o/<organisation>/p/<project>/statistics/                                         302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/palette/<version>.css                               302       404       200       200       200       200       404
