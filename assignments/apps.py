@@ -5,9 +5,13 @@ class AssignmentsConfig(AppConfig):
     name = "assignments"
 
     def ready(self) -> None:
+        from accounts import endings
         from assignments import subscribers
         from assignments.actions.expiring import expire_leases
+        from assignments.actions.leaving import release_everything
         from jobs import outbox, sweeps
+
+        endings.register(lambda user: release_everything(user=user))
 
         outbox.subscribe("configuration.published", subscribers.configuration_published)
         outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)

@@ -4,6 +4,7 @@ import secrets
 
 from django.db import transaction
 
+from accounts.endings import give_everything_back
 from accounts.models import Membership, Organisation, User
 from tenancy import audit
 from tenancy.actor import acting_in
@@ -47,6 +48,7 @@ def change_member(
     """Change what a member is, and what the member's annotations are signed with from now on.
 
     Only an owner makes, changes or ends an owner (NotForAdmins), and the last active owner stays one (LastOwner).
+    When the membership ends, the tasks that the person holds are others' at once; `released` says how many.
     """
     with transaction.atomic():
         # One change of owners at a time, so that two owners cannot remove each other.
@@ -64,6 +66,9 @@ def change_member(
             for field in ("role", "annotator_name", "is_active")
             if getattr(before, field) != getattr(membership, field)
         }
+        if before.is_active and not is_active:
+            membership.released = give_everything_back(membership.user)
+            changed["released"] = [str(membership.released)]
         if changed:
             audit.record("membership.changed", membership, **changed)
     return membership

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin import display
+from django.contrib.messages import info
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 
@@ -26,6 +27,9 @@ class OffersRoles:
         return super().formfield_for_choice_field(db_field, request, **kwargs)  # type: ignore[misc,no-any-return]
 
 
+_ENDING = "When it ends, the tasks that the person holds go back to the queue. The drafts are kept."
+
+
 class MembershipAdmin(OffersRoles, OrganisationModelAdmin[Membership]):
     view_right = change_right = Right.MANAGE_PEOPLE
     list_display = ["annotator_name", "person", "email", "role", "is_active", "created_at"]
@@ -35,6 +39,11 @@ class MembershipAdmin(OffersRoles, OrganisationModelAdmin[Membership]):
     fields = ["person", "email", "role", "annotator_name", "is_active", "created_at"]
     readonly_fields = ["person", "email", "created_at"]
     change_list_template = "admin/accounts/membership/change_list.html"
+
+    def get_form(
+        self, request: HttpRequest, obj: Membership | None = None, change: bool = False, **kwargs: Any
+    ) -> type[forms.ModelForm[Membership]]:
+        return super().get_form(request, obj, change=change, help_texts={"is_active": _ENDING}, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         """Who makes no owners sees an owner's membership, and changes nothing in it."""
@@ -63,3 +72,6 @@ class MembershipAdmin(OffersRoles, OrganisationModelAdmin[Membership]):
             is_active=obj.is_active,
             by_owner=allowed(request, Right.MANAGE_OWNERS),
         )
+        if obj.released:
+            tasks = "1 task" if obj.released == 1 else f"{obj.released} tasks"
+            info(request, f"{tasks} that {obj.annotator_name} held went back to the queue. The drafts are kept.")

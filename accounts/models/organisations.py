@@ -64,6 +64,9 @@ class Membership(TenantModel):
     is_active = models.BooleanField("active", default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
+    # How many tasks went back to the queue when the membership ended just now; not stored.
+    released = 0
+
     objects = MembershipQuerySet.as_manager()
 
     class Meta(TenantModel.Meta):

@@ -1,0 +1,31 @@
+"""What a person holds goes back to the queue when they leave the organisation."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.models import Assignment, AssignmentState
+
+
+def release_everything(*, user: User) -> int:
+    """Release all that the person holds in the active organisation; returns how many. The drafts are kept.
+
+    Who comes back does not find it open: it may be claimed again, as after any release.
+    """
+    released = 0
+    with transaction.atomic():
+        # Always in one order, as the rows of one assignment are.
+        held = Assignment.objects.of(user).open().select_related("project", "user").order_by("project", "trace", "kind")
+        for assignment in held:
+            lock_desk(assignment.project, user)
+            places = lock_places(assignment)
+            row = lock_assignment(assignment)
+            if not row.is_open:
+                continue
+            if row.takes_place:
+                places.move(live=-1)
+            row.state, row.since, row.lease_until = AssignmentState.RELEASED, timezone.now(), None
+            row.save(update_fields=["state", "since", "lease_until"])
+            released += 1
+    return released
