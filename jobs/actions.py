@@ -40,8 +40,11 @@ def request_job(*, kind: str, parameters: dict[str, Any], by_person: bool = Fals
     return job
 
 
-def cancel_job(*, job: Job) -> Job:
-    """End a waiting job now, and a running one after its present part. Raises JobIsOver for a finished one."""
+def cancel_job(*, job: Job, reason: str = "") -> Job:
+    """End a waiting job now, and a running one after its present part. Raises JobIsOver for a finished one.
+
+    The reason, where there is one, stands in the organisation's trail.
+    """
     with transaction.atomic():
         # Between two updates a running job may become a waiting one; under the lock it cannot.
         job = Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
@@ -55,7 +58,7 @@ def cancel_job(*, job: Job) -> Job:
             job.finished_at = job.cancel_requested_at
             outbox.publish_finished(job)
         job.save(update_fields=["cancel_requested_at", "state", "finished_at"])
-        audit.record("job.cancelled", job, kind=job.kind)
+        audit.record("job.cancelled", job, kind=job.kind, **({"reason": reason} if reason else {}))
     return job
 
 

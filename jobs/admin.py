@@ -1,10 +1,11 @@
 """Jobs in the admin: what runs, how far it is, what went wrong, and cancel."""
 
 import json
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
-from django.contrib.admin import AdminSite, action, display
+from django.contrib.admin import AdminSite, RelatedOnlyFieldListFilter, action, display
 from django.contrib.messages import success, warning
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,7 +26,7 @@ from tenancy.roles import Right
 class JobAdmin(OrganisationModelAdmin[Job]):
     view_right = Right.SEE_JOBS
     list_display = ["what", "present_state", "how_far", "attempts", "created_by", "created_at", "finished_at"]
-    list_filter = ["state", "kind"]
+    list_filter = ["state", "kind", ("created_by", RelatedOnlyFieldListFilter)]
     search_fields = ["kind", "error"]
     list_select_related = ["created_by"]
     date_hierarchy = "created_at"
@@ -88,8 +89,19 @@ class JobAdmin(OrganisationModelAdmin[Job]):
 
     @action(description="Cancel the selected jobs", permissions=["cancel"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Job]) -> None:
+        ended: Counter[str] = Counter()
         for job in queryset:
-            _cancel(request, job)
+            try:
+                ended["ending" if cancel_job(job=job).is_open else "cancelled"] += 1
+            except JobIsOver:
+                ended["over"] += 1
+        if ended["cancelled"]:
+            success(request, f"{_jobs(ended['cancelled'])} cancelled.")
+        if ended["ending"]:
+            one = ended["ending"] == 1
+            success(request, f"{_jobs(ended['ending'])} {'ends after its' if one else 'end after their'} present part.")
+        if ended["over"]:
+            warning(request, f"{_jobs(ended['over'])} over already; there was nothing to cancel.")
 
     def cancel_view(self, request: HttpRequest, object_id: UUID) -> HttpResponse:
         demand(request, Right.CANCEL_JOBS)
@@ -116,6 +128,10 @@ def _cancel(request: HttpRequest, job: Job) -> None:
         warning(request, f"{label_of(job.kind)}: {refusal.sentence}")
     else:
         success(request, f"{label_of(job.kind)}: {'ends after its present part' if job.is_open else 'cancelled'}.")
+
+
+def _jobs(number: int) -> str:
+    return "1 job" if number == 1 else f"{number} jobs"
 
 
 def _pretty(value: Any) -> SafeString:

@@ -123,8 +123,8 @@ def test_several_jobs_are_cancelled_from_the_list(world: World, make: Make) -> N
     waiting, over = make(), make(state=JobState.DONE, finished_at=timezone.now())
     chosen = {"action": "cancel", "_selected_action": [str(waiting), str(over)]}
     shown = as_(world.dora).post(LIST, chosen, follow=True).content.decode()
-    assert "Numbers: cancelled." in shown
-    assert "This job is done already" in shown
+    assert "1 job cancelled." in shown
+    assert "1 job over already; there was nothing to cancel." in shown
     assert [row(world, waiting).state, row(world, over).state] == [JobState.CANCELLED, JobState.DONE]
 
 
@@ -157,3 +157,16 @@ def test_the_page_has_no_inline_script_and_no_inline_style(world: World, make: M
     assert " style=" not in shown
     assert "<script>" not in shown
     assert " onclick=" not in shown
+
+
+def test_hundreds_of_jobs_are_cancelled_at_once_and_told_in_a_sentence(world: World, make: Make) -> None:
+    for _ in range(120):
+        make()
+    running_one, client = make(**running()), as_(world.dora)
+    assert f"created_by__id__exact={world.alice.pk}" in client.get(LIST).content.decode(), "by person"
+    chosen = {"action": "cancel", "_selected_action": [str(running_one)], "select_across": "1"}
+    shown = client.post(LIST, chosen, follow=True).content.decode()
+    assert "120 jobs cancelled." in shown
+    assert "1 job ends after its present part." in shown
+    with acting_in(world.acme):
+        assert Job.objects.filter(state=JobState.CANCELLED).count() == 120
