@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from traces.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind, Side
-from traces.runs import JSON, Screenshot, Step, ToolCall
+from traces.runs import JSON, Screenshot, Step, SubAgent, ToolCall
 
 _KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
 _KIND_OF: dict[str, LineKind] = {sign: kind for kind, sign in _KINDS.items()}
@@ -35,12 +35,34 @@ def step_record(step: Step) -> dict[str, JSON]:
                 "arguments": call.arguments,
                 "result": call.result,
                 "is_error": call.is_error,
+                **({"refused": True} if call.refused else {}),
             }
             for call in step.calls
         ],
         "at": step.at,
         **page_record(step),
+        **_around_record(step),
     }
+
+
+def _around_record(step: Step) -> dict[str, JSON]:
+    """What stands around the agent's own act. Nothing for a step without: its hash stays what it was."""
+    record: dict[str, JSON] = {}
+    if step.dividers:
+        record["dividers"] = list(step.dividers)
+    if step.after:
+        record["after"] = step.after
+    if step.agents:
+        record["agents"] = [
+            {
+                "name": agent.name,
+                "call_id": agent.call_id,
+                "task": agent.task,
+                "steps": [step_record(one) for one in agent.steps],
+            }
+            for agent in step.agents
+        ]
+    return record
 
 
 def page_record(step: Step) -> dict[str, JSON]:
@@ -69,6 +91,12 @@ def step_from(record: dict[str, Any]) -> Step:
         screenshot=Screenshot(**record["screenshot"]) if "screenshot" in record else None,
         click=_numbers(record.get("click"), 2),
         box=_numbers(record.get("box"), 4),
+        dividers=tuple(record.get("dividers", ())),
+        after=record.get("after", ""),
+        agents=tuple(
+            SubAgent(agent["name"], agent["call_id"], agent["task"], tuple(map(step_from, agent["steps"])))
+            for agent in record.get("agents", ())
+        ),
     )
 
 

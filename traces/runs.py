@@ -18,7 +18,8 @@ class ToolCall:
     """One call of a tool, with what came back.
 
     `result` is None for a call that was never answered. A part of a result that is not text stands in it as a
-    line that names it: "[image/png, 48213 bytes]".
+    line that names it: "[image/png, 48213 bytes]". `refused`: a person did not let the agent do it, so that nothing
+    happened and nothing failed.
     """
 
     id: str
@@ -26,6 +27,7 @@ class ToolCall:
     arguments: JSON
     result: str | None = None
     is_error: bool = False
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,20 @@ class Screenshot:
     problem: str = ""
 
 
+Divider: TypeAlias = Literal["compacted", "plan_accepted", "restarted", "interrupted"]
+"""What happened to the conversation between two steps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One ratable act of the agent: a message with its tool calls and their results. Never the user's prompt.
 
     `message` is the agent's visible text (Markdown), `thought` its hidden reasoning; either may be empty.
     `at` is an ISO 8601 timestamp, or "" where the trace has none. `prompt` is what the user said since the step
-    before: evidence to read the step by, never a part of what is rated; the first prompt is the run's task.
+    before: evidence to read the step by, never a part of what is rated; the first prompt is the run's task. `after` is
+    what the user said when no step followed any more, `dividers` what happened between the step before and this one.
+    `agents` are the agents that a call of this step started: what they did is evidence for that call, and no step of
+    this run, so that a step has the same index whether or not their transcripts are there.
     Of an agent that sees pages, `url` is the page's address, `click` a point (x, y) and `box` an element
     (x, y, width, height) on its screenshot.
     """
@@ -65,6 +74,22 @@ class Step:
     screenshot: Screenshot | None = None
     click: tuple[float, float] | None = None
     box: tuple[float, float, float, float] | None = None
+    dividers: tuple[Divider, ...] = ()
+    after: str = ""
+    agents: "tuple[SubAgent, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgent:
+    """An agent that works for another one: its name, the call that started it, what it was told, and its steps.
+
+    `call_id` is "" where the trace does not say which call it was.
+    """
+
+    name: str
+    call_id: str = ""
+    task: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +142,15 @@ class FileWrite:
 class FilePatch:
     """The agent applied edit blocks or a patch fragment to a file, whose base text the trace does not have.
 
-    `hunks` are pairs of (old lines, new lines) without line numbers.
+    `hunks` are pairs of (old lines, new lines) without line numbers. `starts` has for each hunk the line, from 1, at
+    which it begins in the file before, where the trace says so; else it is empty.
     """
 
     path: str
     hunks: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     operation: Literal["added", "modified", "deleted"] = "modified"
     moved_to: str = ""
+    starts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +167,20 @@ class FileOutcome:
     new_text: str | None = None
 
 
-FileEvent: TypeAlias = FileRead | FileEdit | FileWrite | FilePatch | FileOutcome
+@dataclass(frozen=True, slots=True)
+class FileTouched:
+    """Something changed a file, or may have where `is_certain` is false, and the trace does not say how.
+
+    `by` names it as the beginning of a sentence: "The command `make format`". Where later acts show that the file is
+    as it was, an uncertain one meant nothing.
+    """
+
+    path: str
+    by: str
+    is_certain: bool = False
+
+
+FileEvent: TypeAlias = FileRead | FileEdit | FileWrite | FilePatch | FileOutcome | FileTouched
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +191,8 @@ class AgentRun:
     trace itself states as its outcome, as bytes because patches have no encoding; where it is there, it is the truth
     about the files. `folder` is the absolute working folder by which paths of `events` are made relative.
     `event_steps[i]` is the index of the step that caused `events[i]`, or None for an act outside every step.
-    `unknown_events` are the trace's events of kinds that the converter does not know, as they came.
+    `unknown_events` are the trace's events of kinds that the converter does not know, as they came. `gaps` are
+    sentences that say what happened and is not in the trace, so that its files may be others than the ones shown.
     """
 
     external_id: str
@@ -168,6 +209,7 @@ class AgentRun:
     tags: tuple[str, ...] = ()
     started_at: str = ""
     unknown_events: tuple[JSON, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -275,6 +317,15 @@ class Source(Protocol):
 
         Raises TooLarge over the bound for pictures.
         """
+        ...
+
+    def companions(self) -> "tuple[str, ...]":
+        """Names, seen from the file's folder, of the files that belong to this one: those in the folder that has the
+        file's own name without its ending, however deep, and other JSON lines beside it. Sorted."""
+        ...
+
+    def companion(self, name: str) -> "Source | None":
+        """One of them, to be read as this file is; None where it is not there."""
         ...
 
 

@@ -3,7 +3,7 @@
 Knows bytes and lines; what they mean is the converters' matter.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -56,6 +56,10 @@ class Lines(Iterator[bytes]):
         )
 
 
+COMPANIONS = 2_000
+"""So many files at most are asked for that belong to one."""
+
+
 Beside: TypeAlias = Callable[[str], "Callable[[], BinaryIO] | None"]
 """Finds a file that lies beside another, by its name from there; None where there is none."""
 
@@ -63,6 +67,15 @@ Beside: TypeAlias = Callable[[str], "Callable[[], BinaryIO] | None"]
 def nothing_beside(name: str) -> None:
     """Of a file that came alone."""
     return
+
+
+def is_companion(name: str, of: str) -> bool:
+    """Whether a file, by its name seen from the folder of the file `of`, belongs to that one: it lies in the folder of
+    its name without the ending, or is another file of JSON lines beside it."""
+    stem = of.rpartition("/")[2].removesuffix(".jsonl")
+    if not of.endswith(".jsonl") or name.rpartition("/")[2].startswith("."):
+        return False
+    return name.startswith(f"{stem}/") or ("/" not in name and name.startswith("agent-") and name != of)
 
 
 class FileSource:
@@ -80,6 +93,7 @@ class FileSource:
         *,
         folder: str = "",
         beside: Beside = nothing_beside,
+        names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self.name = name
         self.size = size
@@ -87,6 +101,7 @@ class FileSource:
         self._open_file = open_file
         self._bounds = bounds or Bounds()
         self._beside = beside
+        self._names = names
 
     def opened(self) -> BinaryIO:
         """The file from its beginning; whoever asks closes it."""
@@ -125,6 +140,17 @@ class FileSource:
             raise TooLarge(f"it has more than {in_words(bound)}")
         return data
 
+    def companions(self) -> tuple[str, ...]:
+        """Names of the files that belong to this one, at most 2,000, sorted."""
+        own = self.name.rpartition("/")[2]
+        return tuple(sorted(name for name in self._names() if is_companion(name, own))[:COMPANIONS])
+
+    def companion(self, name: str) -> "FileSource | None":
+        """One of them; None where it is not there."""
+        open_file = self._beside(name)
+        # Its size is bounded in reading: of a member of a ZIP by what that declares.
+        return None if open_file is None else FileSource(name, open_file, 0, self._bounds)
+
 
 def source_at(path: Path) -> FileSource:
     """A file of this machine with what lies in its folder; links that lead out of the folder are not followed."""
@@ -140,7 +166,16 @@ def source_at(path: Path) -> FileSource:
             return None
         return lambda: found.open("rb")
 
-    return FileSource(path.name, lambda: path.open("rb"), path.stat().st_size, folder=folder.name, beside=beside)
+    def names() -> Iterator[str]:
+        stem = folder / path.name.removesuffix(".jsonl")
+        yield from (one.name for one in folder.glob("agent-*.jsonl"))
+        for one in stem.rglob("*") if stem.is_dir() and stem != path.resolve() else ():
+            if one.is_file():
+                yield one.relative_to(folder).as_posix()
+
+    return FileSource(
+        path.name, lambda: path.open("rb"), path.stat().st_size, folder=folder.name, beside=beside, names=names
+    )
 
 
 class BytesSource(FileSource):

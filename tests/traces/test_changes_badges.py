@@ -6,7 +6,7 @@ import pytest
 
 from traces.changes.derive import derive
 from traces.changes.model import BadgeCode, FileChange
-from traces.runs import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
+from traces.runs import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
 
 TEXT = "one\ntwo\nthree\n"
 HUNK = b"@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
@@ -98,6 +98,28 @@ CASES: dict[BadgeCode, list[tuple[Run, Run]]] = {
             played(FileRead("x", "c\n"), FileWrite("x", "b\n", original="d\n")),
         ),
     ],
+    BadgeCode.CHANGE_NOT_RECORDED: [
+        (
+            played(FileEdit("x", "two", "2", original=TEXT), FileTouched("x", "The command `make format`")),
+            played(
+                FileEdit("x", "two", "2", original=TEXT),
+                FileTouched("x", "The command `make format`"),
+                FileRead("x", "one\n2\nthree\n"),
+            ),
+        ),
+        (
+            played(FileTouched("x", "The command `sed -i`", is_certain=True)),
+            played(
+                FileEdit("x", "two", "2", original=TEXT),
+                FileTouched("x", "The command `make format`"),
+                FileEdit("x", "three", "3", original="one\n2\nthree\n"),
+            ),
+        ),
+        (
+            played(FileRead("x", TEXT), FileTouched("x", "The command `sed -i x`")),
+            played(FileTouched("x", "The command `make`"), FileWrite("x", "a\n", created=True)),
+        ),
+    ],
     BadgeCode.BASE_UNKNOWN: [
         (played(FileWrite("x", "a\n")), played(FileWrite("x", "a\n", created=True))),
         (played(FileWrite("x", "a\n", created=False)), played(FileRead("x", "b\n"), FileWrite("x", "a\n"))),
@@ -172,3 +194,19 @@ def test_an_edit_that_is_all_there_is_and_is_not_found_is_shown_without_numbers(
 def test_a_badge_names_the_step_where_the_trace_and_the_replay_part() -> None:
     _, (file,) = badged(played(FileRead("x", TEXT), FileEdit("x", "four", "4")))
     assert file.badges[0].sentence.startswith("Step 2: ")
+
+
+def test_a_file_that_changed_in_a_way_that_nobody_recorded_is_a_modified_one_without_lines() -> None:
+    _, (file,) = badged(played(FileRead("x", TEXT), FileTouched("x", "The command `sed -i x`", is_certain=True)))
+    assert (file.operation, file.hunks, file.steps) == ("modified", (), (0, 1))
+    assert file.badges[0].sentence == (
+        "Step 2: The command `sed -i x` changed this file, and the trace does not record how. "
+        "What it did is not in the lines shown."
+    )
+
+
+def test_a_blocks_own_line_number_tells_which_of_several_places_it_changed() -> None:
+    text = TEXT + TEXT
+    patch = FilePatch("x", ((("two",), ("2",)), (("three",), ("3", "4"))), starts=(2, 6))
+    _, (file,) = badged(played(FileRead("x", text), patch))
+    assert (file.new_text, file.badges) == ("one\n2\nthree\none\ntwo\n3\n4\n", ())

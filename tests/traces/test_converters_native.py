@@ -2,8 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -11,17 +12,21 @@ from hypothesis import strategies as st
 
 from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
 from traces.converters.native import run_as_native
+from traces.records import canonical, step_from, step_record
 from traces.runs import (
     AgentRun,
+    Divider,
     Excerpt,
     FileEdit,
     FileOutcome,
     FilePatch,
     FileRead,
+    FileTouched,
     FileWrite,
     ReadingOptions,
     Screenshot,
     Step,
+    SubAgent,
     ToolCall,
     Unreadable,
 )
@@ -135,7 +140,7 @@ def test_a_result_that_is_no_text_is_written_as_json_and_counted() -> None:
         ),
         (
             {"file_events": [{"kind": "wish", "path": "a"}]},
-            "Record 1: file_events[0].kind must be read, edit, write, patch or outcome, got 'wish'.",
+            "Record 1: file_events[0].kind must be read, edit, write, patch, outcome or touched, got 'wish'.",
         ),
         ({"id": "x"}, "Record 1 has no steps, no files and no patch, so there is nothing to judge."),
     ],
@@ -191,17 +196,35 @@ events = st.one_of(
         st.sampled_from(["added", "modified", "deleted"]),
         kept_texts,
     ),
+    st.builds(FilePatch, some_texts, st.tuples(st.tuples(lines, lines)), starts=st.tuples(st.integers(0, 99))),
+    st.builds(FileTouched, some_texts, some_texts, st.booleans()),
     st.builds(FileOutcome, some_texts, st.sampled_from(["deleted", "renamed"]), kept_texts, optional, optional),
     st.builds(FileOutcome, some_texts, st.sampled_from(["added", "modified"]), kept_texts, optional, kept_texts),
 )
 hashes = st.sampled_from(["", "0123456789abcdef" * 4])
 sides = st.integers(0, 100_000)
 lengths = st.integers(-100_000, 100_000) | st.floats(-1e5, 1e5)
+some_calls = st.lists(
+    st.builds(ToolCall, kept_texts, kept_texts, values, optional, st.booleans(), st.booleans()), max_size=2
+).map(tuple)
+dividers = st.lists(st.sampled_from(get_args(Divider)), max_size=2).map(tuple)
+
+
+def agents_with(steps: st.SearchStrategy[Step]) -> st.SearchStrategy[tuple[SubAgent, ...]]:
+    listed = st.lists(steps, max_size=2).map(tuple)
+    return st.lists(st.builds(SubAgent, kept_texts, kept_texts, kept_texts, listed), max_size=2).map(tuple)
+
+
+steps_of_agents = st.recursive(
+    st.builds(Step, kept_texts, calls=some_calls, dividers=dividers, after=kept_texts),
+    lambda children: st.builds(Step, kept_texts, agents=agents_with(children)),
+    max_leaves=4,
+)
 steps = st.builds(
     Step,
     kept_texts,
     kept_texts,
-    st.lists(st.builds(ToolCall, kept_texts, kept_texts, values, optional, st.booleans()), max_size=2).map(tuple),
+    some_calls,
     kept_texts,
     kept_texts,
     kept_texts,
@@ -211,6 +234,9 @@ steps = st.builds(
     ),
     st.none() | st.tuples(lengths, lengths),
     st.none() | st.tuples(lengths, lengths, lengths, lengths),
+    dividers,
+    kept_texts,
+    agents_with(steps_of_agents),
 )
 
 
@@ -230,6 +256,7 @@ def whole_runs(draw: st.DrawFn) -> AgentRun:
         patch=draw(st.none() | st.binary(max_size=40)),
         tags=tuple(draw(st.lists(some_texts, max_size=2))),
         unknown_events=tuple(draw(st.lists(values, max_size=2))),
+        gaps=tuple(draw(st.lists(kept_texts, max_size=2))),
         **facts,
     )
 
@@ -239,6 +266,45 @@ def whole_runs(draw: st.DrawFn) -> AgentRun:
 def test_every_run_survives_being_written_and_read(written: list[AgentRun]) -> None:
     data = jsonl(*(run_as_native(run) for run in written))
     assert runs(read(data, named="native", explicit=True)) == written
+
+
+@given(steps)
+@settings(max_examples=100, deadline=None)
+def test_every_step_survives_being_stored(step: Step) -> None:
+    stored = step if step.screenshot is None else replace(step, screenshot=replace(step.screenshot, data=b""))
+    assert step_from(json.loads(canonical(step_record(stored)))) == stored
+
+
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        (
+            {"dividers": ["torn"]},
+            "Record 1: steps[0].dividers may hold compacted, plan_accepted, restarted, interrupted, got 'torn'.",
+        ),
+        ({"dividers": "compacted"}, "Record 1: steps[0].dividers must be a list of texts."),
+        ({"agents": [{"name": 1}]}, "Record 1: steps[0].agents[0].name must be a text, got a number."),
+        ({"agents": [1]}, "Record 1: steps[0].agents[0] must be an object, got a number."),
+    ],
+)
+def test_what_is_wrong_around_a_step_is_said_with_its_place(step: dict[str, Any], sentence: str) -> None:
+    _, refusal = read(jsonl({"steps": [step]}), named="native", explicit=True)
+    assert getattr(refusal, "sentence", refusal) == sentence
+
+
+def test_agents_that_start_agents_without_end_are_refused() -> None:
+    step: dict[str, Any] = {"message": "x"}
+    for _ in range(9):
+        step = {"agents": [{"name": "a", "steps": [step]}]}
+    _, refusal = read(jsonl({"steps": [step]}), named="native", explicit=True)
+    assert "agents may start agents 8 levels deep" in getattr(refusal, "sentence", "")
+
+
+def test_a_sub_agents_screenshot_is_counted_and_left_out() -> None:
+    agent = {"name": "a", "steps": [{"message": "x", "screenshot": "page.png"}]}
+    converted = the_one(jsonl({"id": "x", "steps": [{"message": "y", "agents": [agent]}]}))
+    assert converted.run.steps[0].agents == (SubAgent("a", steps=(Step("x"),)),)
+    assert converted.report.dropped == {"screenshot of a sub-agent": 1}
 
 
 def test_a_written_run_is_recognised() -> None:

@@ -86,7 +86,7 @@ def _change(file: ReplayedFile) -> FileChange | None:
     new = file.current if file.exists else ""
     source: Origin = "content" if file.is_written_whole else "edits"
     if new is None:
-        if file.old_path in ("", file.path):
+        if file.old_path in ("", file.path) and BadgeCode.CHANGE_NOT_RECORDED not in file.badges:
             file.warn(BadgeCode.BASE_UNKNOWN, "The trace says that this file changed, but has none of its text.")
         return replace(_found(file, source, _operation(file)), old_text=old)
     if old is None:
@@ -97,7 +97,7 @@ def _change(file: ReplayedFile) -> FileChange | None:
     if comparison.is_coarse:
         _warn_of_coarse(file)
     operation = _operation(file)
-    if operation == "modified" and old == new:
+    if operation == "modified" and old == new and BadgeCode.CHANGE_NOT_RECORDED not in file.badges:
         operation = "unchanged"
     found = _found(file, source, operation)
     added, removed = counts(comparison.hunks)

@@ -41,6 +41,8 @@ class BadgeCode(StrEnum):
     """An edit's LF line ends were made CR LF to fit the file."""
     CHANGED_BETWEEN = "changed_between"
     """The file was not as the recorded edits had left it: something that the trace does not record changed it."""
+    CHANGE_NOT_RECORDED = "change_not_recorded"
+    """Something changed the file, or may have, and the trace does not record how."""
     BASE_UNKNOWN = "base_unknown"
     """The trace does not have the file's text before the run."""
     COARSE_DIFFERENCE = "coarse_difference"

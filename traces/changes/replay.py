@@ -11,7 +11,7 @@ from traces.changes.partial import PartialText
 from traces.changes.patch import without_numbers
 from traces.changes.paths import identity
 from traces.changes.texts import hunks_of, split_lines
-from traces.runs import FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
+from traces.runs import FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
 
 
 @dataclass(slots=True)
@@ -20,7 +20,8 @@ class ReplayedFile:
 
     `existed` is None where the trace does not say whether there was a file before. `blocks` are the changes to a text
     that is not known, `missed` those that did not fit a known one; both without line numbers. `partial` is what can be
-    told of a text that is not known from lines that the agent was shown.
+    told of a text that is not known from lines that the agent was shown. `doubt` says what may have changed the file
+    since its text was last known.
     """
 
     path: str
@@ -36,6 +37,7 @@ class ReplayedFile:
     partial: PartialText = field(default_factory=PartialText)
     badges: dict[BadgeCode, Badge] = field(default_factory=dict)
     steps: dict[int, None] = field(default_factory=dict)
+    doubt: str = ""
 
     def warn(self, code: BadgeCode, sentence: str) -> None:
         """Give the file a badge; of several with one code the first stays."""
@@ -57,7 +59,7 @@ def replay(events: Iterable[FileEvent], steps: Iterable[int | None], folder: str
             continue
         path = identity(event.path, folder)
         file = files.setdefault(path, ReplayedFile(path))
-        if step is not None:
+        if step is not None and not (isinstance(event, FileTouched) and not event.is_certain):
             file.steps[step] = None
         _Act(file, "" if step is None else f"Step {step + 1}: ").play(event)
         if isinstance(event, FilePatch) and event.moved_to and file.exists:
@@ -66,6 +68,9 @@ def replay(events: Iterable[FileEvent], steps: Iterable[int | None], folder: str
             _move_back(files, file)
     for outcome, step in outcomes:
         _state(files, outcome, step, folder)
+    for file in files.values():
+        if file.doubt:
+            file.warn(BadgeCode.CHANGE_NOT_RECORDED, file.doubt)
     return files
 
 
@@ -120,6 +125,9 @@ class _Act:
         if isinstance(event, FileRead):
             self._read(event)
             return
+        if isinstance(event, FileTouched):
+            self._touched(event)
+            return
         if isinstance(event, FileWrite):
             self._write(event)
         elif isinstance(event, FileEdit):
@@ -129,6 +137,19 @@ class _Act:
         self.file.is_edited = True
         self.file.is_written_whole &= isinstance(event, FileWrite)
 
+    def _touched(self, event: FileTouched) -> None:
+        """The text stays the last one that is known; the file's badge says that it may be another by now."""
+        what = "changed" if event.is_certain else "may have changed"
+        sentence = (
+            f"{self.where}{event.by} {what} this file, and the trace does not record how. "
+            "What it did is not in the lines shown."
+        )
+        if event.is_certain:
+            self.file.is_edited = True
+            self.file.warn(BadgeCode.CHANGE_NOT_RECORDED, sentence)
+        else:
+            self.file.doubt = self.file.doubt or sentence
+
     def _read(self, event: FileRead) -> None:
         file = self.file
         if file.existed is None and not file.is_edited:
@@ -137,6 +158,7 @@ class _Act:
             file.partial.read(event.excerpts)
         if event.text is None or file.blocks:
             return
+        file.doubt = ""
         if not file.is_edited:
             file.original = file.current = event.text
         elif not file.exists or (file.current is not None and not _alike(file.current, event.text)):
@@ -146,6 +168,7 @@ class _Act:
     def _recorded(self, text: str) -> None:
         """The trace has the whole text before this event."""
         file = self.file
+        file.doubt = ""
         if not file.is_edited:
             file.original, file.existed = text, True
         elif not file.exists or (file.current is not None and file.current != text):
@@ -169,6 +192,7 @@ class _Act:
             file.existed = True
         file.blocks.clear()
         file.current, file.exists = event.text, True
+        file.doubt = ""
 
     def _absent(self) -> None:
         """The trace says that there was no file before this event."""
@@ -269,12 +293,14 @@ class _Act:
             file.blocks += [_block(_text(old), _text(new)) for old, new in event.hunks]
             file.partial.is_certain = False
             return
-        start = 0
-        for old, new in event.hunks:
-            start = self._patch_hunk(old, new, start)
+        start = shift = 0
+        for (old, new), line in zip_longest(event.hunks, event.starts):
+            start = self._patch_hunk(old, new, start, None if line is None else max(line - 1, 0) + shift)
+            shift += len(new) - len(old)
 
-    def _patch_hunk(self, old: tuple[str, ...], new: tuple[str, ...], start: int) -> int:
-        """Replace lines at the first place from line `start` on, else from the top. Answers where the new ones end."""
+    def _patch_hunk(self, old: tuple[str, ...], new: tuple[str, ...], start: int, said: int | None = None) -> int:
+        """Replace lines at the line `said`, from 0, if they stand there; else at the first place from line `start` on,
+        else from the top. Answers where the new ones end."""
         file = self.file
         lines = split_lines(file.current or "")
         bare = [line.rstrip("\n").removesuffix("\r") for line in lines]
@@ -287,9 +313,12 @@ class _Act:
             file.warn(BadgeCode.EDIT_NOT_FOUND, sentence)
             file.missed.append(_block(_text(old), _text(new)))
             return start
-        if len(found) > 1:
-            self._ambiguous(len(found))
-        place = next((one for one in found if one >= start), found[0])
+        if said is not None and (said in found or not old):
+            place = min(said, len(lines))
+        else:
+            if len(found) > 1:
+                self._ambiguous(len(found))
+            place = next((one for one in found if one >= start), found[0])
         end = _line_end(lines)
         if not old and lines and not lines[-1].endswith("\n"):
             lines[-1] += end

@@ -3,8 +3,12 @@
 Field notes
 - `content` is a text or a list of blocks: text {text}; thinking {thinking, signature}; redacted_thinking {data};
   tool_use {id, name, input}; tool_result {tool_use_id, content, is_error}; image and document {source: {type,
-  media_type, data}}. Tools that run at the model's side have blocks named server_tool_use, mcp_tool_use and
-  web_search_tool_result, with the same members. Any other block is kept as a line that names it, and counted.
+  media_type, data}}. Any other block is kept as a line that names it, and counted.
+- Tools that run at the model's side have blocks named server_tool_use and mcp_tool_use, and their results stand in the
+  agent's own message: web_search_tool_result, web_fetch_tool_result, mcp_tool_result, advisor_tool_result,
+  code_execution_tool_result and its relatives, with the same members. `content` is a list of web_search_result {title,
+  url, page_age, encrypted_content}, or an object: web_fetch_result {url, content}, advisor_result {text},
+  *code_execution_result {stdout, stderr, return_code}; *_tool_result_error {error_code} says that it failed.
 - The content of a tool_result is a text, or blocks again; an image in it becomes "[image/png, 48213 bytes]".
 """
 
@@ -68,8 +72,10 @@ def _take(block: JSON, found: Content, unknown: Counter[str]) -> None:
         case _ if kind.endswith("tool_use"):
             found.calls.append((name(block, "id"), text(block, "name") or "(no name)", block.get("input")))
         case _ if kind.endswith("tool_result"):
-            answer = result_text(block.get("content"), unknown)
-            found.answers.append(Answer(name(block, "tool_use_id"), answer, bool(block.get("is_error"))))
+            content = block.get("content")
+            is_error = bool(block.get("is_error")) or text(content, "type").endswith("_error")
+            answer = result_text(content, unknown)
+            found.answers.append(Answer(name(block, "tool_use_id"), answer, is_error))
         case _:
             unknown[f"block {kind or 'without a type'}"] += 1
             found.texts.append(f"[{kind or 'block without a type'}]")
@@ -81,6 +87,8 @@ def result_text(content: JSON, unknown: Counter[str]) -> str:
         return content
     if content is None:
         return ""
+    if isinstance(content, dict) and (told := _of_server(content, unknown)) is not None:
+        return told
     if not isinstance(content, list) or not all(isinstance(block, dict | str) for block in content):
         return as_json(content)
     lines = []
@@ -91,6 +99,8 @@ def result_text(content: JSON, unknown: Counter[str]) -> str:
             lines.append(text(block, "text"))
         elif text(block, "type") in {"image", "document"}:
             lines.append(named(block))
+        elif (told := _of_server(block, unknown)) is not None:
+            lines.append(told)
         elif kind := text(block, "type"):
             if kind != "tool_reference":
                 unknown[f"block {kind}"] += 1
@@ -99,6 +109,31 @@ def result_text(content: JSON, unknown: Counter[str]) -> str:
         else:
             lines.append(as_json(block))
     return "\n".join(lines)
+
+
+def _of_server(block: dict[str, JSON], unknown: Counter[str]) -> str | None:
+    """What a result of a tool at the model's side says; None for a block that is none. Encrypted parts are left out."""
+    kind = text(block, "type")
+    if kind.endswith("_error"):
+        return text(block, "error_message") or text(block, "error_code") or kind
+    match kind:
+        case "web_search_result":
+            age = text(block, "page_age")
+            return " ".join(filter(None, (text(block, "title"), text(block, "url"), f"({age})" if age else "")))
+        case "web_fetch_result":
+            page = block.get("content")
+            source = page.get("source") if isinstance(page, dict) else None
+            body = text(source, "data") if text(source, "type") == "text" else named(page) if source else ""
+            return "\n".join(filter(None, (text(block, "url"), body)))
+        case "advisor_result":
+            return text(block, "text")
+        case "advisor_redacted_result" | "encrypted_code_execution_result":
+            return f"[{kind}]"
+        case _ if kind.endswith("code_execution_result"):
+            printed = [text(block, "stdout"), text(block, "stderr")]
+            files = block.get("content")
+            return "\n".join(filter(None, [*printed, result_text(files, unknown) if files else ""]))
+    return None
 
 
 def as_json(value: JSON) -> str:

@@ -6,12 +6,14 @@ session's lines hold stands in `claude_session`; the one-record forms in `claude
 Field notes
 - Lines belong to a session by `sessionId` (stream-json: session_id). Lines that name none, such as `summary`, which
   may come first in a session that goes on with another, belong to the session around them.
+- A file lies beside a folder of its name without ".jsonl", which has the session's sub-agents and long outputs.
 - The id of a run is its session's, its task the first prompt that a person wrote, its model the one that wrote most
   of its messages, its folder the first cwd.
 """
 
 from collections.abc import Iterator
 
+from traces.converters.claude_agents import Companions
 from traces.converters.claude_records import as_line, is_whole_run, run_of_record
 from traces.converters.claude_session import NOISE, Session, session_key
 from traces.converters.fields import objects, text
@@ -45,9 +47,10 @@ class ClaudeCode:
 
     def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         last_lines = _last_lines(lines, options)
+        companions = Companions(lines, options)
         sessions: dict[str, Session] = {}
         current = ""
-        for record in records_of(lines, options.bounds):
+        for number, record in enumerate(records_of(lines, options.bounds)):
             if isinstance(record, Unreadable):
                 yield record
                 continue
@@ -57,25 +60,25 @@ class ClaudeCode:
             line = Record(record.place, as_line(record.value), record.repairs, record.size)
             current = session_key(line.value) or current or next(iter(last_lines))
             if current not in sessions:
-                sessions[current] = Session(current, record.place, options)
+                sessions[current] = Session(current, record.place, options, companions=companions)
             sessions[current].add(line)
-            if record.place == last_lines[current]:
+            if number == last_lines[current]:
                 yield sessions.pop(current).finished()
 
 
 def _last_lines(source: Source, options: ReadingOptions) -> dict[str, int]:
-    """Where each session ends, so that mixed sessions are told apart while only open ones are in memory."""
+    """The number of each session's last record: mixed sessions are told apart, and only open ones are in memory."""
     last: dict[str, int] = {}
     before_any = 0
     current = ""
-    for record in records_of(source, options.bounds):
+    for number, record in enumerate(records_of(source, options.bounds)):
         if isinstance(record, Unreadable) or is_whole_run(record.value):
             continue
         current = session_key(record.value) or current
         if current:
-            last[current] = record.place
+            last[current] = number
         else:
-            before_any = record.place
+            before_any = number
     return last or {"": before_any}
 
 

@@ -1,122 +1,118 @@
-"""Reads one session of Claude Code from its lines: the live branch, its steps, and what happened to files.
+"""Reads one session of Claude Code: its steps, what people said between them, and what happened to files.
 
 Field notes
 - Lines {type, uuid, parentUuid, sessionId, cwd, timestamp, isSidechain, message, toolUseResult}. Types user and
   assistant are the conversation; other known types are noise (NOISE below); a system line says its kind in `subtype`.
-- `parentUuid` makes a tree. Who goes back and asks again starts a branch; the branch of the last message is live. The
-  results of parallel calls hang on their own calls, beside that path, and belong to it by their call. A
-  compact_boundary has no parent but a `logicalParentUuid`. Files exist without any links: their order is the order.
+  Which lines are live stands in `claude_tree`.
 - One message of the agent comes in several lines with one `message.id`, a line for each block.
-- A sub-agent's messages have isSidechain (or stand in a progress line, data.type agent_progress): no steps of this run,
-  but their edits happened. In stream-json they have parent_tool_use_id.
+- The lines of agents that work for this one stand in `claude_agents`: no steps of this run.
 - isMeta, isCompactSummary: written by the program in the user's name. isApiErrorMessage and the model "<synthetic>":
   written by it in the agent's name.
+- What people type while the agent works is an attachment {attachment: {type: queued_command, prompt, commandMode,
+  origin}} or stands in the queue alone, as `claude_queue` says. `prompt` may be a list of blocks.
+- A plan that was accepted with "clear context" begins a root whose line has planContent.
 - stream-json (`--output-format stream-json`) has session_id, no links and mostly no prompt; its first line, system
   init, names cwd.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import replace
 
 from traces.converters.blocks import Content, content_of
-from traces.converters.conversation import Conversation
+from traces.converters.claude_agents import Companions, SideLines, join_agents
+from traces.converters.claude_queue import Operation, delivered_alone
+from traces.converters.claude_tree import Line, Live, live_lines
+from traces.converters.conversation import Conversation, Told
 from traces.converters.fields import name, text
-from traces.converters.prompts import command_with_arguments, words_of_person
+from traces.converters.moments import Moments
+from traces.converters.prompts import Said, is_by_program, said_by_person
 from traces.converters.records import Record
 from traces.runs import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
 from traces.sources import in_words
 
 NOISE = frozenset(
     {
-        "progress", "file-history-snapshot", "queue-operation", "system", "summary", "last-prompt", "permission-mode",
-        "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "mode", "pr-link",
-        "worktree-state", "attachment", "result", "stream_event", "rate_limit_event", "tool_progress", "auth_status",
+        "progress", "file-history-snapshot", "file-history-delta", "queue-operation", "system", "summary",
+        "last-prompt", "permission-mode", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting",
+        "tag", "mode", "pr-link", "worktree-state", "attachment", "result", "stream_event", "rate_limit_event",
+        "tool_progress", "auth_status", "content-replacement", "cost-state", "bridge-session", "fork-context-ref",
     }
 )  # fmt: skip
 MOST_UNKNOWN_KEPT = 1000
 _SYNTHETIC = "<synthetic>"
-
-
-@dataclass(slots=True)
-class _Node:
-    """A line of the conversation's tree; `event` is None for a line that only links others."""
-
-    key: str
-    parent: str
-    event: dict[str, JSON] | None
-    is_side: bool
-    message_id: str
+_PLAN = "Implement the following plan:"
 
 
 class Session:
     """Takes the lines of one session in the file's order and makes a run of them."""
 
-    def __init__(self, session_id: str, place: int, options: ReadingOptions, task: str = "") -> None:
+    def __init__(
+        self,
+        session_id: str,
+        place: int,
+        options: ReadingOptions,
+        task: str = "",
+        companions: Companions | None = None,
+    ) -> None:
         self.session_id = session_id
         self._task = task
         self.place = place
         self._options = options
+        self._companions = companions
         self._report = ConversionReport()
-        self._nodes: list[_Node] = []
-        self._by_key: dict[str, _Node] = {}
+        self._lines: list[Line] = []
+        self._by_key: dict[str, Line] = {}
+        self._sides: dict[str, SideLines] = {}
+        self._side_of: dict[str, str] = {}
+        self._side_order: list[tuple[int, SideLines, dict[str, JSON]]] = []
+        self._queue: list[Operation] = []
         self._unknown: list[JSON] = []
         self._folder = ""
         self._started_at = ""
         self._bytes = 0
-        self._lines = 0
-        self._has_links = False
+        self._count = 0
 
     def add(self, record: Record) -> None:
         """One line more. Past a bound nothing more is kept, and `finished` says so."""
-        self._lines += 1
+        self._count += 1
         self._bytes += record.size
         self._report.repairs.update(record.repairs)
         if self._excess():
-            self._nodes.clear()
+            self._lines.clear()
             self._by_key.clear()
+            self._side_order.clear()
             return
         event = record.value
         kind = text(event, "type")
         self._folder = self._folder or text(event, "cwd")
         if kind in {"user", "assistant"}:
-            self._add_message(event, kind, record.place)
+            self._add_message(event, kind)
         elif kind in NOISE:
-            self._add_noise(event, kind, record.place)
+            self._add_noise(event, kind)
         else:
             self._keep_unknown(event, kind or "line without a type")
-            self._link(event, None, record.place)
+            self._link(event, None)
 
     def finished(self) -> Converted | Unreadable:
         """The run, or why there is none."""
         if excess := self._excess():
             return self._unreadable("too_large", excess)
-        live = self._live()
-        conversation = Conversation(self._report, task=self._task)
-        command = ""
-        for node in self._nodes:
-            if node.event is None:
-                continue
-            content = self._content(node.event)
-            if node.is_side:
-                self._report.dropped["message of a sub-agent"] += 1
-                self._take_side(node.event, content, conversation)
-            elif node.key not in live:
-                self._report.dropped["message of an abandoned branch"] += 1
-            elif text(node.event, "type") == "assistant":
-                self._take_agent(node, content, conversation)
-            else:
-                command = command or command_with_arguments(content.texts)
-                self._take_user(node.event, content, conversation)
-        told = conversation.told(split_tool_calls=self._options.split_tool_calls)
+        moments = Moments()
+        main = Conversation(self._report, self._task, moments.next)
+        steering = self._tell_main(main, moments)
+        sides = self._with_agents(moments, main)
+        if self._companions is not None and self._companions.size > self._options.bounds.run_bytes:
+            return self._unreadable("too_large", f"has sub-agents of over {in_words(self._options.bounds.run_bytes)}.")
+        join_agents(main, sides, self._report)
+        told = main.told(split_tool_calls=self._options.split_tool_calls)
         if not told.steps:
-            return self._unreadable(
-                "no_steps",
-                "has no message of the agent on its live branch, so there is nothing to judge. "
-                "Import the session's whole file.",
-            )
-        run = AgentRun(
+            return self._unreadable("no_steps", self._why_no_steps(sides))
+        return Converted(self._run(told, main.task or steering), self._report, self.place)
+
+    def _run(self, told: Told, task: str) -> AgentRun:
+        return AgentRun(
             external_id=self.session_id,
-            task=conversation.task or command,
+            task=task,
             steps=told.steps,
             events=told.events,
             event_steps=told.event_steps,
@@ -124,14 +120,24 @@ class Session:
             agent_model=told.agent_model,
             started_at=self._started_at,
             unknown_events=tuple(self._unknown),
+            gaps=told.gaps,
         )
-        return Converted(run, self._report, self.place)
+
+    def _why_no_steps(self, sides: list[SideLines]) -> str:
+        if not any(line.event is not None and line.event.get("type") == "assistant" for line in self._lines):
+            if sides:
+                return (
+                    "holds what a sub-agent did and nothing of the agent that started it. Import the session's own "
+                    "file together with the folder of its name."
+                )
+            return "has no message of the agent, so there is nothing to judge."
+        return "has no message of the agent but such that the program wrote in its name, so there is nothing to judge."
 
     def _excess(self) -> str:
         bounds = self._options.bounds
         if self._bytes > bounds.run_bytes:
             return f"is over {in_words(bounds.run_bytes)}, the bound of one run."
-        if self._lines > bounds.events:
+        if self._count > bounds.events:
             return f"has over {bounds.events:,} lines, the bound of one run."
         return ""
 
@@ -139,139 +145,297 @@ class Session:
         named = f"Session {self.session_id}" if self.session_id else "The session without an id"
         return Unreadable(self.place, code, f"{named}, from line {self.place} on, {why}")
 
-    def _add_message(self, event: dict[str, JSON], kind: str, place: int) -> None:
+    # Taking lines.
+
+    def _add_message(self, event: dict[str, JSON], kind: str) -> None:
         message = event.get("message")
         if not isinstance(message, dict) or "content" not in message:
             self._keep_unknown(event, f"{kind} line without content")
-            self._link(event, None, place)
+            self._link(event, None)
             return
         self._started_at = self._started_at or text(event, "timestamp")
-        self._link(event, event, place)
+        self._link(event, event)
 
-    def _add_noise(self, event: dict[str, JSON], kind: str, place: int) -> None:
+    def _add_noise(self, event: dict[str, JSON], kind: str) -> None:
         data = event.get("data")
         if kind == "progress" and isinstance(data, dict) and data.get("type") == "agent_progress":
             inner = data.get("message")
             if isinstance(inner, dict) and isinstance(inner.get("message"), dict):
-                # A node of its own beside the tree: the progress line stays a mere link.
-                self._nodes.append(_Node(f"line {place}", "", inner, True, ""))
+                # A line of its own beside the tree: the progress line stays a mere link.
+                call_id = name(event, "parentToolUseID")
+                self._add_side(inner, call_id or name(data, "agentId"), call_id, name(data, "agentId"))
+                self._link(event, None)
+                return
+        attachment = event.get("attachment")
+        if kind == "attachment" and text(attachment, "type") == "queued_command":
+            self._link(event, event)
+            return
+        if kind == "queue-operation":
+            words = "\n".join(content_of(event.get("content"), self._report.unknown).texts)
+            self._queue.append(Operation(self._count, text(event, "operation"), words, text(event, "reason")))
         subtype = text(event, "subtype")
-        self._report.dropped[f"{kind} {subtype}" if kind == "system" and subtype else kind] += 1
-        self._link(event, None, place)
+        if subtype != "compact_boundary":
+            self._report.dropped[f"{kind} {subtype}" if kind == "system" and subtype else kind] += 1
+        self._link(event, None)
 
     def _keep_unknown(self, event: JSON, kind: str) -> None:
         self._report.unknown[kind] += 1
         if len(self._unknown) < MOST_UNKNOWN_KEPT:
             self._unknown.append(event)
 
-    def _link(self, event: dict[str, JSON], kept: dict[str, JSON] | None, place: int) -> None:
+    def _link(self, event: dict[str, JSON], kept: dict[str, JSON] | None) -> None:
         uuid = name(event, "uuid")
-        parent = name(event, "parentUuid") or name(event, "logicalParentUuid")
-        if uuid in self._by_key and kept is not None and self._by_key[uuid].event == kept:
+        if kept is not None and uuid in self._by_key and _says_the_same(self._by_key[uuid].event, kept):
             self._report.dropped["line that stands twice"] += 1
             return
-        key = uuid if uuid and uuid not in self._by_key else f"line {place}"
-        if kept is None and not uuid:
+        is_boundary = event.get("type") == "system" and text(event, "subtype") == "compact_boundary"
+        if kept is None and not uuid and not is_boundary:
             return
-        is_side = bool(event.get("isSidechain")) or bool(name(event, "parent_tool_use_id"))
-        node = _Node(key, parent, kept, is_side, name(event.get("message"), "id"))
-        self._has_links = self._has_links or "parentUuid" in event
-        self._nodes.append(node)
-        self._by_key[key] = node
-
-    def _live(self) -> set[str]:
-        """The keys of the live branch's nodes, with the results that hang beside it."""
-        main = [node for node in self._nodes if not node.is_side]
-        if not any(node.parent in self._by_key for node in main):
-            if self._has_links and len(main) > 1:
-                self._report.repairs["lines without links: read in their order"] += 1
-            return {node.key for node in main}
-        live = self._ancestors(main)
-        messages = {node.message_id for node in main if node.key in live and _is_agent(node) and node.message_id}
-        live |= {node.key for node in main if _is_agent(node) and node.message_id in messages}
-        calls = {call for node in main if node.key in live for call in _ids(node, "tool_use", "id")}
-        live |= {node.key for node in main if not calls.isdisjoint(_ids(node, "tool_result", "tool_use_id"))}
-        self._count_branches(main, live)
-        return live
-
-    def _ancestors(self, main: list[_Node]) -> set[str]:
-        position = {node.key: index for index, node in enumerate(main)}
-        spoken = [index for index, node in enumerate(main) if node.event is not None]
-        index = spoken[-1] if spoken else len(main) - 1
-        live: set[str] = set()
-        while True:
-            node = main[index]
-            if node.key in live:
-                self._report.repairs["links that go in a circle"] += 1
-                return live
-            live.add(node.key)
-            if not node.parent:
-                return live
-            if node.parent in position:
-                index = position[node.parent]
-            elif index:
-                self._report.repairs["missing line: joined to the line before"] += 1
-                index -= 1
+        key = uuid if uuid and uuid not in self._by_key else f"line {self._count}"
+        call_id = name(event, "parent_tool_use_id")
+        if event.get("isSidechain") or call_id:
+            if kept is not None:
+                agent_id = name(event, "agentId")
+                side = call_id or agent_id or self._side_of.get(name(event, "parentUuid"), key)
+                self._side_of[key] = side
+                self._add_side(kept, side, call_id, agent_id)
             else:
-                self._report.repairs["beginning of the session is not in the file"] += 1
-                return live
+                self._side_of[key] = self._side_of.get(name(event, "parentUuid"), key)
+            return
+        line = Line(
+            key,
+            name(event, "parentUuid"),
+            kept,
+            name(event.get("message"), "id"),
+            is_agent=kept is not None and kept.get("type") == "assistant" and not _is_by_program(kept),
+            is_asked=kept is not None and self._is_asked(kept),
+            is_boundary=is_boundary,
+            restarts=kept is not None or text(event.get("data"), "hookName").endswith(":clear"),
+            order=self._count,
+        )
+        self._lines.append(line)
+        self._by_key[key] = line
 
-    def _count_branches(self, main: list[_Node], live: set[str]) -> None:
-        branch_of: dict[str, int] = {}
-        spoken: set[int] = set()
-        for number, node in enumerate(main):
-            if node.key not in live:
-                branch_of[node.key] = branch_of.get(node.parent, number)
-                if node.event is not None:
-                    spoken.add(branch_of[node.key])
-        if spoken:
-            self._report.dropped["abandoned branch"] += len(spoken)
+    def _add_side(self, event: dict[str, JSON], key: str, call_id: str, agent_id: str) -> None:
+        side = self._sides.setdefault(key, SideLines(agent_id=agent_id, call_id=call_id))
+        side.events.append(event)
+        self._side_order.append((self._count, side, event))
+
+    def _is_asked(self, event: dict[str, JSON]) -> bool:
+        """Whether a person says or does something in the line."""
+        if event.get("type") != "user" or event.get("isMeta") or event.get("isCompactSummary") or is_by_program(event):
+            return False
+        content = event["message"].get("content")
+        blocks = content if isinstance(content, list) else [content]
+        if any(text(block, "type").endswith("tool_result") for block in blocks):
+            return False
+        ignored = ConversionReport()
+        said = said_by_person(content_of(content, ignored.unknown).texts, ignored.dropped)
+        return bool(said.words or said.steering or said.interrupts)
+
+    # Telling them.
+
+    def _tell_main(self, main: Conversation, moments: Moments) -> str:
+        """All lines in their order. Answers the first command to the program that may stand for a task."""
+        live = live_lines(self._lines, self._report.repairs) if self._lines else Live(set())
+        branches: dict[int, Conversation] = {}
+        alone = {one.order: one for one in delivered_alone(self._queue, self._spoken())}
+        self._report.dropped -= Counter({"queue-operation": len(alone)})
+        entries: list[tuple[int, Line | SideLines | Operation, dict[str, JSON] | None]] = [
+            *((line.order, line, line.event) for line in self._lines),
+            *self._side_order,
+            *((order, one, None) for order, one in alone.items()),
+        ]
+        steering = ""
+        restarts = False
+        for _, entry, event in sorted(entries, key=lambda one: one[0]):
+            if isinstance(entry, SideLines):
+                self._tell_side(entry, event or {}, moments)
+            elif isinstance(entry, Operation):
+                self._say(main, said_by_person([entry.words], self._report.dropped), "")
+            elif entry.key not in live.keys:
+                if event is not None:
+                    self._tell_left(live.left[entry.key], event, entry, branches, main, moments)
+            else:
+                restarts |= entry.key in live.restarts
+                if entry.is_boundary:
+                    main.divide("compacted")
+                    restarts = False
+                if event is None:
+                    continue
+                if restarts:
+                    main.divide("plan_accepted" if _is_plan(event) else "restarted")
+                    restarts = False
+                said = self._tell(event, entry.message_id or entry.key, main)
+                steering = steering or said.steering
+        return steering
+
+    def _spoken(self) -> list[tuple[int, str]]:
+        """The words of lines that a person may have queued before."""
+        ignored = ConversionReport()
+        return [
+            (line.order, " ".join(content_of(content, ignored.unknown).texts))
+            for line in self._lines
+            if line.event is not None
+            and (content := _queued(line.event) if line.event.get("type") == "attachment" else _said_in(line.event))
+        ]
+
+    def _tell_left(
+        self,
+        branch: int,
+        event: dict[str, JSON],
+        line: Line,
+        branches: dict[int, Conversation],
+        main: Conversation,
+        moments: Moments,
+    ) -> None:
+        """A line of a branch that the person left: counted, no step; what it did to files happened."""
+        self._report.dropped["message of an abandoned branch"] += 1
+        if branch not in branches:
+            self._report.dropped["abandoned branch"] += 1
+            branches[branch] = Conversation(ConversionReport(), "", moments.next, is_left_behind=True)
+            main.left_behind(branches[branch])
+        if event.get("type") == "assistant":
+            content = self._content(event)
+            branches[branch].agent_says(content, message_id=line.message_id or line.key, at="", model="")
+        elif event.get("type") == "user":
+            self._answer(event, self._content(event), branches[branch])
+
+    def _tell_side(self, side: SideLines, event: dict[str, JSON], moments: Moments) -> None:
+        if side.conversation is None:
+            side.conversation = Conversation(self._report, "", moments.next)
+        self._tell_agent_of(side, event)
+
+    def _tell_agent_of(self, side: SideLines, event: dict[str, JSON]) -> None:
+        conversation = side.conversation
+        assert conversation is not None  # noqa: S101
+        side.kind = side.kind or text(event, "agentName", "attributionAgent")
+        if text(event, "subtype") == "compact_boundary":
+            conversation.divide("compacted")
+        if isinstance(event.get("message"), dict):
+            key = name(event["message"], "id") or name(event, "uuid") or f"message {len(side.events)}"
+            self._tell(event, key, conversation)
+        side.task = conversation.task
+
+    def _with_agents(self, moments: Moments, main: Conversation) -> list[SideLines]:
+        """All agents that worked for this one: those in the session's own lines, and those in files beside."""
+        beside = list(self._companions.agents_of(self.session_id, self._report)) if self._companions else []
+        known = {side.agent_id for side in beside} - {""}
+        inline = [side for side in self._sides.values() if side.agent_id not in known]
+        for side in self._sides.values():
+            if side.agent_id in known:
+                self._report.dropped["line of a sub-agent that has its own file"] += len(side.events)
+        for side in beside:
+            call = main.calls.get(side.call_id)
+            before = call.answered if call is not None and call.answer is not None else None
+            side.conversation = Conversation(
+                self._report,
+                "",
+                lambda at, before=before: moments.among(at, before),  # type: ignore[misc]
+            )
+            seen: set[str] = set()
+            for event in side.events:
+                uuid = name(event, "uuid")
+                if uuid and uuid in seen:
+                    self._report.dropped["line that stands twice"] += 1
+                    continue
+                seen.add(uuid)
+                self._tell_agent_of(side, event)
+        return [*inline, *beside]
+
+    def _tell(self, event: dict[str, JSON], message_id: str, conversation: Conversation) -> Said:
+        """One live line of a conversation. Answers what a person said in it."""
+        kind = text(event, "type")
+        if kind == "attachment":
+            if _queued(event) is None:
+                self._report.dropped["message of a program in the queue"] += 1
+                return Said()
+            content = content_of(_queued(event), self._report.unknown)
+            return self._say(
+                conversation, said_by_person(content.texts, self._report.dropped), text(event, "timestamp")
+            )
+        content = self._content(event)
+        if kind == "assistant":
+            self._tell_message(event, content, message_id, conversation)
+            return Said()
+        self._answer(event, content, conversation)
+        if event.get("isCompactSummary"):
+            self._report.dropped["compact summary"] += 1
+            conversation.divide("compacted")
+        elif event.get("isMeta"):
+            self._report.dropped["meta message"] += 1
+        elif program := is_by_program(event):
+            if any(one.strip() for one in content.texts):
+                self._report.dropped[f"message of a program: {program[:60]}"] += 1
+        else:
+            said = said_by_person(content.texts, self._report.dropped)
+            return self._say(conversation, said, text(event, "timestamp"))
+        return Said()
+
+    def _tell_message(
+        self, event: dict[str, JSON], content: Content, message_id: str, conversation: Conversation
+    ) -> None:
+        if why := _is_by_program(event):
+            self._report.dropped[why] += 1
+        else:
+            at, model = text(event, "timestamp"), text(event["message"], "model")
+            conversation.agent_says(content, message_id=message_id, at=at, model=model)
+
+    def _say(self, conversation: Conversation, said: Said, at: str) -> Said:
+        if said.interrupts and not conversation.last_was_refused():
+            conversation.divide("interrupted")
+        if said.words:
+            conversation.user_says(said.words)
+            if said.words.startswith("! "):
+                conversation.user_runs(said.words.removeprefix("! "), at)
+        return said
 
     def _content(self, event: dict[str, JSON]) -> Content:
         message = event["message"]
         return content_of(message.get("content"), self._report.unknown)
 
-    def _take_side(self, event: dict[str, JSON], content: Content, conversation: Conversation) -> None:
-        conversation.sub_agent_says(content)
-        _answer(event, content, conversation)
-
-    def _take_agent(self, node: _Node, content: Content, conversation: Conversation) -> None:
-        assert node.event is not None  # noqa: S101
-        model = text(node.event["message"], "model")
-        if node.event.get("isApiErrorMessage"):
-            self._report.dropped["API error"] += 1
-        elif model == _SYNTHETIC:
-            self._report.dropped["synthetic message"] += 1
-        else:
-            at = text(node.event, "timestamp")
-            conversation.agent_says(content, message_id=node.message_id or node.key, at=at, model=model)
-
-    def _take_user(self, event: dict[str, JSON], content: Content, conversation: Conversation) -> None:
-        _answer(event, content, conversation)
-        if event.get("isCompactSummary"):
-            self._report.dropped["compact summary"] += 1
-        elif event.get("isMeta"):
-            self._report.dropped["meta message"] += 1
-        elif words := words_of_person(content.texts, self._report.dropped):
-            conversation.user_says(words)
+    def _answer(self, event: dict[str, JSON], content: Content, conversation: Conversation) -> None:
+        outcome = event.get("toolUseResult", event.get("tool_use_result")) if len(content.answers) == 1 else None
+        for answer in content.answers:
+            whole = self._companions.whole_result(answer.text) if self._companions is not None else answer.text
+            conversation.answer(replace(answer, text=whole), outcome, text(event, "timestamp"))
 
 
-def _answer(event: dict[str, JSON], content: Content, conversation: Conversation) -> None:
-    outcome = event.get("toolUseResult", event.get("tool_use_result")) if len(content.answers) == 1 else None
-    for answer in content.answers:
-        conversation.answer(answer, outcome)
+def _says_the_same(known: dict[str, JSON] | None, event: dict[str, JSON]) -> bool:
+    """Whether the line is there already: a resumed session writes lines again, with other links."""
+    return (
+        known is not None
+        and known.get("type") == event.get("type")
+        and (known.get("message") == event.get("message") and known.get("attachment") == event.get("attachment"))
+    )
 
 
-def _is_agent(node: _Node) -> bool:
-    return node.event is not None and node.event.get("type") == "assistant"
+def _is_by_program(event: dict[str, JSON]) -> str:
+    """What a message of the agent is that the program wrote in its name; "" for one of its own."""
+    if event.get("isApiErrorMessage"):
+        return "API error"
+    return "synthetic message" if text(event["message"], "model") == _SYNTHETIC else ""
 
 
-def _ids(node: _Node, kind: str, key: str) -> Iterable[str]:
-    if node.event is None:
-        return ()
-    content = node.event["message"].get("content")
-    blocks = content if isinstance(content, list) else ()
-    return {name(block, key) for block in blocks if isinstance(block, dict) and block.get("type") == kind} - {""}
+def _is_plan(event: dict[str, JSON]) -> bool:
+    message = event.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    said = content if isinstance(content, str) else "".join(content_of(content, ConversionReport().unknown).texts)
+    return bool(text(event, "planContent")) or said.lstrip().startswith(_PLAN)
+
+
+def _queued(event: dict[str, JSON]) -> JSON:
+    """What a person put into the queue; None of what a program did."""
+    attachment = event.get("attachment")
+    mode = text(attachment, "commandMode")
+    if not isinstance(attachment, dict) or mode not in ("", "prompt", "bash") or is_by_program(attachment):
+        return None
+    return attachment.get("prompt")
+
+
+def _said_in(event: dict[str, JSON]) -> JSON:
+    message = event.get("message")
+    return message.get("content") if isinstance(message, dict) and event.get("type") == "user" else None
 
 
 def session_key(event: dict[str, JSON]) -> str:

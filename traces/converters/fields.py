@@ -30,3 +30,8 @@ def name(record: JSON, key: str) -> str:
 def objects(value: JSON) -> list[dict[str, JSON]]:
     """The objects in a list; nothing of what is no list."""
     return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text as a set: for long lists of names."""
+    return frozenset(text.split())

@@ -18,7 +18,11 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Malformed(Exception):  # noqa: N818  (an answer to the person who uploaded the file)
-    """The text is not JSON that we can keep; the sentence says why."""
+    """The text is not JSON that we can keep; the sentence says why. `goes_on`: behind a whole value there is more."""
+
+    def __init__(self, sentence: str, *, goes_on: bool = False) -> None:
+        super().__init__(sentence)
+        self.goes_on = goes_on
 
 
 def decoded(data: bytes, repairs: Counter[str]) -> str:
@@ -35,6 +39,42 @@ def decoded(data: bytes, repairs: Counter[str]) -> str:
         return data.decode("utf-8", "surrogateescape")
 
 
+def parsed_line(data: bytes, repairs: Counter[str], *, depth: int) -> list[JSON]:
+    """The values of a line of JSON: mostly one; several objects where their line ends were lost."""
+    try:
+        return [parsed(data, repairs, depth=depth)]
+    except Malformed as error:
+        if not error.goes_on:
+            raise
+    values = _several(decoded(data, Counter()))
+    repairs["several objects on one line"] += 1
+    return [parsed(value.encode("utf-8", "surrogateescape"), repairs, depth=depth) for value in values]
+
+
+def _several(text: str) -> list[str]:
+    """The texts of objects that stand one after another. Raises Malformed where one is none."""
+    decoder = json.JSONDecoder(strict=False)
+    texts = []
+    at = 0
+    while (at := _next_value(text, at)) < len(text):
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (json.JSONDecodeError, RecursionError, ValueError) as error:
+            where = error.pos + 1 if isinstance(error, json.JSONDecodeError) else at + 1
+            raise Malformed(f"Not JSON at character {where}: what stands there is no further object.") from None
+        if not isinstance(value, dict):
+            raise Malformed(f"Not JSON at character {at + 1}: a line may hold several objects, and this is none.")
+        texts.append(text[at:end])
+        at = end
+    return texts
+
+
+def _next_value(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
 def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
     """The value that the bytes hold, at most `depth` deep; counts in `repairs` what was mended."""
     text = decoded(data, repairs)
@@ -44,7 +84,8 @@ def parsed(data: bytes, repairs: Counter[str], *, depth: int) -> JSON:
         is_cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         cut_off = " The text seems to be cut off." if is_cut_off else ""
         place = f"line {error.lineno}, character {error.colno}" if error.lineno > 1 else f"character {error.colno}"
-        raise Malformed(f"Not JSON at {place}: {error.msg}.{cut_off}") from None
+        goes_on = error.msg == "Extra data"
+        raise Malformed(f"Not JSON at {place}: {error.msg}.{cut_off}", goes_on=goes_on) from None
     except RecursionError:
         raise Malformed(_too_deep(depth)) from None
     if _deeper_than(value, depth):

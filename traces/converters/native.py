@@ -5,7 +5,8 @@ Field notes
   instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
   arguments, result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
   new_text}]; patch: a unified diff.
-- file_events: [{kind: read|edit|write|patch|outcome, step, ...}] is the long form of files, in the order of the acts.
+- file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
+  the acts.
 - A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
 - Members that the form does not know are counted; a member of a wrong type makes the record unreadable.
 - Two lone surrogates that make a pair are one character after a trip through JSON: JSON has no other way to say it.
@@ -14,7 +15,7 @@ Field notes
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from traces.converters.blocks import result_text
 from traces.converters.facts import facts_of
@@ -28,11 +29,13 @@ from traces.runs import (
     AgentRun,
     ConversionReport,
     Converted,
+    Divider,
     FileEvent,
     FileOutcome,
     ReadingOptions,
     Source,
     Step,
+    SubAgent,
     ToolCall,
     Unreadable,
 )
@@ -40,13 +43,16 @@ from traces.runs import (
 _RUN_MEMBERS = frozenset(
     {
         "task_id", "agent_model", "model", "instance_id", "repo", "tags", "folder", "started_at", "steps", "files",
-        "file_events", "patch", "unknown_events",
+        "file_events", "patch", "unknown_events", "gaps",
     }
 )  # fmt: skip
-_TEXTS = ("message", "thought", "prompt", "at")
-_SAID_AND_DONE = frozenset({*_TEXTS, "tool_calls"})
-_STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS
-_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error"})
+_TEXTS = ("message", "thought", "prompt", "at", "after")
+_SAID_AND_DONE = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS | {"after", "dividers", "agents"}
+_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused"})
+_AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
+_DIVIDERS = get_args(Divider)
+_AGENTS_DEEP = 8
 _FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
 
 
@@ -100,6 +106,8 @@ def run_as_native(run: AgentRun) -> dict[str, JSON]:
         record["patch"] = run.patch.decode("utf-8", "surrogateescape")
     if run.unknown_events:
         record["unknown_events"] = list(run.unknown_events)
+    if run.gaps:
+        record["gaps"] = list(run.gaps)
     return record
 
 
@@ -119,7 +127,16 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
         record["tool_calls"] = [
             {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
             | ({"is_error": True} if call.is_error else {})
+            | ({"refused": True} if call.refused else {})
             for call in step.calls
+        ]
+    if step.dividers:
+        record["dividers"] = list(step.dividers)
+    if step.agents:
+        record["agents"] = [
+            {"name": agent.name, "call_id": agent.call_id, "task": agent.task}
+            | {"steps": [_step_as_native(one) for one in agent.steps]}
+            for agent in step.agents
         ]
     return record | page_as_native(step)
 
@@ -163,10 +180,18 @@ def _run(value: dict[str, JSON], options: ReadingOptions, report: ConversionRepo
         folder=text_member(value, "folder", "folder"),
         started_at=text_member(value, "started_at", "started_at"),
         unknown_events=tuple(unknown) if isinstance(unknown, list) else (),
+        gaps=tuple(_texts_of(value, "gaps", "gaps")),
     )
 
 
-def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
+def _texts_of(value: dict[str, JSON], key: str, place: str) -> list[str]:
+    texts = value.get(key) or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise WrongShape(f"{place} must be a list of texts.")
+    return texts
+
+
+def _step(value: dict[str, JSON], place: str, report: ConversionReport, depth: int = 0) -> Step:
     _count_unknown(value, _STEP_MEMBERS, "steps[].", report)
     calls = [
         _call(call, f"{place}.tool_calls[{index}]", report)
@@ -176,7 +201,32 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport) -> Step:
     its: dict[str, Any] = {key: text_member(value, key, f"{place}.{key}") for key in _TEXTS}
     if isinstance(value.get("screenshot"), dict):
         _count_unknown(value["screenshot"], SCREENSHOT_MEMBERS, "steps[].screenshot.", report)
-    return Step(calls=tuple(calls), **its, **page_of(value, place))
+    dividers = _texts_of(value, "dividers", f"{place}.dividers")
+    if strange := next((one for one in dividers if one not in _DIVIDERS), None):
+        raise WrongShape(f"{place}.dividers may hold {', '.join(_DIVIDERS)}, got {strange!r:.60}.")
+    agents = tuple(
+        _agent(agent, f"{place}.agents[{index}]", report, depth)
+        for index, agent in enumerate(members(value, "agents", place))
+    )
+    # Any, since each of them was looked up among the names above.
+    known: Any = tuple(dividers)
+    return Step(calls=tuple(calls), dividers=known, agents=agents, **its, **page_of(value, place))
+
+
+def _agent(value: dict[str, JSON], place: str, report: ConversionReport, depth: int) -> SubAgent:
+    if depth >= _AGENTS_DEEP:
+        raise WrongShape(f"{place}: agents may start agents {_AGENTS_DEEP} levels deep.")
+    _count_unknown(value, _AGENT_MEMBERS, "steps[].agents[].", report)
+    name, call_id, task = (text_member(value, key, f"{place}.{key}") for key in ("name", "call_id", "task"))
+    steps = [
+        _step(step, f"{place}.steps[{index}]", report, depth + 1)
+        for index, step in enumerate(members(value, "steps", place))
+    ]
+    if pictures := sum(step.screenshot is not None for step in steps):
+        # Pictures are kept for the run's own steps alone.
+        report.dropped["screenshot of a sub-agent"] += pictures
+        steps = [replace(step, screenshot=None) for step in steps]
+    return SubAgent(name, call_id, task, tuple(steps))
 
 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
@@ -191,6 +241,7 @@ def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolC
         arguments=value.get("arguments"),
         result=result,
         is_error=boolean(value, "is_error", f"{place}.is_error"),
+        refused=boolean(value, "refused", f"{place}.refused"),
     )
 
 

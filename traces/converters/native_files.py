@@ -3,9 +3,16 @@
 from typing import Any, Literal, cast
 
 from traces.converters.native_members import WrongShape, boolean, kind_of, text_member, text_or_null
-from traces.runs import JSON, Excerpt, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
+from traces.runs import JSON, Excerpt, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
 
-_KINDS = {FileRead: "read", FileEdit: "edit", FileWrite: "write", FilePatch: "patch", FileOutcome: "outcome"}
+_KINDS = {
+    FileRead: "read",
+    FileEdit: "edit",
+    FileWrite: "write",
+    FilePatch: "patch",
+    FileOutcome: "outcome",
+    FileTouched: "touched",
+}
 
 
 def outcome_of(value: dict[str, JSON], place: str) -> FileOutcome:
@@ -43,7 +50,12 @@ def event_of(value: dict[str, JSON], place: str) -> FileEvent:
             return _patch(value, place)
         case "outcome":
             return outcome_of(value, place)
-    raise WrongShape(f"{place}.kind must be read, edit, write, patch or outcome, got {kind!r}.")
+        case "touched":
+            by = text_member(value, "by", f"{place}.by")
+            if not by:
+                raise WrongShape(f'{place}.by is missing: say what touched the file, as in "The command `make`".')
+            return FileTouched(_path(value, place), by, boolean(value, "is_certain", f"{place}.is_certain"))
+    raise WrongShape(f"{place}.kind must be read, edit, write, patch, outcome or touched, got {kind!r}.")
 
 
 def event_as_native(event: FileEvent, *, kind: bool = False) -> dict[str, JSON]:
@@ -64,7 +76,9 @@ def event_as_native(event: FileEvent, *, kind: bool = False) -> dict[str, JSON]:
         case FilePatch():
             record["operation"] = event.operation
             record["hunks"] = [{"old": list(old), "new": list(new)} for old, new in event.hunks]
-            _keep(record, moved_to=event.moved_to or None)
+            _keep(record, moved_to=event.moved_to or None, starts=list(event.starts) or None)
+        case FileTouched():
+            _keep(record, by=event.by, is_certain=event.is_certain or None)
         case FileOutcome():
             record["operation"] = event.operation
             _keep(record, old_path=event.old_path or None, old_text=event.old_text, new_text=event.new_text)
@@ -136,12 +150,20 @@ def _patch(value: dict[str, JSON], place: str) -> FilePatch:
     hunks = value.get("hunks")
     if not isinstance(hunks, list):
         raise WrongShape(f"{place}.hunks must be a list, got {kind_of(hunks)}.")
+    starts = value.get("starts", [])
+    if not isinstance(starts, list) or not all(map(_is_line, starts)) or len(starts) not in (0, len(hunks)):
+        raise WrongShape(f"{place}.starts must be a list with one line number, from 0 on, for each hunk.")
     return FilePatch(
         _path(value, place),
         tuple((_lines(hunk, "old", place), _lines(hunk, "new", place)) for hunk in hunks),
         cast(Literal["added", "modified", "deleted"], operation),
         text_member(value, "moved_to", f"{place}.moved_to"),
+        tuple(starts),
     )
+
+
+def _is_line(value: JSON) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _lines(hunk: JSON, side: str, place: str) -> tuple[str, ...]:

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from traces.converters.json_text import Malformed, parsed
+from traces.converters.json_text import Malformed, parsed, parsed_line
 from traces.converters.outline import outline_of
 from traces.runs import JSON, Bounds, Source, TooLarge, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object of the file, where it stands (from 1), what was mended in reading it, and its size in bytes."""
+    """An object of the file, where it stands (from 1), what was mended in reading it, and its size in bytes. Of several
+    on one line the first one has both."""
 
     place: int
     value: dict[str, JSON]
@@ -57,11 +58,13 @@ def _lines(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
             continue
         repairs: Counter[str] = Counter()
         try:
-            value = parsed(line, repairs, depth=bounds.depth)
+            values = parsed_line(line, repairs, depth=bounds.depth)
         except Malformed as error:
             yield Unreadable(place, "not_json", f"Line {place}: {error}")
             continue
-        yield _record(place, value, repairs, len(line), "Line")
+        for number, value in enumerate(values):
+            first = number == 0
+            yield _record(place, value, repairs if first else Counter(), len(line) if first else 0, "Line")
 
 
 def _document(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:

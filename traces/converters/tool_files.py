@@ -12,17 +12,132 @@ Field notes
   str_replace|insert|undo_edit, path, file_text, old_str, new_str, insert_line, insert_text}.
 - What a read answers to the agent, and what an edit answers in older sessions and in the text editor, has the lines
   with their numbers: they say where an edit stands in a file that is never shown whole.
-- A call that failed or was never answered changed nothing.
+- Where a result says no more, its words do: "File created successfully at: PATH" proves that there was no file before,
+  "The file PATH has been updated" that there was one.
+- A call that failed or was never answered changed nothing, but a command that failed may have.
+- `toolUseResult.bashEditDiff` of a command: {files: [{filePath, hunks: [{oldStart, oldLines, newStart, newLines,
+  lines}], created, deleted}] (five at most, none of over 400 lines), changedFiles: [path] (200 at most), moreFiles (how
+  many have no entry), shared, unavailable}. A command that failed or went to the background has none.
+- Plans (.claude/plans) are notes of the program, and no files of the project.
 """
 
+import re
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from traces.converters.fields import objects, text, text_or_none
+from traces.converters.blocks import Answer
+from traces.converters.fields import objects, text, text_or_none, words_of
 from traces.converters.numbered import excerpts_of, numbered_lines
-from traces.runs import JSON, Excerpt, FileEdit, FileEvent, FileRead, FileWrite
+from traces.converters.shell import Effect
+from traces.runs import JSON, ConversionReport, Excerpt, FileEdit, FileEvent, FilePatch, FileRead, FileTouched, FileWrite
 
 _TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
+_SHELLS = words_of(
+    "bash shell sh zsh powershell run_command execute_bash execute_command run_shell_command run_terminal_cmd"
+    " terminal exec_command shell_command local_shell"
+)
+_PLANS = re.compile(r"(^|[/\\])\.claude[/\\]plans[/\\]")
+_CREATED = "File created successfully"
+_UPDATED = re.compile(r"The file \S.* has been (updated|edited)")
+_NO_NEWLINE = "\\ No newline at end of file"
+_STATIC = re.compile(r"[\w./+@ -]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a call did to files, as far as it is known: its events, and the command that may have done more.
+
+    `by` begins the sentence about the command; `doubts_all` one about what may have changed any file. `unnamed` files
+    were changed, too. `is_left_behind`: the person went back behind this act, and it may have been taken back.
+    """
+
+    events: tuple[FileEvent, ...] = ()
+    command: str = ""
+    by: str = "The command"
+    doubts_all: str = ""
+    unnamed: int = 0
+    is_left_behind: bool = False
+
+    def targets_of(self, effects: Iterable[Effect]) -> Iterator[str]:
+        """The files into which the command wrote for certain, by the path that it says."""
+        if "cd " not in self.command:
+            for effect in effects:
+                for word in effect.words if effect.is_written else ():
+                    if _STATIC.fullmatch(word) and not word.endswith("/"):
+                        yield word
+
+
+def act_of_call(name: str, arguments: JSON, outcome: JSON, answer: Answer, report: ConversionReport) -> Act:
+    """What an answered call did; acts on plans are counted and left out."""
+    if name.lower() in _SHELLS:
+        return _shell(arguments, outcome, answer)
+    if answer.is_error:
+        return Act()
+    events = files_of_call(name, arguments, outcome, answer.text, report.unknown)
+    kept = tuple(event for event in events if not _PLANS.search(event.path))
+    if len(kept) < len(events):
+        report.dropped["act on a plan"] += len(events) - len(kept)
+    return Act(kept)
+
+
+def _shell(arguments: JSON, outcome: JSON, answer: Answer) -> Act:
+    command = text(arguments, "command", "cmd")
+    said = outcome.get("bashEditDiff") if isinstance(outcome, dict) else None
+    if not isinstance(said, dict) or not isinstance(said.get("files"), list) or said.get("unavailable") is True:
+        return Act(command=command)
+    events: list[FileEvent] = []
+    told = set()
+    for file in objects(said["files"]):
+        if (path := text(file, "filePath")) and path not in told and not _PLANS.search(path):
+            told.add(path)
+            events.append(_changed(path, file))
+    listed = said.get("changedFiles")
+    named = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
+    by = "The command `" + " ".join(command.split())[:80].replace("`", "'") + "`"
+    untold = [path for path in dict.fromkeys(named) if path not in told and not _PLANS.search(path)]
+    events += [FileTouched(path, by, is_certain=True) for path in untold]
+    more = said.get("moreFiles")
+    return Act(tuple(events), unnamed=max(0, (more if isinstance(more, int) else 0) - len(untold)))
+
+
+def _changed(path: str, file: JSON) -> FileEvent:
+    """One entry of a command's difference."""
+    hunks = objects(file.get("hunks"))
+    sides = [_sides(hunk) for hunk in hunks]
+    if file.get("created"):
+        whole = "\n".join(line for _, new, _ in sides for line in new)
+        ends = "" if not whole or any(unended for _, _, unended in sides) else "\n"
+        return FileWrite(path, whole + ends, created=True)
+    pairs = tuple((tuple(old), tuple(new)) for old, new, _ in sides)
+    if file.get("deleted"):
+        return FilePatch(path, pairs, "deleted")
+    starts = [hunk.get("oldStart") for hunk in hunks]
+    known = all(isinstance(start, int) and not isinstance(start, bool) and start >= 0 for start in starts)
+    # As in every unified difference, an insertion alone names the line behind which it stands.
+    placed = tuple(start + (not old) for start, (old, _, _) in zip(starts, sides, strict=True)) if known else ()
+    return FilePatch(path, pairs, starts=placed)
+
+
+def _sides(hunk: JSON) -> tuple[list[str], list[str], bool]:
+    """Lines before and after, and whether the last one after has no line end."""
+    old: list[str] = []
+    new: list[str] = []
+    unended = False
+    last = ""
+    lines = hunk.get("lines")
+    for line in lines if isinstance(lines, list) else ():
+        if not isinstance(line, str):
+            continue
+        if line == _NO_NEWLINE:
+            unended |= last != "-"
+            continue
+        last, body = line[:1], line[1:].removesuffix("\r")
+        if last != "+":
+            old.append(body)
+        if last != "-":
+            new.append(body)
+    return old, new, unended
 
 
 def files_of_call(name: str, arguments: JSON, outcome: JSON, answer: str, unknown: Counter[str]) -> list[FileEvent]:
@@ -40,7 +155,7 @@ def files_of_call(name: str, arguments: JSON, outcome: JSON, answer: str, unknow
         case "MultiEdit":
             return _multi_edit(arguments, said)
         case "Write":
-            return _write(arguments, said)
+            return _write(arguments, said, answer)
         case "NotebookEdit":
             return _notebook(arguments, said, unknown)
         case "Read" | "NotebookRead":
@@ -92,15 +207,22 @@ def _multi_edit(arguments: JSON, said: JSON) -> list[FileEvent]:
     return events
 
 
-def _write(arguments: JSON, said: JSON) -> list[FileEvent]:
+def _write(arguments: JSON, said: JSON, answer: str) -> list[FileEvent]:
     path = text(said, "filePath") or text(arguments, "file_path", "path")
     content = text_or_none(said, "content")
     if content is None:
         content = text_or_none(arguments, "content")
     if not path or content is None:
         return []
-    created = {"create": True, "update": False}.get(text(said, "type"))
+    created = {"create": True, "update": False}.get(text(said, "type"), _is_creation(answer))
     return [FileWrite(path, content, original=text_or_none(said, "originalFile"), created=created)]
+
+
+def _is_creation(answer: str) -> bool | None:
+    """Whether the words of the answer say that a file was created, or that there was one; None where they do not."""
+    if answer.lstrip().startswith(_CREATED):
+        return True
+    return False if _UPDATED.match(answer.lstrip()) else None
 
 
 def _notebook(arguments: JSON, said: JSON, unknown: Counter[str]) -> list[FileEvent]:
@@ -142,7 +264,7 @@ def _text_editor(arguments: JSON, answer: str, unknown: Counter[str]) -> list[Fi
         return [FileRead(path, excerpts=numbered_lines(answer))]
     if command == "create":
         content = text_or_none(arguments, "file_text")
-        return [] if content is None else [FileWrite(path, content)]
+        return [] if content is None else [FileWrite(path, content, created=_is_creation(answer))]
     if command == "str_replace" and old:
         return [FileEdit(path, old, new or "", shown=numbered_lines(answer))]
     inserted = text_or_none(arguments, "insert_text")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from traces.changes.model import SUBMODULE_MODE, SYMLINK_MODE, FileChange
+from traces.changes.model import SUBMODULE_MODE, SYMLINK_MODE, BadgeCode, FileChange
 from traces.rendering.icons import icon
 from traces.rendering.visible import escaped
 
@@ -56,7 +56,7 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
     elif not change.hunks and change.operation in ("added", "deleted"):
         yield "The file is empty."
     elif not change.hunks and change.operation == "modified" and change.old_mode == change.new_mode:
-        yield "Nothing in this file differs."
+        yield from () if _is_in_doubt(change) else ("Nothing in this file differs.",)
     yield from _ends(change)
     if change.hunks and not change.has_line_numbers:
         yield (
@@ -67,6 +67,10 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
         yield "The trace has only the lines that the agent read or changed, so no more of this file can be shown."
     elif change.hunks and not is_whole and change.operation in ("modified", "renamed", "copied"):
         yield "The trace has only the lines of the patch, so no more of this file can be shown around them."
+
+
+def _is_in_doubt(change: FileChange) -> bool:
+    return any(badge.code == BadgeCode.CHANGE_NOT_RECORDED for badge in change.badges)
 
 
 def _mode(change: FileChange) -> Iterator[str]:

@@ -1,0 +1,233 @@
+"""What shell commands did to files: told by the trace, or in doubt with a badge; and commands that change nothing."""
+
+from typing import Any
+
+import pytest
+
+from tests.traces.reading import the_one
+from tests.traces.sessions import FOLDER, SessionFile, calls, edited
+from traces.changes.derive import derive
+from traces.changes.model import FileChange
+from traces.converters.shell import effects_of
+from traces.runs import AgentRun
+
+CART = f"{FOLDER}/cart.py"
+
+
+def after_an_edit(command: str, outcome: Any = None, *, is_error: bool = False) -> SessionFile:
+    """A session in which a command runs after cart.py was edited."""
+    session = SessionFile()
+    session.user("Round prices.")
+    session.agent(calls("c1", "Edit", file_path=CART), message_id="m1")
+    session.result("c1", "ok", edited(CART, "price", "cents", "price\n"))
+    session.agent(calls("c2", "Bash", command=command), message_id="m2")
+    session.result("c2", "", outcome, is_error=is_error)
+    return session
+
+
+def changed(session: SessionFile) -> tuple[AgentRun, dict[str, FileChange]]:
+    run = the_one(session.bytes()).run
+    return run, {file.path: file for file in derive(run).files}
+
+
+def badges(file: FileChange) -> list[str]:
+    return [badge.code.value for badge in file.badges]
+
+
+LOOKS = [
+    "ls -la | grep py > /dev/null 2>&1",
+    "cd src && git status && git diff HEAD~1 -- cart.py | head -20",
+    "git add -A && git commit -m \"$(cat <<'EOF'\nfix: a > b\n\nEOF\n)\"",
+    "git checkout -b fix",
+    "pytest -q tests/ 2>&1 | tail -5",
+    "python -m pytest -x",
+    "uv run mypy .",
+    "go test ./... && go build ./...",
+    "npm run test:unit -- --watch=false",
+    "make test lint",
+    "cargo clippy",
+    "sed -n 1,20p cart.py",
+    "gofmt -l .",
+    "black --check .",
+    "python -c 'print(1)'",
+    "curl -s https://example.org | jq .name",
+    "for f in *.py; do echo $f; done",
+    "FOO=1 timeout 20 node --version",
+    "/tmp/shop-test --help",  # noqa: S108  (a text)
+    "gh pr view 3",
+]
+WRITES = [
+    "sed -i 's/a/b/' cart.py",
+    "make fmt && make test",
+    "npm run lint -- --fix",
+    "black .",
+    "gofmt -w ./...",
+    "prettier --write '*.py'",
+    "git stash pop",
+    "git checkout -- cart.py",
+    "git reset --hard HEAD",
+    "rm cart.py",
+    "mv cart.py basket.py",
+    "echo x >> cart.py",
+    "cat > cart.py <<'EOF'\nx\nEOF",
+    "python fix_all.py",
+    "python - <<'EOF'\nopen('cart.py', 'w').write('x')\nEOF",
+    "./scripts/generate.sh",
+    "find . -name '*.py' -exec sed -i s/a/b/ {} +",
+    "for f in *.py; do sed -i s/a/b/ $f; done",
+    "patch -p1 < fix.diff",
+    "echo 'unbalanced",
+]
+
+
+@pytest.mark.parametrize("command", LOOKS)
+def test_a_command_that_only_looks_tests_or_publishes_casts_no_doubt(command: str) -> None:
+    run, files = changed(after_an_edit(command))
+    assert (badges(files["cart.py"]), run.gaps) == ([], ())
+
+
+@pytest.mark.parametrize("command", WRITES)
+@pytest.mark.parametrize("is_error", [False, True])
+def test_a_file_that_a_command_may_have_changed_has_a_badge(command: str, is_error: bool) -> None:
+    _, files = changed(after_an_edit(command, is_error=is_error))
+    assert badges(files["cart.py"]) == ["change_not_recorded"]
+    assert files["cart.py"].badges[0].sentence.startswith("Step 2: The command `")
+    assert files["cart.py"].new_text == "cents\n"
+
+
+@pytest.mark.parametrize("command", ["sed -i s/a/b/ other.py", "npm install lodash", "rm -rf build", "python cart.py"])
+def test_a_command_that_names_other_files_casts_no_doubt_on_this_one(command: str) -> None:
+    _, files = changed(after_an_edit(command))
+    assert badges(files["cart.py"]) == []
+
+
+def test_a_command_that_may_have_changed_files_nobody_knows_of_is_said_of_the_run() -> None:
+    run, _ = changed(after_an_edit("sed -i s/a/b/ other.py && make generate"))
+    assert run.gaps == (
+        "Commands ran that may have changed files, and the trace does not record what they did: "
+        "`sed -i s/a/b/ other.py && make generate`.",
+    )
+
+
+def test_a_file_that_only_a_command_wrote_is_listed_with_a_badge() -> None:
+    _, files = changed(after_an_edit("cat > notes/new.md <<'EOF'\nhello\nEOF\necho done > /tmp/log"))
+    assert sorted(files) == ["cart.py", "notes/new.md"]
+    assert (files["notes/new.md"].operation, badges(files["notes/new.md"])) == ("modified", ["change_not_recorded"])
+
+
+def test_reading_the_file_again_ends_the_doubt_and_shows_what_the_command_did() -> None:
+    session = after_an_edit("make format")
+    session.agent(calls("c3", "Read", file_path=CART), message_id="m3")
+    file = {"filePath": CART, "content": "cents\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    session.result("c3", "1 cents", {"type": "text", "file": file})
+    _, files = changed(session)
+    assert badges(files["cart.py"]) == []
+    file["content"] = "Cents\n"
+    _, files = changed(session)
+    assert (badges(files["cart.py"]), files["cart.py"].new_text) == (["changed_between"], "Cents\n")
+
+
+def hunk(start: int, *lines: str) -> dict[str, Any]:
+    old = sum(line[0] != "+" for line in lines)
+    return {"oldStart": start, "oldLines": old, "newStart": start, "newLines": len(lines) - old, "lines": list(lines)}
+
+
+def test_what_a_command_changed_by_its_trace_is_part_of_the_change() -> None:
+    diff = {
+        "files": [
+            {"filePath": CART, "hunks": [hunk(1, "-cents", "+Cents", "+total")]},
+            {"filePath": f"{FOLDER}/new.py", "hunks": [hunk(0, "+x", "+y")], "created": True},
+            {"filePath": f"{FOLDER}/gone.py", "hunks": [hunk(1, "-z")], "deleted": True},
+            {
+                "filePath": f"{FOLDER}/bare.py",
+                "hunks": [hunk(0, "+x", "\\ No newline at end of file")],
+                "created": True,
+            },
+        ],
+        "moreFiles": 3,
+        "changedFiles": [CART, f"{FOLDER}/huge.py"],
+    }
+    run, files = changed(after_an_edit("make format", {"stdout": "", "bashEditDiff": diff}))
+    assert {path: (file.operation, file.new_text, badges(file)) for path, file in files.items()} == {
+        "cart.py": ("modified", "Cents\ntotal\n", []),
+        "new.py": ("added", "x\ny\n", []),
+        "bare.py": ("added", "x", []),
+        "gone.py": ("deleted", "", []),
+        "huge.py": ("modified", None, ["change_not_recorded"]),
+    }
+    assert all(file.steps == ((0, 1) if path == "cart.py" else (1,)) for path, file in files.items())
+    assert run.gaps == ("Commands changed 2 more files that the trace does not name.",)
+
+
+def test_a_commands_change_stands_where_its_line_numbers_say() -> None:
+    session = SessionFile()
+    session.user("Round.")
+    session.agent(calls("c1", "Read", file_path=CART), message_id="m1")
+    text = "a\nb\na\nb\n"
+    file = {"filePath": CART, "content": text, "startLine": 1, "numLines": 5, "totalLines": 5}
+    session.result("c1", text, {"type": "text", "file": file})
+    session.agent(calls("c2", "Bash", command="sed -i 3s/a/A/ cart.py"), message_id="m2")
+    diff = {"files": [{"filePath": CART, "hunks": [hunk(3, "-a", "+A")]}], "moreFiles": 0}
+    session.result("c2", "", {"bashEditDiff": diff})
+    _, files = changed(session)
+    assert (files["cart.py"].new_text, badges(files["cart.py"])) == ("a\nb\nA\nb\n", [])
+
+
+def test_a_commands_change_of_a_text_that_nobody_knows_is_shown_without_numbers() -> None:
+    session = SessionFile()
+    session.user("Round.")
+    session.agent(calls("c1", "Bash", command="sed -i 3s/a/A/ cart.py"), message_id="m1")
+    session.result("c1", "", {"bashEditDiff": {"files": [{"filePath": CART, "hunks": [hunk(3, "-a", "+A")]}]}})
+    _, files = changed(session)
+    assert (files["cart.py"].has_line_numbers, badges(files["cart.py"])) == (False, ["base_unknown"])
+    assert [(line.kind, line.text) for one in files["cart.py"].hunks for line in one.lines] == [
+        ("del", "a"),
+        ("add", "A"),
+    ]
+
+
+@pytest.mark.parametrize("said", [{"unavailable": True, "files": []}, {"files": "?"}, {}])
+def test_a_report_that_says_nothing_leaves_the_doubt(said: dict[str, Any]) -> None:
+    _, files = changed(after_an_edit("make format", {"bashEditDiff": said}))
+    assert badges(files["cart.py"]) == ["change_not_recorded"]
+
+
+def test_a_report_without_a_file_says_that_the_command_changed_none() -> None:
+    run, files = changed(after_an_edit("make format", {"bashEditDiff": {"files": [], "moreFiles": 0}}))
+    assert (badges(files["cart.py"]), run.gaps) == ([], ())
+
+
+def test_a_refused_command_did_nothing() -> None:
+    session = SessionFile()
+    session.user("Round prices.")
+    session.agent(calls("c1", "Edit", file_path=CART), message_id="m1")
+    session.result("c1", "ok", edited(CART, "price", "cents", "price\n"))
+    session.agent(calls("c2", "Bash", command="make format"), message_id="m2")
+    session.result("c2", "The user doesn't want to proceed with this tool use.", is_error=True)
+    run, files = changed(session)
+    assert (badges(files["cart.py"]), run.gaps) == ([], ())
+
+
+def test_a_command_that_a_person_stopped_may_have_done_something() -> None:
+    session = after_an_edit("make format")
+    session.lines[-1]["message"]["content"][0] |= {
+        "is_error": True,
+        "content": "[Request interrupted by user for tool use]",
+    }
+    _, files = changed(session)
+    assert badges(files["cart.py"]) == ["change_not_recorded"]
+
+
+def test_a_persons_own_command_casts_doubt_as_the_agents_does() -> None:
+    session = SessionFile()
+    session.user("Round prices.")
+    session.agent(calls("c1", "Edit", file_path=CART), message_id="m1")
+    session.result("c1", "ok", edited(CART, "price", "cents", "price\n"))
+    session.user("<bash-input>black .</bash-input>")
+    _, files = changed(session)
+    assert files["cart.py"].badges[0].sentence.startswith("The user's command `black .` may have changed this file")
+
+
+def test_a_command_is_never_too_strange_to_be_read() -> None:
+    for command in ("", "   ", "$(", "a" * 100_000, "<<EOF", "\0", "((", "|| &&", "! ", "git", "python", "npx", ">"):
+        effects_of(command)
