@@ -226,21 +226,43 @@ class ConversionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where reading goes on: the byte there, and how many lines or records of the file lie before it.
+
+    `line` is the number of the line there where records are counted. `state` is what the converter has to know there
+    of what came before, as JSON.
+    """
+
+    offset: int = 0
+    before: int = 0
+    line: int = 1
+    state: JSON = None
+
+
+BEGINNING = Place()
+
+
+@dataclass(frozen=True, slots=True)
 class Converted:
-    """One run out of a file, and where in the file it began (line or record number, from 1)."""
+    """One run out of a file, and where in the file it began (line or record number, from 1).
+
+    `after` is where reading can begin anew behind it; None where that is not possible, as inside one document.
+    """
 
     run: AgentRun
     report: ConversionReport
     place: int
+    after: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """One line or record that gave no run: where, and a sentence that says why and what to do."""
+    """One line or record that gave no run: where, and a sentence that says why and what to do. `after`: as of a run."""
 
     place: int
     code: str
     sentence: str
+    after: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +299,9 @@ class Converter(Protocol):
     `recognises` looks at the beginning of a file (at most 64 KiB) and answers how sure it is, from 0 to 1, and why,
     as a sentence. `read` yields runs and unreadable records one by one, in the order of the file, reading no further
     ahead than one run; it raises nothing for the file's content.
+
+    A large file is read in several goes, each of which begins at the source's `begin`: the `after` of an entry that
+    `read` gave before. Entries without one are read again, and passed over, when reading goes on behind them.
     """
 
     name: str
@@ -287,25 +312,57 @@ class Converter(Protocol):
     def read(self, lines: "Source", options: ReadingOptions) -> Iterator[Converted | Unreadable]: ...
 
 
-class Source(Protocol):
-    """An uploaded file: bytes, read from the beginning as often as a converter likes, bounded by the import.
+class Surveyor(Protocol):
+    """A converter that has to know the whole of a file before it reads the first run, such as where sessions end.
 
-    `folder` is the name of the folder in which the file lies, "" where it came alone.
+    `survey` goes through the file from the source's `begin` on, notes in `found`, which is JSON, what it finds, and
+    yields the places at which it can go on. `read` then has it as the source's `found`; where that is None nobody
+    surveyed the file, and `read` does so itself.
+    """
+
+    def survey(self, lines: "Source", options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]: ...
+
+
+class Lines(Protocol):
+    """Lines one after another; `offset` is the byte behind the last one."""
+
+    offset: int
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+    def __next__(self) -> bytes: ...
+
+
+class Source(Protocol):
+    """An uploaded file: bytes, read as often as a converter likes, bounded by the import.
+
+    `folder` is the name of the folder in which the file lies, "" where it came alone. `begin` is where reading begins,
+    and `found` what a survey of the whole file noted, None where there was none.
     """
 
     name: str
     size: int
     folder: str
+    begin: Place
+    found: dict[str, JSON] | None
 
     def head(self) -> bytes:
         """The file's first 64 KiB, or all of a shorter file."""
         ...
 
-    def lines(self) -> Iterator[bytes]:
-        """Lines without their end (LF or CR LF), split at LF alone.
+    def at(self, place: Place, found: dict[str, JSON] | None = None) -> "Source":
+        """The same file, to be read from this place on."""
+        ...
+
+    def lines(self) -> Lines:
+        """Lines from `begin` on, without their end (LF or CR LF), split at LF alone.
 
         Raises TooLarge at a line over the bound; the next line can be asked for all the same.
         """
+        ...
+
+    def portions(self) -> Iterator[bytes]:
+        """All bytes from `begin` on, in portions of 256 KiB."""
         ...
 
     def whole(self) -> bytes:

@@ -1,14 +1,15 @@
-"""Bounded reading of an uploaded file, again and again from its beginning, with flat memory.
+"""Bounded reading of an uploaded file, from its beginning or from a place in it, with flat memory.
 
 Knows bytes and lines; what they mean is the converters' matter.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Self, TypeAlias
 
-from traces.runs import Bounds, TooLarge
+from traces.runs import BEGINNING, JSON, Bounds, Place, TooLarge
 
 HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 256 * 1024
@@ -23,14 +24,19 @@ def in_words(size: int) -> str:
 
 
 class Lines(Iterator[bytes]):
-    """The lines of a file. A line over the bound raises TooLarge and is skipped: iteration can go on after it."""
+    """The lines of a file. A line over the bound raises TooLarge and is skipped: iteration can go on after it.
 
-    def __init__(self, file: BinaryIO, bound: int) -> None:
+    `offset` is where the file stands, in bytes from its beginning.
+    """
+
+    def __init__(self, file: BinaryIO, bound: int, offset: int = 0) -> None:
         self._file = file
         self._bound = bound
+        self.offset = offset
 
     def __next__(self) -> bytes:
         line = self._file.readline(self._bound + 2)
+        self.offset += len(line)
         if not line:
             self._file.close()
             raise StopIteration
@@ -47,6 +53,7 @@ class Lines(Iterator[bytes]):
         while line and not line.endswith(b"\n"):
             line = self._file.readline(_CHUNK_BYTES)
             size += len(line)
+            self.offset += len(line)
         return size
 
     def _sentence(self, size: int) -> str:
@@ -84,6 +91,9 @@ class FileSource:
     `folder` names the folder in which it lies, and `beside` finds what lies there.
     """
 
+    begin: Place = BEGINNING
+    found: dict[str, JSON] | None = None
+
     def __init__(
         self,
         name: str,
@@ -103,6 +113,12 @@ class FileSource:
         self._beside = beside
         self._names = names
 
+    def at(self, place: Place, found: dict[str, JSON] | None = None) -> Self:
+        """The same file, to be read from this place on; `found` is what a survey of the whole file noted."""
+        there = copy.copy(self)
+        there.begin, there.found = place, found
+        return there
+
     def opened(self) -> BinaryIO:
         """The file from its beginning; whoever asks closes it."""
         return self._open_file()
@@ -113,8 +129,19 @@ class FileSource:
             return file.read(HEAD_BYTES)
 
     def lines(self) -> Lines:
-        """Lines without their end, split at LF alone; a CR before it belongs to the end."""
-        return Lines(self._open_file(), self._bounds.line_bytes)
+        """Lines from `begin` on without their end, split at LF alone; a CR before it belongs to the end."""
+        file = self._open_file()
+        if self.begin.offset:
+            file.seek(self.begin.offset)
+        return Lines(file, self._bounds.line_bytes, self.begin.offset)
+
+    def portions(self) -> Iterator[bytes]:
+        """All bytes from `begin` on, in portions of 256 KiB."""
+        with self._open_file() as file:
+            if self.begin.offset:
+                file.seek(self.begin.offset)
+            while portion := file.read(_CHUNK_BYTES):
+                yield portion
 
     def whole(self) -> bytes:
         """All bytes; TooLarge over the bound for documents, whatever `size` says."""

@@ -215,8 +215,35 @@ def test_a_line_over_the_bound_is_skipped_with_both_sizes() -> None:
 
 
 def test_a_document_over_the_bound_is_an_error() -> None:
-    document = json.dumps([{"id": "x", "steps": [STEP]}] * 500, indent=1).encode()
+    document = json.dumps({"id": "x", "steps": [STEP] * 500}, indent=1).encode()
     assert errors(read(document, "all.json", options=SMALL_BOUNDS)) == [(1, "too_large")]
+
+
+def test_a_list_may_be_longer_than_a_document_and_a_member_over_the_bound_hides_no_other() -> None:
+    small = {"id": "x", "steps": [STEP]}
+    document = json.dumps([small] * 100 + [{"id": "y", "steps": [{"message": "m" * 9_000}]}] + [small] * 100, indent=1)
+    answers = read(document.encode(), "all.json", options=SMALL_BOUNDS)
+    assert len(runs(answers)) == 200
+    assert errors(answers) == [(101, "too_large")]
+
+
+def test_a_member_of_a_list_that_is_no_json_is_told_with_its_line_and_hides_no_other() -> None:
+    good = json.dumps({"id": "x", "steps": [STEP]})
+    answers = read(f"[\n{good},\n{{oops}},\n{good}\n]\n".encode(), "all.json")
+    assert len(runs(answers)) == 2
+    (told,) = (answer for answer in answers if isinstance(answer, Unreadable))
+    assert told.sentence.startswith("Record 2, which begins in line 3: Not JSON at character 2")
+
+
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [("", "The list has no end"), (', {"id": "cut', "seems to be cut off"), ("] more", "Text stands behind the end")],
+)
+def test_a_list_that_ends_wrongly_keeps_what_came_before(end: str, says: str) -> None:
+    good = json.dumps({"id": "x", "steps": [STEP]})
+    answers = read(f"[\n{good}, {good}{end}".encode(), "all.json")
+    assert len(runs(answers)) == 2
+    assert any(says in answer.sentence for answer in answers if isinstance(answer, Unreadable))
 
 
 def test_a_run_of_too_many_steps_is_an_error_and_the_next_one_is_read() -> None:

@@ -12,14 +12,15 @@ Field notes
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from traces.converters.claude_agents import Companions
 from traces.converters.claude_records import as_line, is_whole_run, run_of_record
 from traces.converters.claude_session import NOISE, Session, session_key
 from traces.converters.fields import objects, text
 from traces.converters.outline import outline_of
-from traces.converters.records import Record, records_of
-from traces.runs import JSON, Converted, ReadingOptions, Source, Unreadable
+from traces.converters.records import Record, records_of, resumable
+from traces.runs import BEGINNING, JSON, Converted, Place, ReadingOptions, Source, Unreadable
 
 _FOREIGN_KEYS = frozenset({"trajectory_format", "trajectory", "payload", "schema_version", "samples", "steps"})
 
@@ -49,37 +50,53 @@ class ClaudeCode:
         last_lines = _last_lines(lines, options)
         companions = Companions(lines, options)
         sessions: dict[str, Session] = {}
-        current = ""
-        for number, record in enumerate(records_of(lines, options.bounds)):
+        current = lines.begin.state or ""
+        for record in records_of(lines, options.bounds):
+            # Between sessions alone, reading can begin anew.
+            after = replace(record.after, state=current) if record.after and not sessions else None
             if isinstance(record, Unreadable):
-                yield record
+                yield resumable(record, after)
                 continue
             if is_whole_run(record.value):
-                yield run_of_record(record, options)
+                yield resumable(run_of_record(record, options), after)
                 continue
             line = Record(record.place, as_line(record.value), record.repairs, record.size)
             current = session_key(line.value) or current or next(iter(last_lines))
             if current not in sessions:
                 sessions[current] = Session(current, record.place, options, companions=companions)
             sessions[current].add(line)
-            if number == last_lines[current]:
-                yield sessions.pop(current).finished()
+            if _at(record) == last_lines[current]:
+                finished = sessions.pop(current).finished()
+                after = replace(record.after, state=current) if record.after and not sessions else None
+                yield resumable(finished, after)
+
+    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]:
+        """Where each session ends, so that mixed sessions are told apart while only open ones are in memory."""
+        last: dict[str, JSON] = found.setdefault("last", {})
+        for record in records_of(lines, options.bounds):
+            if not isinstance(record, Unreadable) and not is_whole_run(record.value):
+                found["current"] = session_key(record.value) or found.get("current", "")
+                if found["current"]:
+                    last[found["current"]] = _at(record)
+                else:
+                    found["before_any"] = _at(record)
+            if record.after:
+                yield record.after
 
 
-def _last_lines(source: Source, options: ReadingOptions) -> dict[str, int]:
-    """The number of each session's last record: mixed sessions are told apart, and only open ones are in memory."""
-    last: dict[str, int] = {}
-    before_any = 0
-    current = ""
-    for number, record in enumerate(records_of(source, options.bounds)):
-        if isinstance(record, Unreadable) or is_whole_run(record.value):
-            continue
-        current = session_key(record.value) or current
-        if current:
-            last[current] = number
-        else:
-            before_any = number
-    return last or {"": before_any}
+def _at(record: Record) -> list[int]:
+    """Which record of the file it is: two may stand on one line."""
+    return [record.place, record.nth]
+
+
+def _last_lines(source: Source, options: ReadingOptions) -> dict[str, JSON]:
+    """What a survey found: the last record of each session."""
+    found = source.found
+    if found is None:
+        found = {}
+        for _ in ClaudeCode().survey(source.at(BEGINNING), options, found):
+            pass
+    return found["last"] or {"": found.get("before_any", [0, 0])}
 
 
 def _is_line(record: dict[str, JSON]) -> bool:

@@ -8,6 +8,7 @@ Field notes
 - Bodies in quoted-printable or base64, and attachments, are decoded; any other body is taken byte for byte.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
 
+from traces.runs import Bounds, Source
+
+_LONGEST_BEGINNING = 4_096
 _BEGINNING = re.compile(
     rb"^From (?P<sender>\S+) +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d{1,2} [\d:]{5,8} "
     rb"[^\n]{0,20}?\d{4}[^\n]{0,12}\n(?=[A-Za-z-]+:)",
@@ -47,12 +51,47 @@ def begins_mail(data: bytes) -> bool:
     return _BEGINNING.match(data) is not None
 
 
-def mails_of(data: bytes) -> Iterator[PatchMail]:
-    """The messages of an mbox, in order."""
-    beginnings = list(_BEGINNING.finditer(data))
-    ends = [beginning.start() for beginning in beginnings[1:]] + [len(data)]
-    for beginning, end in zip(beginnings, ends, strict=True):
-        yield _mail(beginning["sender"].decode("ascii", "replace"), data[beginning.end() : end])
+def mails_of(source: Source, bounds: Bounds) -> Iterator[tuple[PatchMail | None, int]]:
+    """The messages of an mbox from the source's `begin` on, each with the byte behind it.
+
+    None stands for a message over the bound for documents.
+    """
+    portions = source.portions()
+    data, offset = b"", source.begin.offset
+    searched = passed = 0
+    is_all = False
+    while True:
+        following = _BEGINNING.search(data, searched or 1)
+        if following is None and not is_all:
+            # Twice as much at a time, so that a long message is not copied again and again.
+            more = list(_at_least(portions, len(data)))
+            is_all = not more
+            # Where a beginning may be cut off, it is looked for again.
+            searched = max(0, len(data) - _LONGEST_BEGINNING)
+            if len(data) > bounds.document_bytes:
+                passed += searched
+                data, searched = data[searched:], 0
+            data = b"".join((data, *more))
+            if not offset and not passed:
+                bare = data.removeprefix(codecs.BOM_UTF8).lstrip()
+                data, offset = bare, len(data) - len(bare)
+            continue
+        end = following.start() if following else len(data)
+        offset += passed + end
+        if passed or end > bounds.document_bytes:
+            yield None, offset
+        elif beginning := _BEGINNING.match(data):
+            yield _mail(beginning["sender"].decode("ascii", "replace"), data[beginning.end() : end]), offset
+        if following is None:
+            return
+        data, searched, passed = data[end:], 0, 0
+
+
+def _at_least(portions: Iterator[bytes], size: int) -> Iterator[bytes]:
+    read = 0
+    while read <= size and (portion := next(portions, b"")):
+        read += len(portion)
+        yield portion
 
 
 def split_at_diff(body: bytes) -> tuple[bytes, bytes]:

@@ -23,7 +23,7 @@ from traces.converters.native_files import event_as_native, event_of, outcome_of
 from traces.converters.native_members import WrongShape, boolean, members, text_member
 from traces.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, page_of
 from traces.converters.outline import outline_of
-from traces.converters.records import Record, records_of
+from traces.converters.records import Record, records_of, resumable
 from traces.runs import (
     JSON,
     AgentRun,
@@ -78,7 +78,7 @@ class Native:
 
     def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in records_of(lines, options.bounds):
-            yield record if isinstance(record, Unreadable) else _converted(record, options)
+            yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
 
 
 def run_as_native(run: AgentRun) -> dict[str, JSON]:

@@ -7,6 +7,7 @@ import codecs
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from traces.runs import JSON
@@ -33,8 +34,10 @@ class Outline:
         return self.values
 
 
+# Every converter asks the same of a file, one after another.
+@lru_cache(maxsize=4)
 def outline_of(head: bytes, filename: str = "") -> Outline:
-    """How the file is laid out, from its first bytes."""
+    """How the file is laid out, from its first bytes. Nobody changes the values of an outline."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return Outline("utf-16")
     text = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape").lstrip()

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 from traces.converters.mail import DIFF, begins_mail, mails_of, split_at_diff
 from traces.converters.outline import outline_of
-from traces.runs import AgentRun, ConversionReport, Converted, ReadingOptions, Source, TooLarge, Unreadable
+from traces.runs import AgentRun, ConversionReport, Converted, Place, ReadingOptions, Source, TooLarge, Unreadable
+from traces.sources import in_words
 
 _SUFFIXES = (".patch", ".diff", ".mbox", ".eml")
 
@@ -37,35 +38,41 @@ class Patch:
         return 0.0, "no line begins a diff"
 
     def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+        head = lines.head()
+        report = ConversionReport()
+        if head.startswith(codecs.BOM_UTF8):
+            report.repairs["byte order mark"] += 1
+        if begins_mail(head.removeprefix(codecs.BOM_UTF8).lstrip()):
+            yield from _mails(lines, options, report)
+            return
         try:
             data = lines.whole()
         except TooLarge as error:
             yield Unreadable(1, "too_large", str(error))
             return
-        report = ConversionReport()
-        if data.startswith(codecs.BOM_UTF8):
-            report.repairs["byte order mark"] += 1
-            data = data.removeprefix(codecs.BOM_UTF8)
-        if begins_mail(data.lstrip()):
-            yield from _mails(data.lstrip(), lines.name, report)
-            return
-        _, diff = split_at_diff(data)
+        _, diff = split_at_diff(data.removeprefix(codecs.BOM_UTF8))
         if diff:
             yield Converted(AgentRun(external_id=lines.name, task="", patch=diff), report, 1)
         else:
             yield Unreadable(1, "no_diff", f"{lines.name} holds no diff: no line begins with diff --git, ---, or @@.")
 
 
-def _mails(data: bytes, filename: str, report: ConversionReport) -> Iterator[Converted | Unreadable]:
-    for place, mail in enumerate(mails_of(data), 1):
+def _mails(source: Source, options: ReadingOptions, report: ConversionReport) -> Iterator[Converted | Unreadable]:
+    for place, (mail, end) in enumerate(mails_of(source, options.bounds), source.begin.before + 1):
+        after = Place(end, place)
+        if mail is None:
+            most = in_words(options.bounds.document_bytes)
+            yield Unreadable(place, "too_large", f"Mail {place} has more than {most}, which a mail may have.", after)
+            continue
         if not mail.diff:
             called = f" ({mail.task.partition(chr(10))[0][:80]})" if mail.task else ""
-            yield Unreadable(place, "no_diff", f"Mail {place}{called} carries no diff, so there is nothing to judge.")
+            sentence = f"Mail {place}{called} carries no diff, so there is nothing to judge."
+            yield Unreadable(place, "no_diff", sentence, after)
             continue
         run = AgentRun(
-            external_id=mail.identity or f"{filename}#{place}",
+            external_id=mail.identity or f"{source.name}#{place}",
             task=mail.task,
             patch=mail.diff,
             started_at=mail.sent_at,
         )
-        yield Converted(run, report if place == 1 else ConversionReport(), place)
+        yield Converted(run, report if place == 1 else ConversionReport(), place, after)

@@ -22,7 +22,7 @@ from traces.converters.facts import facts_of
 from traces.converters.fields import name, text
 from traces.converters.native_members import WrongShape, kind_of, members, text_member
 from traces.converters.outline import outline_of
-from traces.converters.records import Record, numbered_lines, records_of
+from traces.converters.records import Record, numbered_lines, records_of, resumable
 from traces.runs import (
     JSON,
     AgentRun,
@@ -73,7 +73,7 @@ class React:
             yield from _Text(lines.name, options).runs(lines)
             return
         for record in records_of(lines, options.bounds):
-            yield record if isinstance(record, Unreadable) else _converted(record, options)
+            yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
 
 
 def _has_steps(value: JSON) -> bool:
@@ -125,16 +125,19 @@ class _Text:
         self._count = 0
 
     def runs(self, source: Source) -> Iterator[Converted | Unreadable]:
-        run = _Run(1)
+        run = _Run(source.begin.before + 1)
+        self._count = source.begin.state or 0
         for entry in numbered_lines(source):
             if isinstance(entry, Unreadable):
-                yield entry
+                yield replace(entry, after=None)
                 continue
-            place, data = entry
-            line = (data.removeprefix(codecs.BOM_UTF8) if place == 1 else data).decode("utf-8", "surrogateescape")
+            data = entry.text
+            text = data.removeprefix(codecs.BOM_UTF8) if entry.number == 1 else data
+            line = text.decode("utf-8", "surrogateescape")
             if self._begins_another(run, line):
-                yield from self._ended(run)
-                run = _Run(place)
+                for ended in self._ended(run):
+                    yield resumable(ended, entry.before(self._count))
+                run = _Run(entry.number)
             if not self._is_between(run, line):
                 yield from self._added(run, line, len(data))
         yield from self._ended(run)

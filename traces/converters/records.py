@@ -5,22 +5,45 @@ Every record that cannot be read is an Unreadable in its place; the ones after i
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from traces.converters.json_members import Member, members_of
 from traces.converters.json_text import Malformed, parsed, parsed_line
 from traces.converters.outline import outline_of
-from traces.runs import JSON, Bounds, Source, TooLarge, Unreadable
+from traces.runs import JSON, Bounds, Converted, Place, Source, TooLarge, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object of the file, where it stands (from 1), what was mended in reading it, and its size in bytes. Of several
-    on one line the first one has both."""
+    """An object of the file, where it stands (from 1), what was mended in reading it, and its size in bytes.
+
+    Of several on one line, which `nth` counts from 0, the first one has both. `after` is where reading can begin anew
+    behind it, None where it is all of a document, or another one follows on its line.
+    """
 
     place: int
     value: dict[str, JSON]
     repairs: Counter[str]
     size: int
+    after: Place | None = None
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLine:
+    """A line with its number from 1, where it begins in the file, and where the next one does."""
+
+    number: int
+    text: bytes
+    offset: int
+    end: int
+
+    def before(self, state: JSON = None) -> Place:
+        return Place(self.offset, self.number - 1, state=state)
+
+    @property
+    def after(self) -> Place:
+        return Place(self.end, self.number)
 
 
 def records_of(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
@@ -29,71 +52,86 @@ def records_of(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
     if outline.layout == "utf-16":
         yield Unreadable(1, "not_utf8", f"{source.name} is UTF-16. Save it as UTF-8.")
     elif outline.layout == "document":
-        yield from _document(source, bounds)
+        if isinstance(outline.values[0], list):
+            for member in members_of(source, bounds):
+                yield member if isinstance(member, Unreadable) else record_in(member, bounds)
+        else:
+            yield _document(source, bounds)
     else:
         yield from _lines(source, bounds)
 
 
-def numbered_lines(source: Source) -> Iterator[tuple[int, bytes] | Unreadable]:
-    """Lines with their numbers from 1; a line over the bound is an Unreadable in its place."""
+def numbered_lines(source: Source) -> Iterator[NumberedLine | Unreadable]:
+    """Lines from the source's `begin` on; a line over the bound is an Unreadable in its place."""
     lines = source.lines()
-    place = 0
+    number = source.begin.before
     while True:
-        place += 1
+        number += 1
+        offset = lines.offset
         try:
-            yield place, next(lines)
+            text = next(lines)
         except StopIteration:
             return
         except TooLarge as error:
-            yield Unreadable(place, "too_large", f"Line {place}: {error}")
+            yield Unreadable(number, "too_large", f"Line {number}: {error}", Place(lines.offset, number))
+        else:
+            yield NumberedLine(number, text, offset, lines.offset)
+
+
+def resumable(entry: Converted | Unreadable, after: Place | None) -> Converted | Unreadable:
+    """The entry with where reading can begin anew behind it."""
+    return replace(entry, after=after)
+
+
+def record_in(member: Member, bounds: Bounds) -> Record | Unreadable:
+    """The record that a member of a list is."""
+    repairs: Counter[str] = Counter()
+    try:
+        value = parsed(member.data, repairs, depth=bounds.depth)
+    except Malformed as error:
+        sentence = f"Record {member.number}, which begins in line {member.line}: {error}"
+        return Unreadable(member.number, "not_json", sentence, member.after)
+    return _record(member.number, value, repairs, len(member.data), "Record", member.after)
 
 
 def _lines(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
-    for entry in numbered_lines(source):
-        if isinstance(entry, Unreadable):
-            yield entry
+    for line in numbered_lines(source):
+        if isinstance(line, Unreadable):
+            yield line
             continue
-        place, line = entry
-        if not line.strip():
+        if not line.text.strip():
             continue
         repairs: Counter[str] = Counter()
         try:
-            values = parsed_line(line, repairs, depth=bounds.depth)
+            values = parsed_line(line.text, repairs, depth=bounds.depth)
         except Malformed as error:
-            yield Unreadable(place, "not_json", f"Line {place}: {error}")
+            yield Unreadable(line.number, "not_json", f"Line {line.number}: {error}", line.after)
             continue
-        for number, value in enumerate(values):
-            first = number == 0
-            yield _record(place, value, repairs if first else Counter(), len(line) if first else 0, "Line")
+        for nth, value in enumerate(values):
+            first, last = nth == 0, nth == len(values) - 1
+            mended, size = (repairs, len(line.text)) if first else (Counter[str](), 0)
+            yield _record(line.number, value, mended, size, "Line", line.after if last else None, nth)
 
 
-def _document(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
+def _document(source: Source, bounds: Bounds) -> Record | Unreadable:
     repairs: Counter[str] = Counter()
     try:
         data = source.whole()
-    except TooLarge as error:
-        yield Unreadable(1, "too_large", str(error))
-        return
-    try:
         value = parsed(data, repairs, depth=bounds.depth)
+    except TooLarge as error:
+        return Unreadable(1, "too_large", str(error))
     except Malformed as error:
-        yield Unreadable(1, "not_json", f"{source.name}: {error}")
-        return
-    size = len(data)
-    del data
-    if not isinstance(value, list):
-        yield _record(1, value, repairs, size, "Document")
-        return
-    for place, member in enumerate(value, 1):
-        yield _record(place, member, repairs if place == 1 else Counter(), size // len(value), "Record")
+        return Unreadable(1, "not_json", f"{source.name}: {error}")
+    return _record(1, value, repairs, len(data), "Document", None)
 
 
-def _record(place: int, value: JSON, repairs: Counter[str], size: int, what: str) -> Record | Unreadable:
+def _record(
+    place: int, value: JSON, repairs: Counter[str], size: int, what: str, after: Place | None, nth: int = 0
+) -> Record | Unreadable:
     if isinstance(value, dict):
-        return Record(place, value, repairs, size)
-    return Unreadable(
-        place, "not_an_object", f"{what} {place} is {_kind(value)}, not a JSON object, so it can be no part of a run."
-    )
+        return Record(place, value, repairs, size, after, nth)
+    sentence = f"{what} {place} is {_kind(value)}, not a JSON object, so it can be no part of a run."
+    return Unreadable(place, "not_an_object", sentence, after)
 
 
 def _kind(value: JSON) -> str:

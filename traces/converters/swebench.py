@@ -11,16 +11,29 @@ Field notes
   the file, unless it was added as the project's task field or as problem_statement.
 """
 
+import base64
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from traces.converters.facts import facts_of, patch_bytes
 from traces.converters.fields import name, text
+from traces.converters.json_members import members_of
 from traces.converters.native_members import kind_of
 from traces.converters.outline import outline_of
-from traces.converters.records import Record, records_of
-from traces.runs import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
+from traces.converters.records import Record, record_in, records_of, resumable
+from traces.runs import (
+    BEGINNING,
+    JSON,
+    ConversionReport,
+    Converted,
+    Place,
+    ReadingOptions,
+    Source,
+    Unreadable,
+)
 
 _MEMBERS = frozenset({"instance_id", "model_name_or_path", "model_patch", "problem_statement"})
 _INSTANCE = re.compile(r"([A-Za-z0-9][\w.-]*?)__([\w.-]+)-\d+")
@@ -41,19 +54,50 @@ class SweBench:
         return 0.0, "no record has instance_id and model_patch"
 
     def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
-        shared = _instances_of_several_models(lines, options)
-        seen: set[tuple[str, str]] = set()
+        found = lines.found
+        if found is None:
+            found = {}
+            for _ in self.survey(lines.at(BEGINNING), options, found):
+                pass
+        shared = frozenset(found["shared"])
         for entry in _predictions(lines, options):
             if isinstance(entry, Unreadable):
                 yield entry
                 continue
             converted = _converted(entry, options, shared)
-            if isinstance(converted, Converted):
-                key = (converted.run.instance_id, converted.run.agent_model)
-                if key in seen:
-                    converted.report.repairs["second prediction of one model for an instance"] += 1
-                seen.add(key)
-            yield converted
+            if isinstance(converted, Converted) and entry.place in found["again"]:
+                converted.report.repairs["second prediction of one model for an instance"] += 1
+            yield resumable(converted, entry.after)
+
+    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]:
+        """Which instances have predictions of several models, and which predictions come again.
+
+        While it goes on it notes short hashes of the instances, so that it stays small with very many of them.
+        """
+        models: list[str] = found.setdefault("models", [])
+        seen: dict[str, list[int]] = found.setdefault("seen", {})
+        found.setdefault("shared", [])
+        found.setdefault("again", [])
+        for entry in _predictions(lines, options):
+            if isinstance(entry, Record):
+                instance, model = name(entry.value, "instance_id"), name(entry.value, "model_name_or_path")
+                if model not in models:
+                    models.append(model)
+                known = seen.setdefault(_short(instance), [])
+                if models.index(model) in known:
+                    found["again"].append(entry.place)
+                else:
+                    known.append(models.index(model))
+                    if len(known) == 2:
+                        found["shared"].append(instance)
+            if entry.after:
+                yield entry.after
+        del found["seen"]
+
+
+def _short(instance: str) -> str:
+    digest = hashlib.sha256(instance.encode("utf-8", "surrogatepass")).digest()
+    return base64.b85encode(digest[:8]).decode("ascii")
 
 
 def _is_prediction(value: JSON) -> bool:
@@ -61,34 +105,55 @@ def _is_prediction(value: JSON) -> bool:
 
 
 def _predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+    if _is_object_of_predictions(source):
+        yield from _named_predictions(source, options)
+        return
     for record in records_of(source, options.bounds):
         if isinstance(record, Unreadable) or "instance_id" in record.value:
             yield record
             continue
         if not any(isinstance(value, dict) for value in record.value.values()):
-            yield Unreadable(
-                record.place, "no_instance_id", f"Record {record.place} has no instance_id, so it is no prediction."
-            )
+            sentence = f"Record {record.place} has no instance_id, so it is no prediction."
+            yield Unreadable(record.place, "no_instance_id", sentence, record.after)
             continue
-        for place, (key, value) in enumerate(record.value.items(), record.place):
-            if isinstance(value, dict):
-                yield Record(place, {"instance_id": key} | value, type(record.repairs)(record.repairs), 0)
-            else:
-                yield Unreadable(place, "not_an_object", f"{key[:100]} is {kind_of(value)}, not a prediction.")
+        values = list(record.value.items())
+        for at, (key, value) in enumerate(values, 1):
+            # Inside a record reading cannot begin anew.
+            after = record.after if at == len(values) else None
+            yield _named(record.place + at - 1, key, value, type(record.repairs)(record.repairs), after)
 
 
-def _instances_of_several_models(source: Source, options: ReadingOptions) -> set[str]:
-    model_of: dict[str, str] = {}
-    shared: set[str] = set()
-    for entry in _predictions(source, options):
-        if isinstance(entry, Record):
-            instance, model = name(entry.value, "instance_id"), name(entry.value, "model_name_or_path")
-            if model_of.setdefault(instance, model) != model:
-                shared.add(instance)
-    return shared
+def _is_object_of_predictions(source: Source) -> bool:
+    """Whether the file is one JSON object with a prediction, or something else, under each name."""
+    outline = outline_of(source.head(), source.name)
+    document = outline.values[0] if outline.layout == "document" else None
+    return (
+        isinstance(document, dict)
+        and "instance_id" not in document
+        and any(isinstance(value, dict) for value in document.values())
+    )
 
 
-def _converted(record: Record, options: ReadingOptions, shared: set[str]) -> Converted | Unreadable:
+def _named_predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+    for member in members_of(source, options.bounds):
+        if isinstance(member, Unreadable):
+            yield member
+            continue
+        whole = record_in(replace(member, data=b"{" + member.data + b"}"), options.bounds)
+        if isinstance(whole, Unreadable):
+            yield whole
+        else:
+            for key, value in whole.value.items():
+                yield _named(member.number, key, value, whole.repairs, whole.after)
+
+
+def _named(place: int, key: str, value: JSON, repairs: Counter[str], after: Place | None) -> Record | Unreadable:
+    if isinstance(value, dict):
+        return Record(place, {"instance_id": key} | value, repairs, 0, after)
+    return Unreadable(place, "not_an_object", f"{key[:100]} is {kind_of(value)}, not a prediction.", after)
+
+
+def _converted(record: Record, options: ReadingOptions, shared: frozenset[str]) -> Converted | Unreadable:
     instance, model = name(record.value, "instance_id"), name(record.value, "model_name_or_path")
     patch = record.value.get("model_patch")
     if not instance:

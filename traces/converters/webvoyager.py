@@ -25,7 +25,7 @@ from traces.converters.facts import facts_of
 from traces.converters.fields import objects, text
 from traces.converters.native_pages import is_data_url, picture_bytes
 from traces.converters.outline import outline_of
-from traces.converters.records import Record, records_of
+from traces.converters.records import Record, records_of, resumable
 from traces.runs import (
     JSON,
     Bounds,
@@ -88,9 +88,11 @@ class WebVoyager:
         messages = _Messages(options.bounds)
         for record in records_of(lines, options.bounds):
             if isinstance(record, Unreadable):
-                yield record
+                # Messages before are a part of a run that goes on.
+                yield resumable(record, None if messages.first else record.after)
             elif isinstance(record.value.get("messages"), list):
-                yield _converted(record.value, objects(record.value["messages"]), record, lines, options)
+                converted = _converted(record.value, objects(record.value["messages"]), record, lines, options)
+                yield resumable(converted, None if messages.first else record.after)
             elif record.value.get("role") in _ROLES:
                 yield from messages.add(record)
             else:
