@@ -73,7 +73,31 @@ def _line(chance: random.Random) -> str:
     )
 
 
-def _step(chance: random.Random) -> dict[str, Any]:
-    result = "".join(_line(chance) for _ in range(40))
+def _step(chance: random.Random, lines: int = 40) -> dict[str, Any]:
+    result = "".join(_line(chance) for _ in range(lines))
     call = {"id": "1", "name": "Bash", "arguments": {"command": "make test"}, "result": result}
     return {"message": f"I look at {chance.choice(NOUNS)}.", "tool_calls": [call]}
+
+
+def small_record(number: int) -> dict[str, Any]:
+    """A run of some 8 KB: eight steps, and two changed files."""
+    chance = random.Random(number)  # noqa: S311  (texts, no secrets)
+    files = []
+    for index in range(2):
+        before = [_line(chance) for _ in range(16)]
+        after = list(before)
+        after[4:8] = [_line(chance) for _ in range(4)]
+        texts = {"old_text": "".join(before), "new_text": "".join(after)}
+        files.append({"path": path_of(number * 2 + index), "operation": "modified", **texts})
+    return {
+        "id": f"run-{number:07d}",
+        "task_description": f"Make {chance.choice(NOUNS)} {number} fast",
+        "agent_model": "bench-1",
+        "steps": [_step(chance, lines=7) for _ in range(8)],
+        "files": files,
+    }
+
+
+def tiny_record(number: int) -> dict[str, Any]:
+    """A run of one step, in a hundred bytes."""
+    return {"id": f"run-{number}", "task_description": "Count", "steps": [{"message": f"It is {number}."}]}

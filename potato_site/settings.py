@@ -304,6 +304,12 @@ if EXPORT_S3_BUCKET:
         },
     }
 
+# --- Imports -------------------------------------------------------------------------------------
+# How much one import may bring. What one record may hold is in traces/runs.py (Bounds).
+
+IMPORT_MOST_BYTES = env.int("IMPORT_MOST_BYTES", 2 * 2**30)
+IMPORT_MOST_RECORDS = env.int("IMPORT_MOST_RECORDS", 2_000_000)
+
 # --- Background work ------------------------------------------------------------------------------
 # A job's row is the truth, Celery the doorbell. A task is short: its hard limit lies well under the visibility
 # timeout, after which Redis hands the message to a second worker. The timeout stands in all three places that

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -26,7 +27,7 @@ from traces.imports import ImportTraces
 from traces.models import ImportedFile
 from traces.sources import in_words, source_at
 
-FILE_BYTES = 2 * 2**30
+FILE_BYTES = settings.IMPORT_MOST_BYTES
 
 
 class UnknownFormat(Refused):
@@ -76,8 +77,7 @@ def request_import(*, project: Project, content: File[bytes], format: str = AUTO
     name, size = content.name or "upload", content.size
     if not size:
         raise EmptyFile(f"{name} is empty. Choose a file with at least one run in it.")
-    if size > FILE_BYTES:
-        raise FileTooLarge(f"{name} has {in_words(size)}; a file may have {in_words(FILE_BYTES)}. Split it by runs.")
+    _within_bound(name, size)
     digest = hashlib.sha256()
     for chunk in content.chunks():
         digest.update(chunk)
@@ -123,11 +123,12 @@ def _requested(
 def import_now(*, organisation: Organisation, project: Project, path: Path, format: str = AUTOMATIC) -> Imported:
     """Import a file in this process, part by part, each in a transaction of its own; call it outside every block.
 
-    What was imported before an error or an interruption stays. Raises UnknownFormat, and CannotImport where the
-    project's configuration does not load.
+    What was imported before an error or an interruption stays. Raises UnknownFormat, FileTooLarge, and CannotImport
+    where the project's configuration does not load or the file has too many records.
     """
     _known(format)
     kind, name, size = ImportTraces(), path.name, path.stat().st_size
+    _within_bound(name, size)
     with path.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     with acting_in(organisation):
@@ -146,6 +147,14 @@ def import_now(*, organisation: Organisation, project: Project, path: Path, form
             with acting_in(organisation):
                 file.refresh_from_db()
             return Imported(file, part.result["imported"], part.result["known"], part.result["errors"])
+
+
+def _within_bound(name: str, size: int) -> None:
+    if size > FILE_BYTES:
+        raise FileTooLarge(
+            f"{name} has {in_words(size)}; a file may have {in_words(FILE_BYTES)} (IMPORT_MOST_BYTES). "
+            "Split it by runs."
+        )
 
 
 def _known(format: str) -> None:

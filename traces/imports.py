@@ -1,35 +1,41 @@
-"""The import of a file as a job: read runs and store them, render what pages show of them, sum up.
+"""The import of a file as a job: read runs, store them in batches, sum up. Nothing is rendered here.
 
-A part reads from the file's beginning, and passes over the records that earlier parts stored: reading is cheap beside
-storing and rendering. Every part commits with the job's cursor, so a killed worker repeats one part, and no run comes
-in twice.
+Every part begins where the one before ended, and commits together with the job's cursor: a killed worker repeats one
+part, and no run comes in twice. A part is short, because other organisations' jobs have their turn between two.
 """
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 
 from accounts.configuration import ProjectConfiguration, UnreadablePinError
+from jobs import outbox
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
-from traces.converters.reading import Chosen, read_file
-from traces.fragments import VIEWS, DisplayOptions, configuration_of, render_trace_file, render_trace_step
-from traces.models import ImportedFile, ImportProblem, Trace
+from traces.converters.reading import Bookmark, Chosen, Entry, read_on
+from traces.fragments import configuration_of
+from traces.models import ImportedFile, ImportProblem
 from traces.named_keys import problems
 from traces.packages import BROKEN, is_package, sources_in
 from traces.runs import Converted, ReadingOptions, Unreadable
 from traces.screenshots import with_pictures
 from traces.sources import FileSource
-from traces.storing import Refused, store_run
+from traces.storing import Ready, Refused, ready, store_runs
 
-RECORDS_A_PART = 200
+RECORDS_A_PART = 5_000
+RUNS_A_BATCH = 200
+BYTES_A_BATCH = 4 * 2**20
 # A file read in the wrong format has an error a line: the first ones say enough, the rest is counted.
 PROBLEMS_KEPT = 5_000
+TRACES_IMPORTED = "traces.imported"
+_BEGINNING = {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0, "member": 0, "mark": None}
 
 
 class ImportTraces:
@@ -45,11 +51,9 @@ class ImportTraces:
     def do_part(self, job: Job, source: FileSource | None) -> Part:
         """The part at the job's cursor, out of the given source or the storage."""
         file = ImportedFile.objects.select_related("project").get(pk=job.parameters["file"])
-        cursor = job.cursor or {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0}
+        cursor = {**_BEGINNING, **(job.cursor or {})}
         if cursor["phase"] == "read":
-            return _read(file, source or _stored(file), dict(cursor))
-        if cursor["phase"] == "render":
-            return _render(file, dict(cursor))
+            return _read(file, source or _stored(file), cursor)
         return _sum_up(file, cursor)
 
 
@@ -58,108 +62,135 @@ def _stored(file: ImportedFile) -> FileSource:
 
 
 def _read(file: ImportedFile, source: FileSource, cursor: dict[str, Any]) -> Part:
-    named, options = _reading(file)
-    # What the person named wins; the project's own converter is only what it expects.
-    entries = _entries(source, options, named, explicit=file.format != AUTOMATIC)
-    ends = float("inf")
-    for records, (entry, member) in enumerate(islice(entries, cursor["seen"], None), 1):
-        # The clock starts when the records of earlier parts are passed over: else a part of a large file did no more.
-        ends = min(ends, time.monotonic() + SECONDS_A_PART)
-        cursor["seen"] += 1
-        _take(file, entry, member, cursor)
-        cursor["named_keys"] = options.named_keys.with_earlier(cursor.get("named_keys", ()))
-        if records >= RECORDS_A_PART or time.monotonic() >= ends:
-            return Part(cursor=cursor, progress=cursor["seen"])
-    cursor |= {"phase": "render", "trace": None, "rendered": 0}
-    return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"] + cursor["imported"])
+    ends = time.monotonic() + SECONDS_A_PART
+    first, before = cursor["seen"], cursor["imported"]
+    cursor["mark"] = Bookmark.from_json(cursor["mark"]) if cursor["mark"] else None
+    batch = _Batch(file, cursor)
+    is_over = True
+    for entry, member in _entries(file, source, cursor):
+        if cursor["seen"] > settings.IMPORT_MOST_RECORDS:
+            cursor["stopped"] = cursor["seen"] = settings.IMPORT_MOST_RECORDS
+            break
+        if entry is not None:
+            batch.add(entry, member)
+        if cursor["seen"] - first >= RECORDS_A_PART or time.monotonic() >= ends:
+            is_over = False
+            break
+    batch.store()
+    if cursor["imported"] > before:
+        outbox.publish(TRACES_IMPORTED, project=str(file.project_id), file=str(file.pk))
+    mark: Bookmark | None = cursor["mark"]
+    cursor["mark"] = mark.as_json() if mark else None
+    if is_over:
+        cursor |= {"phase": "end", "mark": None}
+    return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"] if is_over else None)
 
 
 def _entries(
-    source: FileSource, options: ReadingOptions, named: str, *, explicit: bool
-) -> Iterator[tuple[Chosen | Converted | Unreadable, FileSource]]:
-    """What the file holds, or the members of a ZIP one after another, each with the source that it came from."""
+    file: ImportedFile, source: FileSource, cursor: dict[str, Any]
+) -> Iterator[tuple[Entry | None, FileSource]]:
+    """What the file holds from the cursor on, or the members of a ZIP one after another, each with the source that it
+    came from. The cursor stands behind each of them; None is a piece of work that gave nothing yet."""
     if not is_package(source.head()):
-        for entry in read_file(source, options, named=named, explicit=explicit):
-            yield entry, source
+        yield from _of_one(file, source, cursor)
         return
-    for member in sources_in(source.name, source.opened):
+    for member in islice(sources_in(source.name, source.opened), cursor["member"], None):
         if isinstance(member, Unreadable):
+            cursor["seen"] += 1
+            cursor["member"] += 1
             yield member, source
             continue
         try:
-            for entry in read_file(member, options, named=named, explicit=explicit):
+            for entry, _ in _of_one(file, member, cursor):
                 yield entry, member
         except BROKEN as error:
+            cursor["seen"] += 1
+            cursor |= {"member": cursor["member"] + 1, "mark": None}
             yield Unreadable(1, "bad_zip", f"{member.name} cannot be unpacked: {error}. Pack it again."), member
+        else:
+            cursor |= {"member": cursor["member"] + 1, "mark": None}
 
 
-def _take(
-    file: ImportedFile, entry: Chosen | Converted | Unreadable, source: FileSource, cursor: dict[str, Any]
-) -> None:
-    match entry:
-        case Chosen():
-            ImportedFile.objects.filter(pk=file.pk).update(chosen=entry.format, reason=entry.sentence)
-            file.chosen = entry.format
-        case Converted():
-            seen, sentences = with_pictures(entry, source)
-            try:
-                came_in = store_run(seen, file)
-            except Refused as refusal:
-                _note(file, Unreadable(entry.place, refusal.code, refusal.sentence), cursor)
-            else:
-                cursor["imported" if came_in else "known"] += 1
-                for sentence in sentences if came_in else ():
-                    ImportProblem.objects.create(
-                        file=file, place=entry.place, code="no_screenshot", sentence=storable(sentence)
-                    )
-        case Unreadable():
-            _note(file, entry, cursor)
+def _of_one(
+    file: ImportedFile, source: FileSource, cursor: dict[str, Any]
+) -> Iterator[tuple[Entry | None, FileSource]]:
+    named, options = _reading(file)
+    # What the person named wins; the project's own converter is only what it expects.
+    for entry, behind in read_on(
+        source, options, cursor["mark"] or Bookmark(), named=named, explicit=file.format != AUTOMATIC
+    ):
+        cursor["mark"] = behind
+        cursor["seen"] += entry is not None and not isinstance(entry, Chosen)
+        cursor["named_keys"] = options.named_keys.with_earlier(cursor.get("named_keys", ()))
+        yield entry, source
 
 
-def _note(file: ImportedFile, problem: Unreadable, cursor: dict[str, Any]) -> None:
-    cursor["errors"] += 1
-    if cursor["errors"] <= PROBLEMS_KEPT:
-        ImportProblem.objects.create(
-            file=file, place=problem.place, code=problem.code, sentence=storable(problem.sentence)
-        )
+@dataclass
+class _Batch:
+    """Runs on their way into the database, and what is to be told of the others. Counts in the job's cursor."""
 
+    file: ImportedFile
+    cursor: dict[str, Any]
+    runs: list[Ready] = field(default_factory=list)
+    sentences: list[list[str]] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
+    size: int = 0
+    has_chosen: bool = False
 
-def _render(file: ImportedFile, cursor: dict[str, Any]) -> Part:
-    """Fragments of the new traces in both views, with the project's own options, a body at a time."""
-    options = DisplayOptions.of(_configuration_of(file))
-    ends = time.monotonic() + SECONDS_A_PART
-    traces = Trace.objects.filter(file=file).order_by("pk")
-    if cursor["trace"] is not None:
-        traces = traces.filter(pk__gte=cursor["trace"])
-    total = cursor["seen"] + cursor["imported"]
-    for trace in traces:
-        if cursor["trace"] != str(trace.pk):
-            cursor |= {"trace": str(trace.pk), "pieces": 0}
-        for piece in islice(_pieces(trace, options), cursor["pieces"], None):
-            piece()
-            cursor["pieces"] += 1
-            if time.monotonic() >= ends:
-                return Part(cursor=cursor, progress=cursor["seen"] + cursor["rendered"], total=total)
-        cursor["rendered"] += 1
-    cursor["phase"] = "end"
-    return Part(cursor=cursor, progress=total, total=total)
+    def add(self, entry: Entry, source: FileSource) -> None:
+        match entry:
+            case Chosen():
+                # A ZIP has several: the last one stands in the file's row.
+                self.file.chosen, self.file.reason = entry.format, entry.sentence
+                self.has_chosen = True
+            case Converted():
+                seen, sentences = with_pictures(entry, source)
+                self.runs.append(ready(seen, self.file))
+                self.sentences.append(sentences)
+                self.size += self.runs[-1].size
+            case Unreadable():
+                self._note(entry)
+        if len(self.runs) >= RUNS_A_BATCH or self.size >= BYTES_A_BATCH:
+            self.store()
 
+    def store(self) -> None:
+        if self.has_chosen:
+            self.file.save(update_fields=["chosen", "reason"])
+            self.has_chosen = False
+        outcomes = store_runs(self.runs, self.file) if self.runs else []
+        for run, sentences, outcome in zip(self.runs, self.sentences, outcomes, strict=True):
+            place = run.converted.place
+            if isinstance(outcome, Refused):
+                self._note(Unreadable(place, outcome.code, outcome.sentence))
+                continue
+            self.cursor["imported" if outcome else "known"] += 1
+            self.problems += (self._problem(place, "no_screenshot", one) for one in sentences if outcome)
+        ImportProblem.objects.bulk_create(self.problems, batch_size=500)
+        self.runs, self.sentences, self.problems, self.size = [], [], [], 0
 
-def _pieces(trace: Trace, options: DisplayOptions) -> Iterator[Any]:
-    for file in trace.files.order_by("index"):
-        yield lambda file=file: render_trace_file(file, options, *VIEWS)
-    for step in trace.steps.order_by("index"):
-        yield lambda step=step: render_trace_step(step, options)
+    def _note(self, problem: Unreadable) -> None:
+        self.cursor["errors"] += 1
+        if self.cursor["errors"] <= PROBLEMS_KEPT:
+            self.problems.append(self._problem(problem.place, problem.code, problem.sentence))
+
+    def _problem(self, place: int, code: str, sentence: str) -> ImportProblem:
+        return ImportProblem(file=self.file, place=place, code=code, sentence=storable(sentence))
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     _tell_keys_that_no_record_has(file, cursor)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
+    if "stopped" in cursor:
+        came_in = f"{cursor['imported']:,} traces of them came in and stay"
+        raise JobFailed(
+            f"{file.name} has more than {cursor['stopped']:,} records, which is the most of one import "
+            f"(IMPORT_MOST_RECORDS). The first {cursor['stopped']:,} were read, and {came_in}. Split the file by runs, "
+            "and import the rest."
+        )
     if not cursor["imported"] and not cursor["known"] and file.job_id:
         first = file.problems.first()
         raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
-    total = cursor["seen"] + cursor["imported"]
-    return Part(cursor=cursor, progress=total, total=total, finished=True, result=result)
+    return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"], finished=True, result=result)
 
 
 def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) -> None:

@@ -14,9 +14,13 @@ _KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
 _KIND_OF: dict[str, LineKind] = {sign: kind for kind, sign in _KINDS.items()}
 
 
+# Made once, as making an encoder takes as long as encoding a short step. What was read from JSON has no circles.
+_canonical = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
+
+
 def canonical(record: JSON) -> bytes:
     """The one byte string of a JSON value, on which hashes are taken."""
-    return json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return _canonical.encode(record).encode("ascii")
 
 
 def sha256_of(record: JSON) -> str:

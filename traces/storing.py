@@ -1,21 +1,26 @@
-"""Stores one run as a trace with its steps and files, or finds that it is known."""
+"""Stores runs as traces with their steps and files, many at once, or finds that they are known."""
 
 import hashlib
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.utils import timezone
 
 from jobs.wording import storable
+from tenancy.batches import insert_many
+from tenancy.models import new_id
 from traces.changes.derive import derive
 from traces.changes.model import FileChange
 from traces.converters.native import run_as_native
 from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
-from traces.records import change_record, sha256_of, step_record
+from traces.records import canonical, change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
 from traces.rendering.tools import is_noise, title_of
-from traces.runs import AgentRun, ConversionReport, Converted
+from traces.runs import JSON, AgentRun, ConversionReport, Converted, Step
 from traces.tasks import task_id_of
 
 FILES_A_RUN = 3_000
@@ -31,44 +36,158 @@ class Refused(Exception):  # noqa: N818  (an answer to the person who imports)
         self.sentence = sentence
 
 
-def store_run(converted: Converted, file: ImportedFile) -> bool:
-    """Store the run as a new trace of the file's project; False where the same content is there already.
+Outcome: TypeAlias = bool | Refused
+"""Whether a run came in: False for one whose content is there already."""
 
-    The same external id with other content becomes the next version. Parts of the run that could not be read are
-    noted on the file. A run without an id is named after its file. Raises Refused for one with nothing to judge.
-    """
-    run = converted.run
-    external_id = _external_id(run, converted.report)
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A run that is ready to be stored: what read it, what identifies it in its project, and its size in bytes."""
+
+    converted: Converted
+    converter: str
+    external_id: str
+    native: dict[str, JSON]
+    sha256: str
+    size: int
+
+
+def ready(converted: Converted, file: ImportedFile) -> Ready:
+    """The run by its id and the hash of its content. One without an id is named after its file."""
+    external_id = _external_id(converted.run, converted.report)
     if not external_id:
         external_id = (
             storable(file.name, 280) if converted.place == 1 else f"{storable(file.name, 280)}#{converted.place}"
         )
         converted.report.repairs["no id: named after its file"] += 1
-    native = run_as_native(run)
-    digest = sha256_of(native)
-    versions = Trace.objects.filter(project=file.project, external_id=external_id)
-    if versions.filter(content_sha256=digest).exists():
-        return False
-    changes = derive(run)
-    if not run.steps and not changes.files:
-        reason = changes.refusals[0].sentence if changes.refusals else "It holds no step and no changed file."
-        raise Refused("nothing_to_judge", f"{external_id}: {reason}")
-    if len(changes.files) > FILES_A_RUN:
-        raise Refused(
-            "too_many_files",
-            f"{external_id} has {len(changes.files):,} files; a run may have {FILES_A_RUN:,}. Split it.",
-        )
+    native = run_as_native(converted.run)
+    content = canonical(native)
+    return Ready(converted, file.chosen, external_id, native, hashlib.sha256(content).hexdigest(), len(content))
+
+
+def store_run(converted: Converted, file: ImportedFile) -> bool:
+    """Store the run as a new trace of the file's project; False where the same content is there already.
+
+    Raises Refused for one with nothing to judge. As store_runs for one run.
+    """
+    (outcome,) = store_runs([ready(converted, file)], file)
+    if isinstance(outcome, Refused):
+        raise outcome
+    return outcome
+
+
+def store_runs(runs: Sequence[Ready], file: ImportedFile) -> list[Outcome]:
+    """Store the runs as new traces of the file's project, with few statements for all; answers what became of each.
+
+    Other content under the same external id becomes the next version, also within the runs. Parts of a run that could
+    not be read are noted on the file; a run that is refused keeps no other one out.
+    """
     with transaction.atomic():
-        for refusal in changes.refusals:
-            ImportProblem.objects.create(
-                file=file, place=converted.place, code=refusal.code, sentence=f"{external_id}: {refusal.sentence}"
+        _one_at_a_time(file)
+        known = _Known(file, {run.external_id for run in runs})
+        rows = _Rows(file)
+        outcomes: list[Outcome] = []
+        for run in runs:
+            if known.has(run):
+                outcomes.append(False)
+                continue
+            try:
+                rows.add(run, known)
+            except Refused as refusal:
+                outcomes.append(refusal)
+            else:
+                outcomes.append(True)
+        rows.store()
+    return outcomes
+
+
+def _one_at_a_time(file: ImportedFile) -> None:
+    """Imports into one project store one after another: else two that bring the same ids would count versions alike."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"traces of {file.project_id}"])
+
+
+class _Known:
+    """The versions that a project has of some external ids."""
+
+    def __init__(self, file: ImportedFile, external_ids: set[str]) -> None:
+        self._newest: Counter[str] = Counter()
+        self._contents: defaultdict[str, set[str]] = defaultdict(set)
+        traces = Trace.objects.filter(
+            organisation=file.organisation_id, project=file.project_id, external_id__any_of=sorted(external_ids)
+        )
+        for external_id, version, sha256 in traces.values_list("external_id", "version", "content_sha256"):
+            self._newest[external_id] = max(self._newest[external_id], version)
+            self._contents[external_id].add(sha256)
+
+    def has(self, run: Ready) -> bool:
+        return run.sha256 in self._contents[run.external_id]
+
+    def add(self, run: Ready) -> int:
+        """The version that the run becomes."""
+        self._newest[run.external_id] += 1
+        self._contents[run.external_id].add(run.sha256)
+        return self._newest[run.external_id]
+
+
+@dataclass
+class _Rows:
+    """The rows of several traces, by the names of their columns, until they are stored together."""
+
+    file: ImportedFile
+    traces: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
+    bodies: dict[str, bytes] = field(default_factory=dict)
+
+    def add(self, ready: Ready, known: _Known) -> None:
+        """Raises Refused, and adds nothing then, for a run with nothing to judge."""
+        run = ready.converted.run
+        changes = derive(run)
+        if not run.steps and not changes.files:
+            reason = changes.refusals[0].sentence if changes.refusals else "It holds no step and no changed file."
+            raise Refused("nothing_to_judge", f"{ready.external_id}: {reason}")
+        if len(changes.files) > FILES_A_RUN:
+            raise Refused(
+                "too_many_files",
+                f"{ready.external_id} has {len(changes.files):,} files; a run may have {FILES_A_RUN:,}. Split it.",
             )
-        newest = versions.order_by("-version").values_list("version", flat=True).first() or 0
-        _keep([(digest, native)])
-        trace = _trace(converted, file, external_id, newest + 1, digest, changes.files)
-        _store_steps(trace, run)
-        _store_files(trace, changes.files)
-    return True
+        self.problems += (
+            ImportProblem(
+                file=self.file,
+                place=ready.converted.place,
+                code=refusal.code,
+                sentence=f"{ready.external_id}: {refusal.sentence}",
+            )
+            for refusal in changes.refusals
+        )
+        trace = str(new_id())
+        self.traces.append(_trace(trace, ready, self.file, known.add(ready), changes.files))
+        self._keep(ready.sha256, ready.native)
+        for index, step in enumerate(run.steps):
+            record = step_record(step)
+            sha256 = sha256_of(record)
+            self._keep(sha256, record)
+            self.steps.append(_step(trace, index, step, sha256))
+        for index, change in enumerate(changes.files):
+            sha256 = content_hash(change)
+            self._keep(sha256, change_record(change))
+            self.files.append(_file(trace, index, change, sha256))
+
+    def store(self) -> None:
+        # Bodies that are there already are the same: the hash says so. In the order of their hashes, because two
+        # imports that store the same ones would wait for each other in a circle.
+        bodies = ({"id": str(new_id()), "sha256": key, "packed": self.bodies[key]} for key in sorted(self.bodies))
+        insert_many(Body, bodies, unless_there=True)
+        insert_many(Trace, self.traces)
+        insert_many(TraceStep, self.steps)
+        insert_many(TraceFile, self.files)
+        ImportProblem.objects.bulk_create(self.problems, batch_size=500)
+
+    def _keep(self, sha256: str, record: JSON) -> None:
+        if sha256 not in self.bodies:
+            self.bodies[sha256] = pack(record)
 
 
 def _external_id(run: AgentRun, report: ConversionReport) -> str:
@@ -81,102 +200,66 @@ def _external_id(run: AgentRun, report: ConversionReport) -> str:
     return f"{storable(run.external_id, ID_LENGTH - 17)}~{digest[:16]}"
 
 
-def _trace(
-    converted: Converted,
-    file: ImportedFile,
-    external_id: str,
-    version: int,
-    digest: str,
-    files: tuple[FileChange, ...],
-) -> Trace:
-    run, report = converted.run, converted.report
-    return Trace.objects.create(
-        project=file.project,
-        file=file,
-        external_id=external_id,
-        version=version,
-        content_sha256=digest,
-        task=storable(run.task, 100_000),
-        task_id=storable(run.task_id, 300) or task_id_of(run.task),
-        agent_model=storable(run.agent_model, 200),
-        instance_id=storable(run.instance_id, 300),
-        repo=storable(run.repo, 300),
-        tags=[storable(tag, 100) for tag in run.tags[:50]],
-        started_at=storable(run.started_at, 40),
-        converter=file.chosen,
-        report={
+def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Sequence[FileChange]) -> dict[str, Any]:
+    run, report = ready.converted.run, ready.converted.report
+    return {
+        "id": trace,
+        "project_id": file.project_id,
+        "file_id": file.pk,
+        "external_id": ready.external_id,
+        "version": version,
+        "content_sha256": ready.sha256,
+        "task": storable(run.task, 100_000),
+        "task_id": storable(run.task_id, 300) or task_id_of(run.task),
+        "agent_model": storable(run.agent_model, 200),
+        "instance_id": storable(run.instance_id, 300),
+        "repo": storable(run.repo, 300),
+        "tags": [storable(tag, 100) for tag in run.tags[:50]],
+        "started_at": storable(run.started_at, 40),
+        "converter": ready.converter,
+        "report": {
             name: {storable(key): count for key, count in getattr(report, name).items()}
             for name in ("dropped", "unknown", "repairs")
         },
-        steps_count=len(run.steps),
-        tool_calls=sum(len(step.calls) for step in run.steps),
-        files_count=sum(1 for change in files if change.operation != "unchanged"),
-        added=sum(change.added for change in files),
-        removed=sum(change.removed for change in files),
-        error_steps=sum(1 for step in run.steps if any(call.is_error for call in step.calls)),
-        badged_files=sum(1 for change in files if change.badges),
-    )
+        "steps_count": len(run.steps),
+        "tool_calls": sum(len(step.calls) for step in run.steps),
+        "files_count": sum(1 for change in files if change.operation != "unchanged"),
+        "added": sum(change.added for change in files),
+        "removed": sum(change.removed for change in files),
+        "error_steps": sum(1 for step in run.steps if any(call.is_error for call in step.calls)),
+        "badged_files": sum(1 for change in files if change.badges),
+        "imported_at": timezone.now(),
+    }
 
 
-def _store_steps(trace: Trace, run: AgentRun) -> None:
-    records = [(sha256_of(record), record) for record in map(step_record, run.steps)]
-    _keep(records)
-    TraceStep.objects.bulk_create(
-        (
-            _step(trace, index, step, sha256)
-            for index, (step, (sha256, _)) in enumerate(zip(run.steps, records, strict=True))
-        ),
-        batch_size=500,
-    )
-
-
-def _step(trace: Trace, index: int, step: Any, sha256: str) -> TraceStep:
+def _step(trace: str, index: int, step: Step, sha256: str) -> dict[str, Any]:
     title = title_of(step)
-    return TraceStep(
-        trace=trace,
-        index=index,
-        title=storable(title.title, 200),
-        detail=storable(title.detail, 300),
-        kind=title.kind,
-        is_error=any(call.is_error for call in step.calls),
-        is_noise=is_noise(step),
-        picture=step.screenshot.sha256 if step.screenshot else "",
-        sha256=sha256,
-    )
+    return {
+        "id": str(new_id()),
+        "trace_id": trace,
+        "index": index,
+        "title": storable(title.title, 200),
+        "detail": storable(title.detail, 300),
+        "kind": title.kind,
+        "is_error": any(call.is_error for call in step.calls),
+        "is_noise": is_noise(step),
+        "picture": step.screenshot.sha256 if step.screenshot else "",
+        "sha256": sha256,
+    }
 
 
-def _store_files(trace: Trace, changes: tuple[FileChange, ...]) -> None:
-    hashes = [content_hash(change) for change in changes]
-    _keep((sha256, change_record(change)) for sha256, change in zip(hashes, changes, strict=True))
-    TraceFile.objects.bulk_create(
-        (
-            TraceFile(
-                trace=trace,
-                index=index,
-                path=storable(change.path, 4096),
-                old_path=storable(change.old_path, 4096),
-                operation=change.operation,
-                is_binary=change.is_binary,
-                added=change.added,
-                removed=change.removed,
-                badges=[{"code": badge.code.value, "sentence": storable(badge.sentence)} for badge in change.badges],
-                touched_by=list(change.steps),
-                sha256=sha256,
-            )
-            for index, (sha256, change) in enumerate(zip(hashes, changes, strict=True))
-        ),
-        batch_size=500,
-    )
-
-
-def _keep(bodies: Any) -> None:
-    """Bodies that are there already are the same: the hash says so."""
-
-    def rows() -> Iterator[Body]:
-        seen: set[str] = set()
-        for sha256, record in bodies:
-            if sha256 not in seen:
-                seen.add(sha256)
-                yield Body(sha256=sha256, packed=pack(record))
-
-    Body.objects.bulk_create(rows(), batch_size=100, ignore_conflicts=True)
+def _file(trace: str, index: int, change: FileChange, sha256: str) -> dict[str, Any]:
+    return {
+        "id": str(new_id()),
+        "trace_id": trace,
+        "index": index,
+        "path": storable(change.path, 4096),
+        "old_path": storable(change.old_path, 4096),
+        "operation": change.operation,
+        "is_binary": change.is_binary,
+        "added": change.added,
+        "removed": change.removed,
+        "badges": [{"code": badge.code.value, "sentence": storable(badge.sentence)} for badge in change.badges],
+        "touched_by": list(change.steps),
+        "sha256": sha256,
+    }

@@ -2,8 +2,8 @@
 
 import io
 import json
-import time
-from collections.abc import Iterator
+import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
@@ -21,13 +22,12 @@ from jobs.models import Job, JobState
 from tenancy.actor import Actor, acting_in
 from tests.worlds import World
 from traces import imports
-from traces.actions import EmptyFile, UnknownFormat, request_import
+from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
 from traces.converters.native import run_as_native
 from traces.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from traces.runs import AgentRun, ConversionReport, Converted, ReadingOptions
+from traces.runs import Converted, ReadingOptions
 from traces.sources import BytesSource
-from traces.storing import store_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,26 +75,28 @@ def job_of(world: World, file: ImportedFile) -> Job:
         return Job.objects.get(pk=str(file.job_id))
 
 
-def test_an_upload_becomes_traces_with_steps_files_and_fragments(committed_world: World) -> None:
+def test_an_upload_becomes_traces_with_steps_and_files_and_nothing_is_rendered(committed_world: World) -> None:
     world = committed_world
     file = upload(world, lines(run("one"), run("two", new="c\n")))
     job = job_of(world, file)
     assert (job.state, job.result) == (JobState.DONE, {"imported": 2, "known": 0, "errors": 0})
-    assert job.progress == job.total
+    assert job.progress == job.total == 2
     with acting_in(world.acme):
         one = Trace.objects.get(external_id="one")
         assert (one.steps_count, one.tool_calls, one.files_count, one.added, one.removed) == (1, 1, 1, 1, 1)
         assert one.task == "Fix the parser"
         assert one.task_id == Trace.objects.get(external_id="two").task_id
         assert one.files.get().path == "src/parser.py"
-        assert "is-add" in Fragment.objects.get(sha256=one.files.get().sha256, view="unified-5-coloured", part="0").html
+        assert one.steps.get().title == "Run a command"
+        assert one.steps.get().is_noise is False
+        assert one.converter == "native"
+        assert one.transaction > 0
+        assert Body.objects.get(sha256=one.content_sha256).content["id"] == "one"
+        assert not Fragment.objects.exists()
         file.refresh_from_db()
         assert file.chosen == "native"
         assert "native" in file.reason
     assert not default_storage.exists(file.stored_as)
-    with acting_in(world.acme):
-        files = {fragment.view for fragment in Fragment.objects.filter(sha256=one.files.get().sha256)}
-    assert files == {"unified-5-coloured", "split-5-coloured"}
 
 
 def test_the_same_content_again_is_known_and_other_content_is_a_new_version(committed_world: World) -> None:
@@ -147,27 +149,133 @@ def test_a_killed_import_goes_on_where_its_last_part_ended(
 ) -> None:
     world = committed_world
     monkeypatch.setattr(imports, "RECORDS_A_PART", 3)
+    records = [run(f"run-{number}") for number in range(10)]
     with acting_in(world.acme, world.dora):
-        content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
+        content = ContentFile(lines(*records[:4], "{broken", *records[4:], "{broken"), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = store_run
+    stored = imports.store_runs
     calls = []
 
-    def dies_once(*args: Any) -> bool:
+    def dies_once(*args: Any) -> Any:
+        outcomes = stored(*args)
         calls.append(args)
-        if len(calls) == 5:
+        if len(calls) == 2:
             raise SystemExit("killed")
-        return stored(*args)
+        return outcomes
 
-    monkeypatch.setattr(imports, "store_run", dies_once)
+    monkeypatch.setattr(imports, "store_runs", dies_once)
     with pytest.raises(SystemExit):
         work(world, file)
     with acting_in(world.acme):
-        assert Trace.objects.count() == 2  # The first part: which format, and two runs.
+        assert Trace.objects.count() == 3
         Job.objects.filter(pk=str(file.job_id)).update(lease_until="2020-01-01T00:00Z")
-    assert work(world, file).result == {"imported": 10, "known": 0, "errors": 0}
+    assert work(world, file).result == {"imported": 10, "known": 0, "errors": 2}
     with acting_in(world.acme):
         assert Trace.objects.count() == 10
+        assert list(ImportProblem.objects.values_list("place", flat=True)) == [5, 12]
+
+
+def test_many_traces_are_stored_with_less_than_a_statement_each(
+    committed_world: World, django_assert_max_num_queries: Any
+) -> None:
+    world = committed_world
+    with acting_in(world.acme):
+        file = ImportedFile.objects.create(project=world.acme_project, name="r.jsonl", size=1, format="native")
+        job = Job(parameters={"file": str(file.pk)})
+        source = BytesSource("r.jsonl", lines(*(run(f"run-{number}", new=f"{number}\n") for number in range(100))))
+        with django_assert_max_num_queries(25):
+            part = imports.ImportTraces().do_part(job, source)
+        assert part.cursor["imported"] == Trace.objects.count() == 100
+
+
+def test_one_file_may_hold_a_run_twice_and_versions_of_it_in_one_batch(committed_world: World) -> None:
+    world = committed_world
+    upload(world, lines(run("one")))
+    records = [run("one"), run("two"), run("one", new="x\n"), run("two"), run("two", new="y\n"), run("one", new="x\n")]
+    assert job_of(world, upload(world, lines(*records))).result == {"imported": 3, "known": 3, "errors": 0}
+    with acting_in(world.acme):
+        versions = Trace.objects.order_by("external_id", "version").values_list("external_id", "version")
+        assert list(versions) == [("one", 1), ("one", 2), ("two", 1), ("two", 2)]
+
+
+def test_a_run_with_nothing_to_judge_keeps_no_other_one_of_its_batch_out(committed_world: World) -> None:
+    world = committed_world
+    nothing = {"id": "empty", "task_description": "x", "patch": "no diff"}
+    file = upload(world, lines(run("one"), nothing, run("three")), format="native")
+    assert job_of(world, file).result == {"imported": 2, "known": 0, "errors": 1}
+    with acting_in(world.acme):
+        assert [problem.place for problem in ImportProblem.objects.filter(file=file)] == [2]
+
+
+def test_two_imports_of_the_same_runs_at_once_bring_each_of_them_once(committed_world: World) -> None:
+    world = committed_world
+    content = lines(*(run(f"run-{number}") for number in range(40)))
+    with acting_in(world.acme, world.dora):
+        files = [
+            request_import(project=world.acme_project, content=ContentFile(content, name="r.jsonl")) for _ in range(2)
+        ]
+
+    def worker(file: ImportedFile) -> None:
+        try:
+            work(world, file)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker, args=(file,)) for file in files]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results = [job_of(world, file).result for file in files]
+    assert sorted(result["imported"] for result in results) == [0, 40]
+    with acting_in(world.acme):
+        assert Trace.objects.count() == 40
+        assert all(Job.objects.get(pk=str(file.job_id)).attempts == 1 for file in files)
+
+
+def test_an_import_of_too_many_records_stops_with_the_bound_and_keeps_what_came_in(
+    committed_world: World, settings: Any
+) -> None:
+    world = committed_world
+    settings.IMPORT_MOST_RECORDS = 3
+    job = job_of(world, upload(world, lines(run("one"), "{broken", run("three"), run("four"), run("five"))))
+    assert job.state == JobState.FAILED
+    assert "more than 3 records" in job.error
+    assert "IMPORT_MOST_RECORDS" in job.error
+    assert "2 traces of them came in" in job.error
+    with acting_in(world.acme):
+        assert set(Trace.objects.values_list("external_id", flat=True)) == {"one", "three"}
+
+
+def test_a_file_over_the_bound_of_bytes_is_refused_by_upload_and_by_command(
+    committed_world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    monkeypatch.setattr("traces.actions.FILE_BYTES", 100)
+    content = lines(run("one"))
+    with acting_in(world.acme), pytest.raises(FileTooLarge, match="IMPORT_MOST_BYTES"):
+        request_import(project=world.acme_project, content=ContentFile(content, name="r.jsonl"))
+    (tmp_path / "r.jsonl").write_bytes(content)
+    with pytest.raises(CommandError, match="may have 100 bytes"):
+        call_command("import_traces", "acme/parser", str(tmp_path / "r.jsonl"), stdout=io.StringIO())
+    with acting_in(world.acme):
+        assert not ImportedFile.objects.exists()
+
+
+def test_a_zip_goes_on_at_the_member_at_which_its_last_part_ended(
+    committed_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
+        for name in ("a", "b", "c"):
+            package.writestr(f"{name}.jsonl", lines(run(f"{name}-1"), "{broken", run(f"{name}-3")))
+    file = upload(world, packed.getvalue(), name="runs.zip")
+    assert job_of(world, file).result == {"imported": 6, "known": 0, "errors": 3}
+    with acting_in(world.acme):
+        assert list(ImportProblem.objects.values_list("place", flat=True)) == [2, 2, 2]
+        assert Trace.objects.count() == 6
 
 
 def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_world: World) -> None:
@@ -363,31 +471,21 @@ def test_ids_that_agree_as_far_as_a_column_keeps_them_stay_apart(committed_world
         assert all(trace.report["repairs"] == {"id cut or mended": 1} for trace in traces)
 
 
-def test_a_part_of_a_large_file_does_more_than_pass_over_what_is_stored(
+def test_a_part_ends_when_its_time_is_over_and_the_next_one_goes_on_there(
     committed_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = committed_world
-    monkeypatch.setattr(imports, "SECONDS_A_PART", 0.2)
-    monkeypatch.setattr(imports, "read_file", slow_to_pass(20, 0.02))
-    monkeypatch.setattr(imports, "store_run", lambda *args: True)
+    monkeypatch.setattr(imports, "SECONDS_A_PART", 0.0)
     with acting_in(world.acme):
-        file = ImportedFile.objects.create(project=world.acme_project, name="large.jsonl", size=1, format="auto")
-        cursor = {"phase": "read", "seen": 20, "imported": 0, "known": 0, "errors": 0}
-        job = Job(parameters={"file": str(file.pk)}, cursor=cursor)
-        part = imports.ImportTraces().do_part(job, BytesSource("large.jsonl", b""))
-    assert part.cursor["seen"] > 25
-
-
-def slow_to_pass(count: int, seconds: float) -> Any:
-    """A file whose first records, which are stored already, take longer to read than a part may take."""
-
-    def read(*args: Any, **options: Any) -> Iterator[Converted]:
-        for number in range(count + 1000):
-            if number < count:
-                time.sleep(seconds)
-            yield Converted(AgentRun(str(number), "task"), ConversionReport(), number + 1)
-
-    return read
+        file = ImportedFile.objects.create(project=world.acme_project, name="r.jsonl", size=1, format="native")
+        source = BytesSource("r.jsonl", lines(run("one"), run("two")))
+        job, seen = Job(parameters={"file": str(file.pk)}), []
+        for _ in range(6):
+            part = imports.ImportTraces().do_part(job, source)
+            job.cursor = json.loads(json.dumps(part.cursor))
+            seen.append((part.progress, Trace.objects.count()))
+    assert seen == [(0, 0), (0, 0), (1, 1), (2, 2), (2, 2), (2, 2)]
+    assert part.finished
 
 
 def test_a_cancelled_import_keeps_what_came_in(
@@ -398,13 +496,13 @@ def test_a_cancelled_import_keeps_what_came_in(
     with acting_in(world.acme, world.dora):
         content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = store_run
+    stored = imports.store_runs
 
-    def cancels(*args: Any) -> bool:
+    def cancels(*args: Any) -> Any:
         Job.objects.filter(pk=str(file.job_id)).update(cancel_requested_at="2026-01-01T00:00Z")
         return stored(*args)
 
-    monkeypatch.setattr(imports, "store_run", cancels)
+    monkeypatch.setattr(imports, "store_runs", cancels)
     assert work(world, file).state == JobState.CANCELLED
     with acting_in(world.acme):
         assert 0 < Trace.objects.count() < 10

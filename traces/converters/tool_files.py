@@ -30,7 +30,17 @@ from traces.converters.blocks import Answer
 from traces.converters.fields import objects, text, text_or_none, words_of
 from traces.converters.numbered import excerpts_of, numbered_lines
 from traces.converters.shell import Effect
-from traces.runs import JSON, ConversionReport, Excerpt, FileEdit, FileEvent, FilePatch, FileRead, FileTouched, FileWrite
+from traces.runs import (
+    JSON,
+    ConversionReport,
+    Excerpt,
+    FileEdit,
+    FileEvent,
+    FilePatch,
+    FileRead,
+    FileTouched,
+    FileWrite,
+)
 
 _TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "text_editor")
 _SHELLS = words_of(

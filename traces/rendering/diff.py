@@ -85,12 +85,16 @@ class RenderedFile:
 
 def content_hash(change: FileChange) -> str:
     """SHA-256, in hexadecimal, over everything of the change that its fragments depend on."""
-    digest = hashlib.sha256()
+    found: list[bytes] = []
 
     def add(*values: object) -> None:
         for value in values:
-            data = b"" if value is None else to_bytes(str(value))
-            digest.update(b"%d:%d:" % (value is not None, len(data)) + data)
+            if value is None:
+                found.append(b"0:0:")
+            else:
+                data = to_bytes(value if isinstance(value, str) else str(value))
+                found.append(b"1:%d:" % len(data))
+                found.append(data)
 
     add(change.path, change.old_path, change.operation, change.source, change.old_mode, change.new_mode)
     add(change.is_binary, change.has_line_numbers, change.old_text, change.new_text, len(change.badges))
@@ -102,7 +106,7 @@ def content_hash(change: FileChange) -> str:
         add(hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count, hunk.section, len(hunk.lines))
         for line in hunk.lines:
             add(line.kind, line.old_no, line.new_no, line.text, line.ends)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(found)).hexdigest()
 
 
 def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[RenderedFile, ...]:
