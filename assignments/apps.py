@@ -9,13 +9,20 @@ class AssignmentsConfig(AppConfig):
         from assignments import subscribers
         from assignments.actions.expiring import expire_leases
         from assignments.actions.leaving import release_everything
+        from assignments.upcoming import next_traces
         from jobs import outbox, sweeps
+        from traces import ahead
+        from traces.imports import TRACES_IMPORTED
 
         endings.register(lambda user: release_everything(user=user))
 
         outbox.subscribe("configuration.published", subscribers.configuration_published)
+        outbox.subscribe(TRACES_IMPORTED, subscribers.traces_imported)
         outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)
         outbox.subscribe(subscribers.PLACES_OPENED, subscribers.places_opened)
+        outbox.subscribe("submission.made", subscribers.queue_moved_on)
+        outbox.subscribe("assignment.skipped", subscribers.queue_moved_on)
+        ahead.register(next_traces)
         sweeps.register(
             sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)
         )

@@ -1,7 +1,9 @@
-"""What happens in the rooms below and concerns the queue: a new configuration, and new traces."""
+"""What happens in the rooms below and concerns the queue: a new configuration, new traces, and work that goes on."""
 
 from accounts.models import Project
-from assignments.actions.places import open_places, want_as_configured
+from assignments.actions.places import OPENED_AT_ONCE, open_places, want_as_configured
+from assignments.models import TracePlaces
+from assignments.upcoming import prepare
 from jobs import outbox
 from jobs.models import OutboxEvent
 from traces.imports import ImportTraces
@@ -11,7 +13,18 @@ PLACES_OPENED = "places.opened"
 
 
 def configuration_published(event: OutboxEvent) -> None:
-    want_as_configured(project=Project.objects.get(pk=event.payload["project"]))
+    project = Project.objects.get(pk=event.payload["project"])
+    want_as_configured(project=project)
+    prepare(project, at_once=True)
+
+
+def traces_imported(event: OutboxEvent) -> None:
+    """A part of an import: its traces can be claimed while the import goes on. What nobody can want before the import
+    is over stays outside the queue until then: looking for it each time takes longer and longer."""
+    project = Project.objects.get(pk=event.payload["project"])
+    if TracePlaces.objects.for_project(project).free()[:OPENED_AT_ONCE].count() < OPENED_AT_ONCE:
+        open_places(project=project)
+    prepare(project)
 
 
 def job_finished(event: OutboxEvent) -> None:
@@ -19,6 +32,7 @@ def job_finished(event: OutboxEvent) -> None:
         return
     for file in ImportedFile.objects.filter(job=event.payload["job"]).select_related("project"):
         _open_some(file.project)
+        prepare(file.project, at_once=True)
 
 
 def places_opened(event: OutboxEvent) -> None:
@@ -29,3 +43,8 @@ def _open_some(project: Project) -> None:
     """Each part has a transaction of its own, because whoever claims meanwhile waits for it."""
     if open_places(project=project):
         outbox.publish(PLACES_OPENED, project=str(project.pk))
+
+
+def queue_moved_on(event: OutboxEvent) -> None:
+    """Somebody submitted or skipped a trace, and claims the next one."""
+    prepare(Project.objects.get(pk=event.payload["project"]))

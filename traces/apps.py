@@ -6,9 +6,11 @@ class TracesConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import kinds, outbox, sweeps
+        from traces.ahead import RenderAhead
         from traces.imports import ImportTraces, remove_upload
         from traces.uploads import OrphanedUploads, remove_orphans
 
         kinds.register(ImportTraces())
+        kinds.register(RenderAhead())
         outbox.subscribe("job.finished", remove_upload)
         sweeps.register(OrphanedUploads("traces.orphaned-uploads", "", remove_orphans))

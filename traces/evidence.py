@@ -17,10 +17,9 @@ from django.urls import reverse
 from tenancy.prepared import prepared
 from traces.fragments import (
     DisplayOptions,
+    Making,
     View,
     first_parts,
-    render_trace_file,
-    render_trace_step,
     rows_of_first_parts,
 )
 from traces.models import Fragment, Trace, TraceFile, TraceStep
@@ -370,32 +369,45 @@ def _inline_files(
     Parts that are not made yet are made, and `rows` is told.
     """
     key = options.diff(view).key
+    making = Making(options)
+    wanted = [one for one in files[files.index(asked) if asked else 0 :] if _is_shown(one) or one is asked]
+    unmade = [one for one in wanted if one.sha256 not in rows]
+    make = making.files(one for one in unmade if one is wanted[0] or not _is_long(one))
     chosen: list[TraceFile] = []
     lines = 0
-    for file in files[files.index(asked) if asked else 0 :]:
-        if file.operation == Operation.UNCHANGED and file is not asked:
-            continue
+    for file in wanted:
         if file.sha256 not in rows:
-            if chosen and file.added + file.removed > LINES_RENDERED_AT_ONCE:
+            if chosen and _is_long(file):
                 continue
-            render_trace_file(file, options, view)
-            rows |= rows_of_first_parts({file.sha256}, key)
+            next(make)
+            rows[file.sha256] = making.first_parts(key)[file.sha256].rows
         lines += rows[file.sha256]
         if chosen and lines > ROWS_AT_ONCE:
             break
         chosen.append(file)
-    parts = first_parts({file.sha256 for file in chosen}, key)
+    made = making.first_parts(key)
+    making.store()
+    parts = made | first_parts({file.sha256 for file in chosen if file.sha256 not in made}, key)
     bound = NODES_AT_ONCE - _NODES_AROUND_A_FILE * len(files)
     return dict(_within_nodes([(file.index, parts[file.sha256]) for file in chosen], bound))
+
+
+def _is_shown(file: TraceFile) -> bool:
+    return file.operation != Operation.UNCHANGED
+
+
+def _is_long(file: TraceFile) -> bool:
+    return file.added + file.removed > LINES_RENDERED_AT_ONCE
 
 
 def _inline_steps(steps: Sequence[TraceStep], on_the_page: int, options: DisplayOptions) -> dict[int, SafeHtml]:
     key = options.step().key
     parts = first_parts({step.sha256 for step in steps}, key)
-    for step in steps:
-        if step.sha256 not in parts:
-            render_trace_step(step, options)
-            parts |= first_parts({step.sha256}, key)
+    making = Making(options)
+    for _ in making.steps(step for step in steps if step.sha256 not in parts):
+        pass
+    parts |= making.first_parts(key)
+    making.store()
     bound = NODES_AT_ONCE - _NODES_AROUND_A_STEP * on_the_page
     return dict(_within_nodes([(step.index, parts[step.sha256]) for step in steps], bound))
 

@@ -1,13 +1,17 @@
 """Fragments of safe HTML: made once from a body, stored compressed, handed out as they lie there."""
 
-import gzip
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal, TypeVar
 
 from django.db.models import QuerySet
+from isal import igzip
 
 from accounts.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
+from tenancy.batches import insert_many
+from tenancy.models import new_id
 from tenancy.prepared import prepared
 from traces.models import Body, Fragment, TraceFile, TraceStep
 from traces.records import change_from, step_from
@@ -17,6 +21,7 @@ from traces.rendering.steps import Display, StepOptions, render_step
 
 View = Literal["unified", "split"]
 VIEWS: tuple[View, ...] = ("unified", "split")
+BODIES_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -58,21 +63,101 @@ def configuration_of(project: Project) -> ProjectConfiguration | None:
     return pinned(newest.configuration) if newest else None
 
 
-def render_trace_file(file: TraceFile, options: DisplayOptions, *views: View) -> None:
-    """Make and store the file's fragments in these views, those that are not there."""
-    missing = [one for one in map(options.diff, views) if not _is_there(file.sha256, one.key)]
-    if missing:
-        change = change_from(Body.objects.get(sha256=file.sha256).content)
-        for one, rendered in zip(missing, render_views(change, missing), strict=True):
-            _store(file.sha256, one.key, rendered.parts)
+@dataclass
+class Making:
+    """Fragments that are made now, and stored together when all are made.
+
+    Two who make the same at once make the same. They are stored late and in one order, so that nobody waits long for a
+    row that another transaction is about to write, nor two for each other.
+    """
+
+    options: DisplayOptions
+    hashes: set[str] = field(default_factory=set)
+    """Of the bodies whose fragments were made."""
+    size: int = 0
+    """How many bytes wait to be stored."""
+    _made: list[Fragment] = field(default_factory=list)
+
+    def files(self, files: Iterable[TraceFile]) -> Iterator[TraceFile]:
+        """Make the fragments of files, in every view, as they are gone through: a file is lexed once for all."""
+        options = [self.options.diff(view) for view in VIEWS]
+        for file, content in _with_bodies(files):
+            for one, rendered in zip(options, render_views(change_from(content), options), strict=True):
+                self.add(file.sha256, one.key, rendered.parts)
+            yield file
+
+    def steps(self, steps: Iterable[TraceStep]) -> Iterator[TraceStep]:
+        """Make the fragments of steps as they are gone through."""
+        options = self.options.step()
+        for step, content in _with_bodies(steps):
+            self.add(step.sha256, options.key, render_step(step_from(content), options).parts)
+            yield step
+
+    def first_parts(self, view: str) -> dict[str, Fragment]:
+        """Those that were made, by the bodies' hashes."""
+        return {one.sha256: one for one in self._made if one.view == view and one.part == "0"}
+
+    def store(self) -> None:
+        names = ("sha256", "render_version", "view", "part", "rows", "nodes", "gzipped")
+        made = sorted(self._made, key=lambda one: (one.sha256, one.view, one.part))
+        rows = ({"id": str(new_id()), **{name: getattr(one, name) for name in names}} for one in made)
+        insert_many(Fragment, rows, unless_there=True)
+        self._made, self.size = [], 0
+
+    def add(self, sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
+        self.hashes.add(sha256)
+        for part in parts:
+            gzipped = igzip.compress(part.html.encode("utf-8"), 3, mtime=0)
+            self.size += len(gzipped)
+            self._made.append(
+                Fragment(
+                    sha256=sha256,
+                    render_version=RENDER_VERSION,
+                    view=view,
+                    part=part.key,
+                    rows=part.rows,
+                    nodes=part.nodes,
+                    gzipped=gzipped,
+                )
+            )
 
 
-def render_trace_step(step: TraceStep, options: DisplayOptions) -> None:
-    """Make and store the step's fragments, unless they are there."""
-    step_options = options.step()
-    if not _is_there(step.sha256, step_options.key):
-        content = step_from(Body.objects.get(sha256=step.sha256).content)
-        _store(step.sha256, step_options.key, render_step(content, step_options).parts)
+Rendered = TypeVar("Rendered", TraceFile, TraceStep)
+
+
+def _with_bodies(pieces: Iterable[Rendered]) -> Iterator[tuple[Rendered, Any]]:
+    """Each of the pieces with its content, a few at a time, and those of one content once."""
+    left = iter({piece.sha256: piece for piece in pieces}.values())
+    while some := {piece.sha256: piece for piece in islice(left, BODIES_AT_ONCE)}:
+        bodies = {body.sha256: body for body in _bodies.rows(list(some))}
+        for sha256, piece in some.items():
+            yield piece, bodies[sha256].content
+
+
+@prepared
+def _bodies(hashes: list[str]) -> "QuerySet[Body]":
+    return Body.objects.filter(sha256__any_of=hashes)
+
+
+def render_files(files: Iterable[TraceFile], options: DisplayOptions) -> None:
+    """Make and store the files' fragments in every view."""
+    making = Making(options)
+    for _ in making.files(files):
+        pass
+    making.store()
+
+
+def render_steps(steps: Iterable[TraceStep], options: DisplayOptions) -> None:
+    """Make and store the steps' fragments."""
+    making = Making(options)
+    for _ in making.steps(steps):
+        pass
+    making.store()
+
+
+def hashes_there(hashes: Iterable[str], view: str) -> set[str]:
+    """Of these bodies those whose fragments are there with these options."""
+    return set(rows_of_first_parts(set(hashes), view))
 
 
 def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str) -> Fragment:
@@ -81,14 +166,18 @@ def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: st
     Hidden rows are made here, when somebody asks for them, and kept; so is a view with options of a later version.
     """
     diff_options = options.diff(view)
-    render_trace_file(file, options, view)
     found = _fragment(file.sha256, diff_options.key, part)
+    if found is None and not hashes_there([file.sha256], diff_options.key):
+        render_files([file], options)
+        found = _fragment(file.sha256, diff_options.key, part)
     if found is None and part.startswith("rows-"):
         first, last = _rows(part)
         change = change_from(Body.objects.get(sha256=file.sha256).content)
         if not is_offered(change, first, last, diff_options):
             raise LookupError(f"No button of {file.path!r} shows {part}.")
-        _store(file.sha256, diff_options.key, expand(change, first, last, diff_options))
+        making = Making(options)
+        making.add(file.sha256, diff_options.key, expand(change, first, last, diff_options))
+        making.store()
         found = _fragment(file.sha256, diff_options.key, part)
     if found is None:
         raise LookupError(f"There is no part {part!r} of {file.path!r}.")
@@ -97,8 +186,11 @@ def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: st
 
 def step_fragment(step: TraceStep, options: DisplayOptions, part: str) -> Fragment:
     """One part of a step. Raises LookupError for a part that the step does not have."""
-    render_trace_step(step, options)
-    found = _fragment(step.sha256, options.step().key, part)
+    key = options.step().key
+    found = _fragment(step.sha256, key, part)
+    if found is None and not hashes_there([step.sha256], key):
+        render_steps([step], options)
+        found = _fragment(step.sha256, key, part)
     if found is None:
         raise LookupError(f"There is no part {part!r} of step {step.index}.")
     return found
@@ -134,27 +226,3 @@ def _rows(part: str) -> tuple[int, int]:
 
 def _fragment(sha256: str, view: str, part: str) -> Fragment | None:
     return Fragment.objects.filter(sha256=sha256, render_version=RENDER_VERSION, view=view, part=part).first()
-
-
-def _is_there(sha256: str, view: str) -> bool:
-    return Fragment.objects.filter(sha256=sha256, render_version=RENDER_VERSION, view=view, part="0").exists()
-
-
-def _store(sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
-    """Two who render the same at once write the same; the second changes nothing."""
-    Fragment.objects.bulk_create(
-        (
-            Fragment(
-                sha256=sha256,
-                render_version=RENDER_VERSION,
-                view=view,
-                part=part.key,
-                rows=part.rows,
-                nodes=part.nodes,
-                gzipped=gzip.compress(part.html.encode("utf-8"), 6, mtime=0),
-            )
-            for part in parts
-        ),
-        batch_size=50,
-        ignore_conflicts=True,
-    )

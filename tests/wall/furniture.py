@@ -32,7 +32,7 @@ from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.changes.model import FileChange
 from traces.changes.texts import hunks_of
-from traces.fragments import DisplayOptions, render_trace_file, render_trace_step
+from traces.fragments import DisplayOptions, render_files, render_steps
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
@@ -203,9 +203,9 @@ def _trace_file(house: House) -> TraceFile:
 
 
 def _fragment(house: House) -> Fragment:
-    render_trace_step(house.rows["traces.TraceStep"], DisplayOptions())
-    render_trace_file(house.rows["traces.TraceFile"], DisplayOptions(), "unified")
-    return Fragment.objects.get(sha256=house.rows["traces.TraceFile"].sha256, part="0")
+    render_steps([house.rows["traces.TraceStep"]], DisplayOptions())
+    render_files([house.rows["traces.TraceFile"]], DisplayOptions())
+    return Fragment.objects.get(sha256=house.rows["traces.TraceFile"].sha256, view="unified-5-coloured", part="0")
 
 
 def _trace_places(house: House) -> TracePlaces:

@@ -1,0 +1,58 @@
+"""Which traces of a project are handed out next, for whoever prepares them."""
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import zip_longest
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.configuration import UnreadablePinError
+from accounts.models import Project
+from assignments.models import Assignment, Desk, TracePlaces
+from tenancy.prepared import prepared
+from traces import ahead
+
+_PEOPLE = 20
+_AT_WORK = timedelta(hours=8)
+_MOST_A_PERSON = 50
+_PAUSE_SECONDS = 10.0
+_PROJECTS_KEPT = 10_000
+
+# When this process looked last whether enough traces of a project are prepared, on its own clock.
+_looked_at: dict[UUID, float] = {}
+
+
+def next_traces(project: Project, most: int) -> Sequence[UUID]:
+    """The traces with free places that come next: in turn for each person who is at work, and for somebody new."""
+    since = timezone.now() - _AT_WORK
+    at_work = Assignment.objects.for_project(project).filter(since__gte=since).values("user")
+    desks = Desk.objects.filter(organisation=project.organisation_id, project=project, user__in=at_work)
+    positions = [*desks.order_by("-position").values_list("position", flat=True)[:_PEOPLE], UUID(int=0)]
+    behind = [_free_behind.rows(project.organisation_id, project.pk, position) for position in dict.fromkeys(positions)]
+    in_turn = (trace for turn in zip_longest(*behind) for trace in turn if trace is not None)
+    return list(dict.fromkeys(in_turn))[:most]
+
+
+@prepared
+def _free_behind(organisation: UUID | None, project: UUID, position: UUID) -> "QuerySet[TracePlaces, UUID]":
+    free = TracePlaces.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
+    return free.order_by("trace").values_list("trace", flat=True)[:_MOST_A_PERSON]
+
+
+def prepare(project: Project, *, at_once: bool = False) -> None:
+    """Have the next traces of the project rendered, if few of them are. Unless `at_once`, it looks now and then only:
+    many annotations follow one another."""
+    now = time.monotonic()
+    if not at_once and now - _looked_at.get(project.pk, -_PAUSE_SECONDS) < _PAUSE_SECONDS:
+        return
+    if len(_looked_at) >= _PROJECTS_KEPT:
+        _looked_at.clear()
+    _looked_at[project.pk] = now
+    try:
+        ahead.ask(project)
+    except UnreadablePinError:
+        # Its pages say so; there is nothing to render.
+        return
