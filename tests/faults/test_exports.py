@@ -49,7 +49,7 @@ def test_a_worker_that_is_killed_after_a_third_of_the_rows_leaves_the_same_file(
     bell.listen_again()
     machine.beat()
 
-    worker = machine.worker()
+    worker = machine.worker(processes=1)
     undisturbed = _requested(world)
     eventually(lambda: _job(world, undisturbed).state == JobState.DONE, "the undisturbed job is done", 300)
     peak = max(map(_peak_mib, _children(worker.process.pid)))

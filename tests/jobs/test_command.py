@@ -82,7 +82,7 @@ def test_the_list_is_of_what_was_named(jobs: dict[str, Job], filters: list[str],
 
 def test_jobs_are_cancelled_with_a_reason_that_stands_in_both_trails(world: World, jobs: dict[str, Job]) -> None:
     assert jobs_command("cancel", "--organisation", "acme", "--reason", WHY) == (
-        "1 cancelled, 1 end after their present part.\n"
+        "1 cancelled, 1 ends after the present part.\n"
     )
     assert states(world, jobs) == {
         "alice's": "cancelled", "dora's": "ending", "charlie's": "queued", "over": "done",
@@ -114,6 +114,7 @@ def test_jobs_are_cancelled_by_their_ids_and_a_dry_run_cancels_none(world: World
         (["cancel", "--person", "nobody", "--reason", WHY], "Nobody has the user name or the address 'nobody'"),
         (["cancel", "--state", "done", "--reason", WHY], "Jobs that are done are over"),
         (["list", "--state", "waiting"], "invalid choice"),
+        (["list", "--limit", "-1"], "'-1' is no number from 1 on"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(world: World, jobs: dict[str, Job], arguments: list[str], said: str) -> None:

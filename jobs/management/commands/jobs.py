@@ -1,6 +1,6 @@
 """What runs and waits over all organisations, for the operator; and an end to what should not."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="list|cancel")
         listing = actions.add_parser("list", help="show jobs, those that have waited longest first")
         _add_filters(listing)
-        listing.add_argument("--limit", type=int, default=SHOWN, help=f"how many are shown (default: {SHOWN})")
+        listing.add_argument("--limit", type=_number, default=SHOWN, help=f"how many are shown (default: {SHOWN})")
         listing.add_argument("--reason", default="list of jobs for the operator", help="why you look")
         cancelling = actions.add_parser("cancel", help="end waiting jobs now, and running ones after their part")
         cancelling.add_argument("jobs", metavar="JOB", nargs="*", type=UUID, help="ids, as `list` shows them")
@@ -91,9 +91,15 @@ class Command(BaseCommand):
             cancelled += not job.is_open
         over = len(found) - cancelled - ending
         self.stdout.write(
-            f"{cancelled} cancelled, {ending} end after their present part"
-            + (f", {over} were over meanwhile." if over else ".")
+            f"{cancelled} cancelled, {ending} {'ends' if ending == 1 else 'end'} after the present part"
+            + (f", {over} {'was' if over == 1 else 'were'} over meanwhile." if over else ".")
         )
+
+
+def _number(given: str) -> int:
+    if not given.isascii() or not given.isdigit() or not int(given):
+        raise ArgumentTypeError(f"{given!r} is no number from 1 on")
+    return int(given)
 
 
 def _add_filters(parser: ArgumentParser) -> None:
