@@ -1,16 +1,18 @@
-"""A ZIP of runs: its members that may be traces, each with the pictures that lie beside it.
+"""A ZIP or a folder of runs: its files that may be traces, each with what lies beside it and belongs to it.
 
 Nothing is unpacked to a disk. Sizes are bounded by what the members declare, beyond which Python reads none of them.
+Files that belong to another one, as a session's sub-agents and long outputs do, are no runs of their own.
 """
 
+import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from traces.runs import Unreadable
-from traces.sources import FileSource, in_words
+from traces.sources import HEAD_BYTES, FileSource, in_words, source_at
 
 _BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED = 1
@@ -19,6 +21,8 @@ _UNPACKED_BYTES = 4 * 2**30
 _TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt"})
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 """What reading a member raises that is cut off, altered, or packed in a way that Python does not know."""
+_EVAL_HEADER = "header.json"
+_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([\w-]{1,100})"')
 _RUN_OF_A_FOLDER = "interact_messages.json"
 """Where it lies, other files of text are notes of the program that ran the agent."""
 
@@ -51,8 +55,22 @@ def _members(name: str, package: zipfile.ZipFile) -> Iterator[FileSource | Unrea
         )
         return
     found = {member.filename: member for member in members if not member.is_dir()}
-    of_one_run = {path.parent for path in map(PurePosixPath, found) if path.name == _RUN_OF_A_FOLDER}
-    wanted = sorted(member for member in found if _may_be_a_trace(PurePosixPath(member), of_one_run))
+    if _EVAL_HEADER in found and any(member.startswith(("samples/", "_journal/")) for member in found):
+        yield Unreadable(1, "not_a_trace", f"{name} is an Inspect eval log. Potato does not read these yet.")
+        return
+
+    def head(member: str) -> bytes:
+        if found[member].flag_bits & _ENCRYPTED:
+            return b""
+        try:
+            with package.open(found[member]) as opened:
+                return opened.read(HEAD_BYTES)
+        except BROKEN:
+            return b""
+
+    companions = companions_among(found, head)
+    belonging = {member for members_of_one in companions.values() for member in members_of_one}
+    wanted = [member for member in runs_among(found) if member not in belonging]
     if not wanted:
         yield Unreadable(
             1, "nothing", f"{name} is a ZIP without a trace: none of its files is JSON, JSON lines, a patch or a text."
@@ -61,7 +79,74 @@ def _members(name: str, package: zipfile.ZipFile) -> Iterator[FileSource | Unrea
         if found[member].flag_bits & _ENCRYPTED:
             yield Unreadable(1, "encrypted", f"{member} in {name} is encrypted. Pack it without a password.")
         else:
-            yield _source(package, found, member)
+            yield _source(package, found, member, companions.get(member, []))
+
+
+def runs_among(names: Iterable[str]) -> list[str]:
+    """The files that may be traces, by their names from a common folder, in order."""
+    names = list(names)
+    of_one_run = {path.parent for path in map(PurePosixPath, names) if path.name == _RUN_OF_A_FOLDER}
+    return sorted(name for name in names if _may_be_a_trace(PurePosixPath(name), of_one_run))
+
+
+def companions_among(names: Iterable[str], head: Callable[[str], bytes]) -> dict[str, list[str]]:
+    """Which files belong to which: what lies in the folder that has the name of a file of JSON lines without its
+    ending, and sub-agents' transcripts beside the session that they name in their first bytes."""
+    names = list(names)
+    stems = {name.removesuffix(".jsonl"): name for name in names if name.endswith(".jsonl")}
+    found: dict[str, list[str]] = {}
+    for name in names:
+        owner = next((stems[str(one)] for one in PurePosixPath(name).parents if str(one) in stems), None)
+        if owner is not None:
+            found.setdefault(owner, []).append(name)
+    inside = {name for members in found.values() for name in members}
+    for name in names:
+        path = PurePosixPath(name)
+        if name in inside or not (path.name.startswith("agent-") and path.suffix == ".jsonl"):
+            continue
+        match = _SESSION_ID.search(head(name))
+        own = str(path.with_name(f"{match[1].decode('ascii')}.jsonl")) if match else ""
+        if own in stems.values():
+            notes = f"{name.removesuffix('.jsonl')}.meta.json"
+            found.setdefault(own, []).extend([name, *([notes] if notes in names else [])])
+    return found
+
+
+def run_files(folder: Path) -> list[Path]:
+    """The files of a folder of this machine that may be traces, however deep, in order; links that lead out of the
+    folder are not followed."""
+    root = folder.resolve()
+    files = {
+        path.relative_to(root).as_posix(): path
+        for path in root.rglob("*")
+        if path.is_file() and path.resolve().is_relative_to(root)
+    }
+
+    def head(name: str) -> bytes:
+        with files[name].open("rb") as opened:
+            return opened.read(HEAD_BYTES)
+
+    companions = companions_among(files, head)
+    belonging = {name for members in companions.values() for name in members}
+    return [files[name] for name in runs_among(files) if name not in belonging]
+
+
+def packed(path: Path, into: BinaryIO) -> bool:
+    """Write a folder, or a file with what belongs to it, as a ZIP; False for a file that stands alone."""
+    if path.is_dir():
+        root, members = path.resolve(), [one for one in path.resolve().rglob("*") if one.is_file()]
+    else:
+        source = source_at(path)
+        root = path.resolve().parent
+        members = [root / name for name in source.companions()]
+        if not members:
+            return False
+        members.append(path.resolve())
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as package:
+        for one in sorted(members):
+            if one.resolve().is_relative_to(root):
+                package.write(one, one.relative_to(root).as_posix())
+    return True
 
 
 def _may_be_a_trace(path: PurePosixPath, of_one_run: set[PurePosixPath]) -> bool:
@@ -72,8 +157,11 @@ def _may_be_a_trace(path: PurePosixPath, of_one_run: set[PurePosixPath]) -> bool
     return path.suffix.lower() in _TRACES
 
 
-def _source(package: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], member: str) -> FileSource:
+def _source(
+    package: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], member: str, companions: list[str]
+) -> FileSource:
     folder = PurePosixPath(member).parent
+    names = [str(PurePosixPath(name).relative_to(folder)) for name in companions]
 
     def opened(info: zipfile.ZipInfo) -> BinaryIO:
         return cast(BinaryIO, package.open(info))
@@ -82,4 +170,11 @@ def _source(package: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], member:
         picture = found.get(str(folder / name))
         return None if picture is None or picture.flag_bits & _ENCRYPTED else lambda: opened(picture)
 
-    return FileSource(member, lambda: opened(found[member]), found[member].file_size, folder=folder.name, beside=beside)
+    return FileSource(
+        member,
+        lambda: opened(found[member]),
+        found[member].file_size,
+        folder=folder.name,
+        beside=beside,
+        names=lambda: names,
+    )

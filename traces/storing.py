@@ -12,6 +12,7 @@ from django.utils import timezone
 from jobs.wording import storable
 from tenancy.batches import insert_many
 from tenancy.models import new_id
+from traces.beginnings import GROWING, is_known_beginning
 from traces.changes.derive import derive
 from traces.changes.model import FileChange
 from traces.converters.native import run_as_native
@@ -37,7 +38,7 @@ class Refused(Exception):  # noqa: N818  (an answer to the person who imports)
 
 
 Outcome: TypeAlias = bool | Refused
-"""Whether a run came in: False for one whose content is there already."""
+"""Whether a run came in: False for one whose content is there already, or more of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def ready(converted: Converted, file: ImportedFile) -> Ready:
 
 
 def store_run(converted: Converted, file: ImportedFile) -> bool:
-    """Store the run as a new trace of the file's project; False where the same content is there already.
+    """Store the run as a new trace of the file's project; False where the same content is there already, or content
+    of which this is an older beginning.
 
     Raises Refused for one with nothing to judge. As store_runs for one run.
     """
@@ -88,6 +90,8 @@ def store_runs(runs: Sequence[Ready], file: ImportedFile) -> list[Outcome]:
         rows = _Rows(file)
         outcomes: list[Outcome] = []
         for run in runs:
+            if run.converter in GROWING and rows.have(run):
+                rows.store()
             if known.has(run):
                 outcomes.append(False)
                 continue
@@ -113,15 +117,19 @@ class _Known:
     def __init__(self, file: ImportedFile, external_ids: set[str]) -> None:
         self._newest: Counter[str] = Counter()
         self._contents: defaultdict[str, set[str]] = defaultdict(set)
-        traces = Trace.objects.filter(
-            organisation=file.organisation_id, project=file.project_id, external_id__any_of=sorted(external_ids)
-        )
-        for external_id, version, sha256 in traces.values_list("external_id", "version", "content_sha256"):
+        self._traces = Trace.objects.filter(organisation=file.organisation_id, project=file.project_id)
+        known = self._traces.filter(external_id__any_of=sorted(external_ids))
+        for external_id, version, sha256 in known.values_list("external_id", "version", "content_sha256"):
             self._newest[external_id] = max(self._newest[external_id], version)
             self._contents[external_id].add(sha256)
 
     def has(self, run: Ready) -> bool:
-        return run.sha256 in self._contents[run.external_id]
+        """Whether a stored version, or one before it in the runs, has the run's content; a stored one also more of it."""
+        if run.sha256 in self._contents[run.external_id]:
+            return True
+        if not self._newest[run.external_id]:
+            return False
+        return is_known_beginning(run.converted.run, run.converter, self._traces.filter(external_id=run.external_id))
 
     def add(self, run: Ready) -> int:
         """The version that the run becomes."""
@@ -175,7 +183,12 @@ class _Rows:
             self._keep(sha256, change_record(change))
             self.files.append(_file(trace, index, change, sha256))
 
+    def have(self, run: Ready) -> bool:
+        """Whether a version of the run waits here, where the database cannot be asked of its steps."""
+        return any(trace["external_id"] == run.external_id for trace in self.traces)
+
     def store(self) -> None:
+        """Store what waits, and wait for more."""
         # Bodies that are there already are the same: the hash says so. In the order of their hashes, because two
         # imports that store the same ones would wait for each other in a circle.
         bodies = ({"id": str(new_id()), "sha256": key, "packed": self.bodies[key]} for key in sorted(self.bodies))
@@ -184,6 +197,7 @@ class _Rows:
         insert_many(TraceStep, self.steps)
         insert_many(TraceFile, self.files)
         ImportProblem.objects.bulk_create(self.problems, batch_size=500)
+        self.traces, self.steps, self.files, self.problems, self.bodies = [], [], [], [], {}
 
     def _keep(self, sha256: str, record: JSON) -> None:
         if sha256 not in self.bodies:
@@ -220,7 +234,8 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
         "report": {
             name: {storable(key): count for key, count in getattr(report, name).items()}
             for name in ("dropped", "unknown", "repairs")
-        },
+        }
+        | ({"gaps": {storable(gap, 1_000): 1 for gap in run.gaps[:50]}} if run.gaps else {}),
         "steps_count": len(run.steps),
         "tool_calls": sum(len(step.calls) for step in run.steps),
         "files_count": sum(1 for change in files if change.operation != "unchanged"),

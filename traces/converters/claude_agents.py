@@ -54,6 +54,7 @@ class Companions:
         self._options = options
         self._names = source.companions()
         self.size = 0
+        """How many bytes were read for the session at hand."""
 
     def agents_of(self, session_id: str, report: ConversionReport) -> Iterator[SideLines]:
         """The agents of the session, each with its lines."""

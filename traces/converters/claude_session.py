@@ -97,12 +97,17 @@ class Session:
         """The run, or why there is none."""
         if excess := self._excess():
             return self._unreadable("too_large", excess)
+        if self._companions is not None:
+            self._companions.size = 0
         moments = Moments()
         main = Conversation(self._report, self._task, moments.next)
         steering = self._tell_main(main, moments)
         sides = self._with_agents(moments, main)
-        if self._companions is not None and self._companions.size > self._options.bounds.run_bytes:
-            return self._unreadable("too_large", f"has sub-agents of over {in_words(self._options.bounds.run_bytes)}.")
+        bound = self._options.bounds.run_bytes
+        if self._companions is not None and self._bytes + self._companions.size > bound:
+            return self._unreadable(
+                "too_large", f"is with its sub-agents over {in_words(bound)}, the bound of one run."
+            )
         join_agents(main, sides, self._report)
         told = main.told(split_tool_calls=self._options.split_tool_calls)
         if not told.steps:

@@ -193,9 +193,9 @@ class Conversation:
                 acts += agent.conversation._everything(None)
         events, event_steps, gaps = in_order_with_doubts(acts)
         if lost := self.lost_agents():
-            whose = "a sub-agent is" if lost == 1 else f"{lost} sub-agents are"
+            whose = "transcript of a sub-agent is" if lost == 1 else f"transcripts of {lost} sub-agents are"
             gaps = (
-                f"The transcript of {whose} missing, and what happened there is not shown. Import the session's file "
+                f"The {whose} missing, and what happened there is not shown. Import the session's file "
                 "together with the folder of its name, as a folder or a ZIP.",
                 *gaps,
             )

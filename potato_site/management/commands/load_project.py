@@ -20,6 +20,7 @@ from exports.loading import load_archive
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import import_now
+from traces.packages import run_files
 from traces.wording import problems_of, told
 
 
@@ -161,12 +162,17 @@ def _data_files(config: Path, configuration: ProjectConfiguration) -> list[Path]
         try:
             file = (folder / name).resolve()
             is_file = file.is_file()
+            within = run_files(file) if file.is_dir() and file.is_relative_to(root) else []
         except (OSError, RuntimeError) as error:
             # A path that is too long in all, or links that lead in a circle.
             wrong.append(f"{name} cannot be looked for: {error}.")
             continue
         if not file.is_relative_to(root):
             wrong.append(f"{name} lies outside the folder of {config.name}.")
+        elif within:
+            found += [one for one in within if one not in found]
+        elif file.is_dir():
+            wrong.append(f"{name} is a folder without a file of agent runs.")
         elif not is_file:
             wrong.append(f"{name} is no file in {folder}.")
         elif file in found:

@@ -1,7 +1,9 @@
 """Imports files of agent runs into a project: at once, or as background jobs."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from django.core.files import File
@@ -12,24 +14,42 @@ from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import Imported, import_now, request_import
 from traces.converters.detection import AUTOMATIC
+from traces.packages import packed, run_files
 from traces.wording import problems_of, told
 
 
+@contextmanager
+def _sent(path: Path) -> Iterator[File[bytes]]:
+    """What is sent to the background: the file, or a ZIP of the folder, or of the file and what belongs to it."""
+    with TemporaryFile() as package:
+        if packed(path, package):
+            package.seek(0)
+            yield File(package, name=f"{path.resolve().name}.zip")
+            return
+    with path.open("rb") as opened:
+        yield File(opened, name=path.name)
+
+
 class Command(BaseCommand):
-    help = "Import agent runs from files into ORG/PROJECT. Exits 0 if a trace came in or was known, 1 if none."
+    help = (
+        "Import agent runs from files or folders into ORG/PROJECT. Exits 0 if a trace came in or was known, 1 if none."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="ORG/PROJECT")
-        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("files", metavar="FILE|FOLDER", nargs="+", type=Path)
         parser.add_argument("--format", default=AUTOMATIC, help="the files' format (default: the project's converter)")
         parser.add_argument("--background", action="store_true", help="leave the work to a worker, and return at once")
         parser.add_argument("--strict", action="store_true", help="exit 1 for any line that could not be read")
 
     def handle(self, *args: Any, **options: Any) -> None:
         organisation, slug = self._named(options["project"])
-        missing = [str(path) for path in options["files"] if not path.is_file()]
+        missing = [str(path) for path in options["files"] if not path.exists()]
         if missing:
             raise CommandError(f"No such file: {', '.join(missing)}. Nothing was imported.")
+        empty = [str(path) for path in options["files"] if path.is_dir() and not run_files(path)]
+        if empty:
+            raise CommandError(f"No file of agent runs in {', '.join(empty)}. Nothing was imported.")
         with acting_in(organisation):
             project = Project.objects.filter(slug=slug).first()
         if project is None:
@@ -53,8 +73,8 @@ class Command(BaseCommand):
 
     def _request(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
         for path in options["files"]:
-            with acting_in(organisation), path.open("rb") as opened:
-                file = request_import(project=project, content=File(opened, name=path.name), format=options["format"])
+            with acting_in(organisation), _sent(path) as content:
+                file = request_import(project=project, content=content, format=options["format"])
             self.stdout.write(f"{path.name}: job {file.job_id} imports it.")
 
     def _import(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
@@ -65,7 +85,7 @@ class Command(BaseCommand):
             raise CommandError("Some lines could not be read, and --strict was given. The good ones were imported.")
 
     def _results(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> Iterator[Imported]:
-        for path in options["files"]:
+        for path in (one for named in options["files"] for one in (run_files(named) if named.is_dir() else [named])):
             result = import_now(organisation=organisation, project=project, path=path, format=options["format"])
             self.stdout.write(told(path.name, result))
             for line in problems_of(organisation, path.name, result):
