@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.missing import missing
+
 # The shell first: it is Chromium without its windows, and a new person's browser costs it a fifth.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("CHROMIUM") or next((found for name in NAMES if (found := shutil.which(name))), None)
@@ -24,10 +26,7 @@ ARGUMENTS = [
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
-        reason = "no Chromium: set CHROMIUM, or install one"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("no Chromium: set CHROMIUM, or install one")
     # Playwright's sync API runs an event loop in this thread, where Django would refuse to query.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:

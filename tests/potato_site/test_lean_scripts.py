@@ -3,19 +3,20 @@
 import subprocess
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage
 
 from potato_site.static_storage import LeanScripts
+from tests.missing import missing
 
 TSC = Path(settings.BASE_DIR) / "node_modules/.bin/tsc"
 USED_TOO_EARLY = ("TS2448", "TS2449", "TS2454", "TS2474")
 OPTIONS = "--allowJs --checkJs --noEmit --strict false --target esnext --module esnext --moduleResolution bundler"
 
 
-@pytest.mark.skipif(not TSC.exists(), reason="no TypeScript: npm ci, as make lint does")
 def test_no_served_script_reads_a_name_before_its_declaration(tmp_path: Path) -> None:
+    if not TSC.exists():
+        missing("no TypeScript: npm ci, as make lint does")
     source = Path(settings.BASE_DIR) / "static"
     storage = LeanScripts(FileSystemStorage(str(source)))
     written = []

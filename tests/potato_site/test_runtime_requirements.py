@@ -24,6 +24,7 @@ import pytest
 from django.conf import settings
 
 from potato_site.supervisor import HOST
+from tests.missing import missing
 from tests.tenancy.programs import Ending, address_of, end_of
 
 ROOT = Path(settings.BASE_DIR)
@@ -108,10 +109,7 @@ def _environment() -> Path:
             install = ["install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS)]
             done = subprocess.run([python, "-m", "pip", *install], capture_output=True, text=True, check=False)
             if done.returncode:
-                reason = f"requirements/runtime.txt cannot be installed here: {done.stderr.strip().splitlines()[-1]}"
-                if os.environ.get("CI") == "true":
-                    pytest.fail(f"{reason}\n{done.stderr}")
-                pytest.skip(reason)
+                missing(f"requirements/runtime.txt cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
             (folder / "complete").touch()
     return python
 

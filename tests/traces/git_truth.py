@@ -7,8 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
+from tests.missing import missing
 from traces.changes.model import FileChange
 
 _QUIET = {
@@ -24,9 +23,9 @@ Counts = dict[str, tuple[int, int]]
 
 
 def git(*arguments: str, folder: Path, stdin: bytes = b"", fails: bool = False) -> bytes:
-    """The standard output of git; skips the test by name where there is no git."""
+    """The standard output of git; the test ends where there is no git."""
     if shutil.which("git") is None:
-        pytest.skip("git is not installed")
+        missing("git is not installed")
     done = subprocess.run(
         ["git", *arguments],
         cwd=folder,

@@ -4,7 +4,6 @@ import json
 import re
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -21,8 +20,7 @@ from traces.runs import AgentRun, Excerpt, FileEdit, FileRead
 
 from .fragments import Fragment, Tables, lines_read_back
 from .hostile import HOSTILE
-
-PREDICTIONS = Path(__file__).parents[2].parent / "shared" / "data" / "swebench" / "preds.json"
+from .shared_data import shared_file
 
 UNIFIED = DiffOptions(context=3)
 SPLIT = DiffOptions(view="split", context=3)
@@ -91,9 +89,8 @@ def test_rendered_rows_read_back_as_the_lines_of_each_hunk(
         assert lines_read_back(rendered, change, options.view) == expected
 
 
-@pytest.mark.skipif(not PREDICTIONS.exists(), reason="../shared/data/swebench/preds.json is not beside the checkout")
 def test_every_real_patch_reads_back_line_by_line() -> None:
-    predictions = json.loads(PREDICTIONS.read_text())
+    predictions = json.loads(shared_file("swebench/preds.json").read_text())
     records = list(predictions.values()) if isinstance(predictions, dict) else predictions
     files = 0
     for record in records:

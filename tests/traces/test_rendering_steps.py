@@ -2,7 +2,6 @@
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,7 @@ from traces.runs import Step, ToolCall
 
 from .fragments import Fragment, Tables
 from .hostile import HOSTILE
-
-SESSIONS = Path(__file__).parents[2].parent / "shared" / "data" / "claude-code"
+from .shared_data import shared_files
 
 
 def call(name: str, arguments: Any, result: str | None = "", *, is_error: bool = False) -> ToolCall:
@@ -315,14 +313,13 @@ def test_nothing_hostile_in_any_text_of_a_step_becomes_markup(hostile: str) -> N
                     assert (attributes.get("href") or "https://").startswith(("https://", "http://", "mailto:"))
 
 
-@pytest.mark.skipif(not SESSIONS.exists(), reason="../shared/data/claude-code is not beside the checkout")
 def test_every_step_of_real_sessions_is_rendered() -> None:
     from traces.converters.reading import read_file
     from traces.runs import Converted, ReadingOptions
     from traces.sources import BytesSource
 
     steps = 0
-    for path in sorted(SESSIONS.glob("*/session.jsonl")):
+    for path in shared_files("claude-code/*/session.jsonl"):
         for entry in read_file(BytesSource(path.name, path.read_bytes()), ReadingOptions()):
             for step in entry.run.steps if isinstance(entry, Converted) else ():
                 steps += 1

@@ -27,6 +27,7 @@ from django.db import ProgrammingError, connection, transaction
 from accounts.models import Organisation, Project
 from tenancy import limits
 from tenancy.actor import acting_in
+from tests.missing import missing
 from tests.tenancy.databases import connected, web_role_address
 from tests.worlds import World
 
@@ -157,7 +158,7 @@ def pgbouncer(committed_world: World) -> Iterator[int]:
     """The port of a PgBouncer of this test's own, in transaction mode."""
     program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if program is None:
-        pytest.skip("no pgbouncer on PATH: apt-get install pgbouncer")
+        missing("no pgbouncer on PATH: apt-get install pgbouncer")
     folder = Path(tempfile.mkdtemp(prefix="pgbouncer-", dir="/tmp"))
     port, server = _free_port(), web_role_address()
     target = {
