@@ -124,7 +124,7 @@ class _Known:
             self._contents[external_id].add(sha256)
 
     def has(self, run: Ready) -> bool:
-        """Whether a stored version, or one before it in the runs, has the run's content; a stored one also more of it."""
+        """Whether a version has the run's content, also one before it in the runs; a stored one also more of it."""
         if run.sha256 in self._contents[run.external_id]:
             return True
         if not self._newest[run.external_id]:
