@@ -4,6 +4,7 @@ Every part commits with the job's cursor, and reads what the snapshot of the fir
 repeats one part, and the file is the same, whatever was annotated meanwhile.
 """
 
+import errno
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -63,6 +64,13 @@ class ExportAnnotations:
                     return work.finish()
         except Refusal as refusal:
             raise JobFailed(refusal.sentence) from refusal
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise JobFailed(
+                    "The site's disk for exports is full, and nothing of this export was kept. Tell the site's "
+                    "operators, then start it again."
+                ) from error
+            raise
         export.save(update_fields=["rows", "bytes", "parts"])
         return Part(cursor=cursor, progress=cursor["records"], total=max(cursor["total"], cursor["records"]))
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import IO, Any, cast
 
 from django.core.files import File
@@ -14,7 +15,13 @@ class DurableFileSystemStorage(FileSystemStorage):
     """Files that are on the disk before a row says that they are there."""
 
     def _save(self, name: str, content: File[Any]) -> str:
-        saved: str = super()._save(name, content)  # type: ignore[misc]  # the stubs leave the method out
+        try:
+            saved: str = super()._save(name, content)  # type: ignore[misc]  # the stubs leave the method out
+        except OSError:
+            # Names are never given twice here: what lies there is half of this one.
+            with suppress(OSError):
+                self.delete(name)
+            raise
         path = self.path(saved)
         for place in (path, os.path.dirname(path)):
             descriptor = os.open(place, os.O_RDONLY)

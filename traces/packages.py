@@ -5,9 +5,11 @@ Files that belong to another one, as a session's sub-agents and long outputs do,
 """
 
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from os import SEEK_END
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -17,6 +19,12 @@ from traces.sources import HEAD_BYTES, FileSource, in_words, source_at
 _BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED = 1
 _MEMBERS = 50_000
+_LIST_BYTES = 16 * 2**20
+_END_BYTES = 22 + 65_535 + 76
+"""The end record with the longest comment, and what stands before it in a large ZIP."""
+_END = struct.Struct("<10xHL6x")
+_LOCATOR = struct.Struct("<8xQ4x")
+_LARGE_END = struct.Struct("<32xQQ8x")
 _UNPACKED_BYTES = 4 * 2**30
 _TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt"})
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
@@ -37,10 +45,45 @@ def sources_in(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[FileSou
     A source is to be read before the next one is asked for; reading it may raise what BROKEN lists.
     """
     try:
-        with open_file() as file, zipfile.ZipFile(file) as package:
-            yield from _members(name, package)
+        with open_file() as file:
+            if _lists_too_much(file):
+                yield Unreadable(
+                    1, "too_large", f"{name} lists more files than the {_MEMBERS:,} of a ZIP. Split it by runs."
+                )
+                return
+            with zipfile.ZipFile(file) as package:
+                yield from _members(name, package)
     except (zipfile.BadZipFile, UnicodeDecodeError) as error:
         yield Unreadable(1, "bad_zip", f"{name} is a ZIP that cannot be read: {error}. Pack it again.")
+
+
+def _lists_too_much(file: BinaryIO) -> bool:
+    """Whether the list at the end has more entries than a ZIP may have: Python reads all of it, at ten times its size,
+    before it tells how many they are. What is no list is its own to refuse.
+    """
+    length = file.seek(0, SEEK_END)
+    file.seek(max(0, length - _END_BYTES))
+    tail = file.read()
+    plain = len(tail) - _END.size  # Without a comment, which is where Python looks first.
+    at = plain if tail[-_END.size :].startswith(b"PK\x05\x06") else tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) - at < _END.size:
+        return False
+    entries, size = _END.unpack_from(tail, at)
+    locator = tail[max(0, at - _LOCATOR.size) : at]
+    if len(locator) == _LOCATOR.size and locator.startswith(b"PK\x06\x07"):
+        (offset,) = _LOCATOR.unpack(locator)
+        file.seek(min(offset, length))
+        large = file.read(_LARGE_END.size)
+        if len(large) == _LARGE_END.size:
+            entries, size = _LARGE_END.unpack(large)
+    return bool(entries > _MEMBERS or size > _LIST_BYTES) or _entries_in(file, length, tail, at, size) > _MEMBERS
+
+
+def _entries_in(file: BinaryIO, length: int, tail: bytes, at: int, size: int) -> int:
+    """The entries that are really there, counted; the number that the end tells may be another."""
+    end = length - len(tail) + at
+    file.seek(max(0, end - size - _LOCATOR.size - _LARGE_END.size))
+    return file.read(size + _LOCATOR.size + _LARGE_END.size).count(b"PK\x01\x02")
 
 
 def _members(name: str, package: zipfile.ZipFile) -> Iterator[FileSource | Unreadable]:

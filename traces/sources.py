@@ -146,9 +146,11 @@ class FileSource:
     def whole(self) -> bytes:
         """All bytes; TooLarge over the bound for documents, whatever `size` says."""
         bound = self._bounds.document_bytes
-        with self._open_file() as file:
-            data = file.read(bound + 1)
-        if len(data) > bound:
+        data = b""
+        if self.size <= bound:
+            with self._open_file() as file:
+                data = file.read(bound + 1)
+        if max(self.size, len(data)) > bound:
             raise TooLarge(
                 f"{self.name} has {in_words(max(self.size, len(data)))}; a file that is one document may have "
                 f"{in_words(bound)}. Write one run a line (JSONL), or split the file."
