@@ -19,8 +19,7 @@ from django.core.cache import cache
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from redis import RedisError
 
 from tenancy.errors import Refused
@@ -100,7 +99,7 @@ class Count:
 
 def _kept(step: Callable[[BaseCache], Answer]) -> Answer:
     try:
-        return step(cache)  # type: ignore[arg-type]  # Django's proxy of one
+        return step(cache)
     except (RedisError, OSError):
         return step(_own_memory)
 
@@ -135,14 +134,14 @@ def was_right(request: HttpRequest, login: str, counts: Sequence[Count]) -> None
     _kept(lambda kept: kept.set(key, 1, _KNOWN_SECONDS))
 
 
-def remember_device(request: HttpRequest, response: HttpResponseBase) -> None:
+def remember_device(request: HttpRequest, response: HttpResponse) -> None:
     """Who has just signed in is known to this browser; the cookie opens nothing."""
     if not request.user.is_authenticated:
         return
     device, people = _device(request)
     person = str(request.user.pk)
     others = sorted(people - {person})[: _PEOPLE_OF_A_DEVICE - 1]
-    response.set_cookie(  # type: ignore[attr-defined]  # on every response
+    response.set_cookie(
         settings.DEVICE_COOKIE_NAME,
         signing.dumps({"device": device, "people": [person, *others]}, salt=_SALT),
         max_age=_KNOWN_SECONDS,

@@ -10,8 +10,7 @@ from allauth.account.views import login as allauth_login
 from django.contrib.auth.hashers import BasePasswordHasher, check_password, get_hasher, identify_hasher
 from django.core.exceptions import ValidationError
 from django.db.models import Q
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
 from accounts import attempts
@@ -24,15 +23,15 @@ _CLAIMS = 3
 """How many accounts of one address can be opened by it, the oldest first; all of them by their user names."""
 
 
-def sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+def sign_in(request: HttpRequest, **kwargs: Any) -> HttpResponse:
     """The page for signing in. Who tried too often, or came when too many did, gets the page again: 429 or 503."""
-    response: HttpResponseBase = allauth_login(request, **kwargs)
+    response: HttpResponse = allauth_login(request, **kwargs)
     if request.method == "POST":
         remember_device(request, response)
     return as_refused(request, response)
 
 
-def as_refused(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def as_refused(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """The answer with the status of what the adapter refused, if it did."""
     refusal: TooManyTries | Busy | None = getattr(request, "sign_in_refusal", None)
     if refusal is not None:
@@ -56,7 +55,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             with turn.taken():
                 counts = attempts.take(request, login, _accounts_named(login))
                 # No allauth throttle: it counts an account's tries from everywhere, and locks.
-                user = AuthenticationBackend().authenticate(request, **credentials)
+                user: User | None = AuthenticationBackend().authenticate(request, **credentials)
         except (TooManyTries, Busy) as refusal:
             request.sign_in_refusal = refusal  # type: ignore[attr-defined]  # for as_refused
             raise ValidationError(refusal.sentence, code=refusal.code) from refusal
@@ -64,7 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             self.authentication_failed(request, **credentials)
             return None
         attempts.was_right(request, login, counts)
-        user.backend = "accounts.login.AuthenticationBackend"  # type: ignore[attr-defined]  # as Django notes it
+        user.backend = "accounts.login.AuthenticationBackend"
         return user
 
 

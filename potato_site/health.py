@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import redis
 import structlog
@@ -116,7 +117,8 @@ def _broker_takes_writes() -> bool:
     try:
         with app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, timeout=2)
-            broker.default_channel.client.set(_BROKER_KEY, "1", ex=60)
+            channel: Any = broker.default_channel  # of Redis
+            channel.client.set(_BROKER_KEY, "1", ex=60)
     except (BrokerError, redis.RedisError, OSError, ValueError) as error:
         log.warning("readyz.broker", problem=str(error).strip()[:500])
         return False

@@ -74,8 +74,9 @@ class ReceivingMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """What the site lacked for an action, and no page of it said."""
-        is_ours = isinstance(exception, Refused) and exception.status >= 500
-        return _refused(request, exception) if is_ours else None
+        if isinstance(exception, Refused) and exception.status >= 500:
+            return _refused(request, exception)
+        return None
 
     def _without_length(self, request: HttpRequest) -> HttpResponseBase:
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.path_info.startswith("/api/"):

@@ -20,6 +20,8 @@ from tenancy.permissions import public
 log = structlog.get_logger(__name__)
 
 _REPORT_BYTES = 16_384
+_REPORTS_LOGGED = Throttle(30)
+_unlogged = 0
 _REPORTED = (
     "document-uri",
     "referrer",
@@ -59,10 +61,6 @@ def csp_report(request: HttpRequest) -> HttpResponse:
         log.warning("csp.report", report=_short(report), unlogged_before=_unlogged)
         _unlogged = 0
     return HttpResponse(status=204)
-
-
-_REPORTS_LOGGED = Throttle(30)
-_unlogged = 0
 
 
 def _short(report: Any) -> dict[str, str]:

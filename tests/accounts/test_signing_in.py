@@ -225,7 +225,7 @@ def test_a_process_hashes_one_password_at_a_time_and_lets_few_wait() -> None:
     for thread in threads:
         thread.start()
     assert holding.acquire(timeout=30)
-    while turn._places._value:  # type: ignore[attr-defined]  # until all of them wait
+    while turn._places._value:
         threading.Event().wait(0.01)
     with pytest.raises(Busy, match="Many people are signing in"), turn.taken():
         pass

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def understated() -> bytes:
     return bytes(made)
 
 
-BOMBS = {
+BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "zeros in a member": (lambda: zipped({"a.json": bytes(300 * MIB)}), "not_a_trace"),
     "a long text in a member": (lambda: zipped({"a.json": BEGUN + b"a" * (300 * MIB)}), "too_large"),
     "a long text in a line": (lambda: zipped({"a.jsonl": RUN + BEGUN + b"a" * (300 * MIB)}), "too_large"),

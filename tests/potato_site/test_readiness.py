@@ -76,10 +76,16 @@ def test_a_full_disk_of_uploads_is_said_and_annotators_go_on(as_web: None, setti
 
 
 def test_who_asks_often_gets_what_was_found_a_moment_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, looks = [1000.0], []
-    monkeypatch.setattr(health.time, "monotonic", lambda: now[0])
+    now: list[float] = [1000.0]
+    looks: list[str] = []
+
+    def looked() -> bool:
+        looks.append("look")
+        return True
+
+    monkeypatch.setattr("potato_site.health.time.monotonic", lambda: now[0])
     for name in ("_database_takes_writes", "_broker_takes_writes", "_disk_takes_writes"):
-        monkeypatch.setattr(health, name, lambda: looks.append(1) or True)
+        monkeypatch.setattr(health, name, looked)
     readiness = Readiness()
     for _ in range(100):
         assert readiness.now()["database"]

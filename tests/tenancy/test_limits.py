@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -73,7 +74,7 @@ def waits_for_a_lock() -> None:
             cursor.execute("SELECT pg_advisory_lock(11)")
 
 
-def _address() -> dict[str, str]:
+def _address() -> dict[str, Any]:
     found = web_role_address()
     names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     return {name: found[key] for name, key in names.items() if found[key]}

@@ -54,7 +54,7 @@ class Unread(BytesIO):
     def read(self, size: int | None = -1, /) -> bytes:
         raise AssertionError("the body was read")
 
-    readline = read  # type: ignore[assignment]
+    readline = read
 
 
 class Broken(BytesIO):
