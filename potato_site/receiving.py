@@ -12,9 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import TemporaryUploadedFile
@@ -105,7 +103,6 @@ class ReceivingMiddleware:
                 retry_after=60,
             )
         try:
-            Path(settings.FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
             _ = request.POST  # Received, and its files are on the disk.
         except MultiPartParserError:
             return self.get_response(request)  # Django's 400, where the view asks again.

@@ -277,7 +277,10 @@ WHITENOISE_USE_FINDERS = MODE == "test"
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", str(BASE_DIR / ".local" / ("media-test" if MODE == "test" else "media"))))
 FILE_UPLOAD_PERMISSIONS = 0o600
 # Beside where they will lie: there they are renamed instead of copied, and /tmp may be memory.
-FILE_UPLOAD_TEMP_DIR = MEDIA_ROOT / "arriving"
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "traces.uploads.ArrivingFileHandler",
+]
 
 # --- Exported files: private, on this machine or in an S3-compatible storage ------------------------
 

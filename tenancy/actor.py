@@ -4,7 +4,7 @@ The database never trusts the context variable. It serves the default of `organi
 background tasks and callbacks that run after commit.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -107,6 +107,7 @@ def unscoped(reason: str) -> Iterator[None]:
     log.warning("tenancy.unscoped", reason=reason)
     with transaction.atomic():
         role = _current_role()
+        _send_settings(limits.own())
         _set_role(settings.DATABASE_PLATFORM_ROLE)
         audit.record_unscoped(reason)
         yield
@@ -163,9 +164,14 @@ def _send(actor: Actor) -> None:
         "app.user": str(actor.user or ""),
         **limits.own(),
     }
-    settings_sent = ", ".join(f"set_config('{name}', %s, true)" for name in values)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {settings_sent}", list(values.values()))
+    _send_settings(values)
+
+
+def _send_settings(values: Mapping[str, str]) -> None:
+    if values:
+        calls = ", ".join(f"set_config('{name}', %s, true)" for name in values)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {calls}", list(values.values()))
 
 
 def _current_role() -> str:

@@ -1,13 +1,17 @@
 """Uploaded files that nothing belongs to: of requests that ended half-way, by a killed process or a full disk."""
 
+import tempfile
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.utils import timezone
 
 from jobs.sweeps import Sweep
@@ -19,6 +23,26 @@ log = structlog.get_logger(__name__)
 FOLDER = "imports"
 KEPT = timedelta(days=1)
 """A file may lie there before its row is committed, and a large one takes long to arrive."""
+
+
+class ArrivingFile(TemporaryUploadedFile):
+    """An upload in the folder for what arrives, which is made when it is needed."""
+
+    def __init__(self, name: str, content_type: str, size: int, charset: str | None, extra: Any = None) -> None:
+        folder = arriving()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = tempfile.NamedTemporaryFile(suffix=".upload", dir=folder)  # noqa: SIM115  (it is this one)
+        UploadedFile.__init__(self, file, name, content_type, size, charset, extra)  # type: ignore[arg-type]
+
+
+class ArrivingFileHandler(TemporaryFileUploadHandler):
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = ArrivingFile(self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
+
+
+def arriving() -> Path:
+    return Path(settings.MEDIA_ROOT) / "arriving"
 
 
 class OrphanedUploads(Sweep):
@@ -45,7 +69,7 @@ def remove_orphans(sender: Actor) -> int:
 
 def remove_fragments() -> None:
     """Remove what is left, after a day, of uploads that never arrived."""
-    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
+    for path in arriving().glob("*.upload"):
         try:
             if datetime.fromtimestamp(path.stat().st_mtime, tz=timezone.get_current_timezone()) < _oldest():
                 path.unlink()

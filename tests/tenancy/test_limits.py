@@ -11,7 +11,7 @@ from django.test import Client
 
 from accounts import views
 from tenancy import limits
-from tenancy.actor import acting_in
+from tenancy.actor import acting_in, unscoped
 from tests.tenancy.databases import connected, web_role_address
 from tests.worlds import World
 
@@ -37,6 +37,11 @@ def test_background_work_has_its_own_in_each_transaction_and_leaves_none_behind(
     with acting_in(as_web.acme):
         assert in_force() == limits.BACKGROUND
     assert in_force() == limits.WEB
+
+
+def test_the_platforms_work_takes_as_long(as_web: World) -> None:
+    with unscoped("a story of limits"):
+        assert in_force() == limits.BACKGROUND
 
 
 def test_a_web_server_keeps_those_of_its_role(as_web: World, monkeypatch: pytest.MonkeyPatch) -> None:

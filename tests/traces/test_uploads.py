@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as live
 from django.core.files import uploadhandler
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -27,7 +26,7 @@ from tests.jobs.conftest import bells as bells  # a fixture
 from tests.worlds import World
 from traces.actions import request_import
 from traces.models import ImportedFile
-from traces.uploads import remove_fragments
+from traces.uploads import ArrivingFileHandler, remove_fragments
 
 UPLOAD = "/o/acme/admin/traces/importedfile/add/"
 
@@ -35,7 +34,6 @@ UPLOAD = "/o/acme/admin/traces/importedfile/add/"
 @pytest.fixture(autouse=True)
 def media(settings: Settings, tmp_path: Path) -> Path:
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.FILE_UPLOAD_TEMP_DIR = settings.MEDIA_ROOT / "arriving"
     return tmp_path / "media"
 
 
@@ -142,7 +140,7 @@ def test_an_upload_is_received_outside_every_transaction(
     committed_world: World, client: Client, monkeypatch: pytest.MonkeyPatch, size: int, bells: Bells
 ) -> None:
     seen: list[bool] = []
-    handler = uploadhandler.MemoryFileUploadHandler if size < 2_000_000 else uploadhandler.TemporaryFileUploadHandler
+    handler = uploadhandler.MemoryFileUploadHandler if size < 2_000_000 else ArrivingFileHandler
     take = handler.receive_data_chunk
 
     def receive(self: Any, data: bytes, start: int) -> Any:
@@ -170,7 +168,6 @@ def small_disk(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted: {mounted.stderr.decode().strip()}")
     settings.MEDIA_ROOT = disk
-    settings.FILE_UPLOAD_TEMP_DIR = disk / "arriving"
     try:
         yield disk
     finally:
@@ -218,7 +215,7 @@ def test_the_sweep_removes_files_of_no_row_after_a_day_and_no_others(
             request_import(project=project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
         default_storage.save(f"imports/{organisation.pk}/orphan", SimpleUploadedFile("x", b"{}"))
     (media / "arriving").mkdir()
-    (media / "arriving" / "tmpx.upload.jsonl").write_bytes(b"half")
+    (media / "arriving" / "tmpx.upload").write_bytes(b"half")
     tasks.sweep()
     assert bells.rung("jobs.tasks.run_sweep") == [], "everything is of today"
     long_ago = (timezone.now() - timedelta(days=2)).timestamp()
@@ -234,13 +231,12 @@ def test_the_sweep_removes_files_of_no_row_after_a_day_and_no_others(
     assert len(named) == 1
     assert left > named | {f"imports/{world.acme.pk}/new", f"imports/{world.birch.pk}/orphan"}
     assert f"imports/{world.acme.pk}/orphan" not in left
-    assert "arriving/tmpx.upload.jsonl" not in left
+    assert "arriving/tmpx.upload" not in left
 
 
 def test_nothing_of_an_upload_that_arrives_now_is_swept(media: Path) -> None:
     (media / "arriving").mkdir(parents=True)
-    arriving = media / "arriving" / "tmpy.upload.jsonl"
+    arriving = media / "arriving" / "tmpy.upload"
     arriving.write_bytes(b"half")
     remove_fragments()
     assert arriving.exists()
-    assert media / "arriving" == live.FILE_UPLOAD_TEMP_DIR
