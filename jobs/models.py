@@ -48,8 +48,9 @@ class Job(TenantModel):
     with an older fence can write nothing any more. `lease_until` is how long the worker is believed to live
     without another heartbeat. `stumbles` counts workers and errors that did not get past the part at the cursor.
 
-    `waiting_since` is when it was asked for, or put back into its queue; `turn_at` is when its last turn began, in a
-    process of `worker`, which the message of that id had called.
+    `waiting_since` is when it was asked for, or put behind the others of its organisation; `turn_seconds` is how long
+    it has run since then. `turn_at` is when its last turn began, in a process of `worker`, which the message of that
+    id had called.
     """
 
     kind = models.CharField(max_length=60)
@@ -67,6 +68,7 @@ class Job(TenantModel):
     run_at = models.DateTimeField(default=timezone.now)
     waiting_since = models.DateTimeField(default=timezone.now)
     turn_at = models.DateTimeField(null=True)
+    turn_seconds = models.FloatField(default=0)
     worker = models.CharField(max_length=200, blank=True)
     message = models.CharField(max_length=64, blank=True)
     cancel_requested_at = models.DateTimeField(null=True)

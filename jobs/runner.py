@@ -145,7 +145,7 @@ def _work(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
 
 
 def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
-    kind = kind_named(job.kind)
+    kind, began = kind_named(job.kind), time.monotonic()
     while True:
         with acting(actor):
             _hold_alive(job)
@@ -157,12 +157,23 @@ def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
             if part.finished:
                 _finish(current, JobState.DONE, **_after(part), result=part.result)
                 return
-            is_over = time.monotonic() >= ends or (gives_way and turns.is_awaited(job.queue, job.organisation_id))
-            if is_over:
-                back = {"state": JobState.QUEUED, "lease_until": None, "waiting_since": timezone.now()}
-                _save(current, **_after(part), **back)
+            now = time.monotonic()
+            seconds = job.turn_seconds + now - began
+            if now >= ends or (gives_way and _is_awaited(job, seconds)):
+                _save(current, **_after(part), **_back(seconds))
                 return
             _save(current, **_after(part), lease_until=_lease_end())
+
+
+def _is_awaited(job: Job, seconds: float) -> bool:
+    by_its_own = seconds >= turns.SECONDS_A_TURN
+    return turns.is_awaited(job.queue, job.organisation_id, by_its_own=by_its_own)
+
+
+def _back(seconds: float) -> dict[str, Any]:
+    """Into the queue; behind the other jobs of its organisation where it has had its time before them."""
+    back: dict[str, Any] = {"state": JobState.QUEUED, "lease_until": None, "turn_seconds": seconds}
+    return {**back, "waiting_since": timezone.now(), "turn_seconds": 0} if seconds >= turns.SECONDS_A_TURN else back
 
 
 def _after(part: Part) -> dict[str, Any]:

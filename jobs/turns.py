@@ -1,8 +1,9 @@
 """Whose turn it is: the next job for a process of a worker, chosen over all organisations.
 
 The rule: the organisation that runs the fewest heavy jobs, and among those the one whose last turn is longest ago; in
-an organisation the job that has waited longest. A turn lasts until the end of a part at which somebody else waits, so
-everybody who has work is reached in a round, and nobody starves.
+an organisation the job that has waited longest. A turn lasts until the end of a part at which another organisation
+waits; before the other jobs of its own organisation a job keeps its place for SECONDS_A_TURN. So everybody who has work
+is reached in a round, nobody starves, and what is short is done in one go.
 """
 
 import time
@@ -15,13 +16,15 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from jobs.kinds import DEFAULT_QUEUE, HEAVY_QUEUES, Queue, known_names
+from jobs.kinds import DEFAULT_QUEUE, HEAVY_QUEUES, SECONDS_A_PART, Queue, known_names
 from tenancy.actor import Actor
 
 # Of one organisation's work, and for one worker, one process chooses at a time. Another looks again, so often, after
 # about so many seconds.
 LOOKS = 10
 PAUSE_SECONDS = 0.02
+
+SECONDS_A_TURN = SECONDS_A_PART
 
 
 class Busy(Exception):  # noqa: N818  (somebody is quicker; nothing is wrong)
@@ -110,12 +113,14 @@ def choose(queue: Queue, *, lost_message: str = "") -> Turn | None:
     raise Busy
 
 
-def is_awaited(queue: Queue, organisation: UUID | None) -> bool:
-    """Whether another job waits that a process could run in the place of this organisation's."""
+def is_awaited(queue: Queue, organisation: UUID | None, *, by_its_own: bool) -> bool:
+    """Whether a job of another organisation waits that a process could run in the place of this one's, or, with
+    `by_its_own`, any other job."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT jobs_turn_is_awaited(%(queues)s, %(kinds)s, %(heavy)s, %(most)s, %(silence)s, %(organisation)s)",
-            {**_rule(queue), "organisation": organisation},
+            "SELECT jobs_turn_is_awaited(%(queues)s, %(kinds)s, %(heavy)s, %(most)s, %(silence)s, %(organisation)s,"
+            " %(by_its_own)s)",
+            {**_rule(queue), "organisation": organisation, "by_its_own": by_its_own},
         )
         (awaited,) = cursor.fetchone()
     return bool(awaited)

@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import connection, transaction
@@ -176,18 +176,30 @@ def test_a_worker_takes_only_from_queues_that_it_serves(committed_world: World, 
 
 
 def test_in_an_organisation_a_short_job_does_not_wait_for_the_end_of_a_long_one(
-    committed_world: World, numbered: Numbered
+    committed_world: World, numbered: Numbered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    acme = committed_world.acme
-    (long,) = ask(acme, parameters={"parts": 10})
-    (short,) = ask(acme, parameters={"parts": 1})
+    """The long one has had its time after the first part here."""
+    monkeypatch.setattr(turns, "SECONDS_A_TURN", 0)
+    long, short = finished_in(committed_world.acme, 10, 1)
+    assert short < long
+
+
+def test_in_an_organisation_what_is_soon_done_is_done_in_one_go(committed_world: World, numbered: Numbered) -> None:
+    """Else of many short jobs of a few parts none would be done before the last one had begun."""
+    ask(committed_world.birch, parameters={"parts": 5})
+    first, second = finished_in(committed_world.acme, 3, 3)
+    with acting_in(committed_world.acme):
+        assert Job.objects.filter(turn_at__lt=first).count() == 1, "also while another organisation's comes between"
+    assert first < second
+
+
+def finished_in(organisation: Organisation, *parts: int) -> list[datetime]:
+    """When jobs of so many parts, asked for in this order, were done."""
+    jobs = [ask(organisation, parameters={"parts": number})[0] for number in parts]
     work(queue="exports")
-    with acting_in(acme):
-        long.refresh_from_db()
-        short.refresh_from_db()
-    assert short.finished_at
-    assert long.finished_at
-    assert short.finished_at < long.finished_at
+    with acting_in(organisation):
+        found = [Job.objects.get(pk=job.pk).finished_at for job in jobs]
+    return [at for at in found if at]
 
 
 def test_what_waits_longest_has_its_turn_although_new_work_keeps_coming(
@@ -365,7 +377,7 @@ def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
                     state=JobState.RUNNING, turn_at=now, heartbeat_at=now, lease_until=now + timedelta(seconds=60)
                 )
             before = rows_read()
-            assert turns.is_awaited("exports", organisation.pk)
+            assert turns.is_awaited("exports", organisation.pk, by_its_own=True)
             assert rows_read() - before < 100
 
 

@@ -27,7 +27,7 @@ DEFINERS = {
     "exports_organisations_with_expired_files()": "the sweep learns where files are past their time: ids, and no more",
     "jobs_waiting_organisations(text[],text[],text[])": "a worker learns whose turn it is: ids, numbers and times",
     "jobs_take_turn(text[],text[],text[],integer,text,integer,integer,interval,text)": "whose turn it is: ids, no more",
-    "jobs_turn_is_awaited(text[],text[],text[],integer,interval,uuid)": "whether another job waits: yes or no",
+    "jobs_turn_is_awaited(text[],text[],text[],integer,interval,uuid,boolean)": "whether another job waits: yes or no",
     "jobs_queues_with_work(interval)": "in which queues work waits: their names, and numbers",
     "jobs_organisations_with_work()": "the sweep learns which organisations have work: ids, and nothing else",
 }
