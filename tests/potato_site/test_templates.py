@@ -167,10 +167,3 @@ def test_every_file_that_a_sheet_names_is_there(settings: Settings, tmp_path: Pa
     }
     call_command("collectstatic", interactive=False, verbosity=0)
     assert list(tmp_path.glob("css/admin-django.*.css"))
-
-
-def test_every_module_that_a_module_imports_is_there() -> None:
-    for module in ROOT.glob("static/js/*.js"):
-        for imported in re.findall(r'^import .* from "([^"]+)";$', module.read_text(), flags=re.MULTILINE):
-            assert imported.startswith("./")
-            assert (module.parent / imported).is_file()
