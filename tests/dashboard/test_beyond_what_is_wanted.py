@@ -1,0 +1,90 @@
+"""What was done beyond what is wanted, came late, or was taken back, is in the figures of a project as it counts."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from assignments.actions.places import want_as_configured
+from assignments.actions.submitting import withdraw
+from assignments.models import Assignment, Submission
+from dashboard.figures import DAYS, PACE_DAYS, Day, Status, days_left, people_of, status_of
+from tests.assignments.conftest import Queue, hand_in
+from tests.dashboard.reviews import chance, deliver, publish_review, random_review
+from tests.dashboard.test_tallies import assert_right, tally_of
+
+
+def days(*numbers: int) -> list[Day]:
+    """The last ones with these annotations, and a thousand in each one before them."""
+    before = [1_000] * (DAYS - len(numbers))
+    return [Day(date(2026, 1, 1) + timedelta(at), number) for at, number in enumerate([*before, *numbers])]
+
+
+def status(*, wanted: int, done: int) -> Status:
+    return Status(complete=0, held=0, started=0, stuck=0, open=0, wanted=wanted, done=done)
+
+
+def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Queue) -> None:
+    """Three traces: one was judged by two when two were wanted, the others by nobody."""
+    publish_review(queue, annotations_per_trace=2)
+    for person in (queue.world.bob, queue.world.alice):
+        hand_in(queue.claimed(person))
+    assert (status_of(queue.project, 2).done, status_of(queue.project, 2).wanted) == (2, 6)
+    publish_review(queue, annotations_per_trace=1)
+    want_as_configured(project=queue.project)
+    found = status_of(queue.project, 1)
+    assert (found.complete, found.done, found.wanted) == (1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "done", "week", "left"),
+    [
+        (100, 30, [10] * PACE_DAYS, 7),
+        (101, 30, [10] * PACE_DAYS, 8),
+        (100, 99, [10] * PACE_DAYS, 1),
+        (100, 30, [0] * (PACE_DAYS - 1) + [10 * PACE_DAYS], 7),
+        (100, 100, [10] * PACE_DAYS, 0),
+        (100, 30, [0] * PACE_DAYS, None),
+    ],
+)
+def test_the_days_left_are_those_of_what_is_not_done_at_the_pace_of_a_whole_week(
+    wanted: int, done: int, week: list[int], left: int | None
+) -> None:
+    assert days_left(status(wanted=wanted, done=done), days(*week)) == left
+
+
+@pytest.fixture
+def late(queue: Queue) -> Submission:
+    """Bob's annotation of a trace that alice has judged meanwhile."""
+    publish_review(queue, annotations_per_trace=1)
+    held = queue.claimed(queue.world.bob)
+    queue.expire(held)
+    hand_in(queue.claimed(queue.world.alice), **random_review(chance(1)))
+    made = hand_in(held, **random_review(chance(2)))
+    assert made.is_surplus
+    return made
+
+
+def test_a_surplus_annotation_that_is_taken_back_was_never_in_the_tally_and_takes_nothing_out_of_it(
+    queue: Queue, late: Submission
+) -> None:
+    deliver(queue)
+    before = tally_of(queue)
+    assert (before.annotations, people_of(queue.project).surplus) == (1, 1)
+    withdraw(submission=late)
+    deliver(queue)
+    assert (tally_of(queue).annotations, tally_of(queue).counts) == (1, before.counts)
+    assert people_of(queue.project).surplus == 0
+    assert_right(queue)
+
+
+def test_a_surplus_annotation_that_is_taken_back_leaves_the_place_with_whoever_has_it(
+    queue: Queue, late: Submission
+) -> None:
+    trace = late.assignment.trace_id
+    assert queue.places(trace) == (0, 1)
+    reopened = withdraw(submission=late)
+    assert queue.places(trace) == (0, 1)
+    assert not reopened.is_open
+    again = hand_in(Assignment.objects.get(pk=reopened.pk), **random_review(chance(3)))
+    assert again.is_surplus
+    assert queue.places(trace) == (0, 1)
