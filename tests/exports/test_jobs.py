@@ -16,7 +16,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from accounts.models import AuditEvent
+from accounts.actions.tokens import make_token
+from accounts.models import AuditEvent, Membership
 from exports import exporting, storage
 from exports.actions import NotExportable, remove_expired, request_export
 from exports.models import Export
@@ -25,7 +26,7 @@ from jobs.actions import cancel_job
 from jobs.models import Job, JobState
 from jobs.runner import run
 from potato_site.checks import the_storage_of_exports_is_installed
-from tenancy.actor import acting
+from tenancy.actor import acting, acting_in
 from tests.exports.conftest import FORMATS, Reviews
 from tests.exports.files import json_lines
 
@@ -237,6 +238,20 @@ def test_a_file_is_downloaded_whole_by_whoever_may_export(five: Reviews, client:
             ("export.finished", "Alice"),
             ("export.downloaded", "Mallory"),
         ]
+
+
+def test_a_file_that_a_token_takes_away_is_noted_as_any_other(five: Reviews) -> None:
+    export = done(five, ask(five, "code_review_verdicts"))
+    with acting_in(five.world.acme, five.world.alice):
+        member = Membership.objects.get(user=five.world.mallory)
+        token = make_token(membership=member, name="nightly", by_owner=True)[1]
+    answer = Client().get(f"/api/v1/exports/{export.pk}/file/", headers={"Authorization": f"Bearer {token}"})
+    data = b"".join(answer)
+    assert data == five.export("code_review_verdicts")
+    with acting(five.actor):
+        (noted,) = AuditEvent.objects.filter(verb="export.downloaded", target_id=export.pk)
+    assert noted.person_name == "Mallory"
+    assert noted.detail == {"sha256": export.sha256, "bytes": len(data)}
 
 
 def test_a_file_is_removed_when_its_time_is_over(five: Reviews, client: Client, in_a_folder: Path) -> None:

@@ -56,6 +56,20 @@ def test_a_browser_that_is_closed_within_the_pause_has_kept_the_work(desk: Desk)
     eventually(lambda: desk.stored_summary() == "Not sent yet", again.page)
 
 
+@pytest.mark.parametrize("way", ["leaves for another page", "closes the tab"])
+def test_who_leaves_within_the_pause_has_sent_the_last_words(desk: Desk, way: str) -> None:
+    # No change is sent after its pause, so that only what leaving sends can arrive.
+    desk.page.evaluate("window.setTimeout = () => 0")
+    desk.write("Said on leaving")
+    assert desk.stored_summary() == ""
+    other = desk.page.context.new_page()
+    if way == "closes the tab":
+        desk.page.close()
+    else:
+        desk.page.goto("about:blank")
+    eventually(lambda: desk.stored_summary() == "Said on leaving", other)
+
+
 def test_without_a_network_changes_are_kept_and_counted_and_sent_when_it_is_back(desk: Desk) -> None:
     context = desk.page.context
     desk.begin()
