@@ -25,6 +25,7 @@ from traces.fragments import (
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
+from traces.rendering.dividers import ShownDivider, shown_dividers
 from traces.rendering.parts import nodes_in
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.steps import Display
@@ -167,6 +168,11 @@ class ShownStep:
     @property
     def icon(self) -> str:
         return _STEP_ICONS.get(self.step.kind, "wrench")
+
+    @property
+    def dividers(self) -> list[ShownDivider]:
+        """What happened to the conversation before the step."""
+        return shown_dividers(self.step.dividers)
 
     @property
     def is_brief(self) -> bool:
@@ -325,15 +331,27 @@ def files_of(trace: UUID) -> "QuerySet[TraceFile]":
 
 
 def _groups(steps: Sequence[ShownStep]) -> list[StepGroup]:
-    """Rows of noise together, if they are long enough that a heading is shorter. No step changes its place."""
+    """Rows of noise together, if they are long enough that a heading is shorter. No step changes its place, and no
+    heading hides a divider."""
     groups: list[StepGroup] = []
-    for is_noise, row in groupby(steps, key=lambda shown: shown.step.is_noise and not shown.piece.is_asked_for):
+    for (is_noise, _), row in groupby(steps, key=_RowOf()):
         together = list(row)
         if is_noise and len(together) >= NOISE_IN_A_ROW:
             groups.append(StepGroup(together, _heading(together)))
         else:
             groups += [StepGroup([shown]) for shown in together]
     return groups
+
+
+class _RowOf:
+    """Whether a step is noise, and how many dividers stand before it."""
+
+    def __init__(self) -> None:
+        self._dividers = 0
+
+    def __call__(self, shown: ShownStep) -> tuple[bool, int]:
+        self._dividers += bool(shown.step.dividers)
+        return shown.step.is_noise and not shown.piece.is_asked_for, self._dividers
 
 
 def _heading(steps: Sequence[ShownStep]) -> str:

@@ -25,6 +25,7 @@ from traces.runs import JSON, AgentRun, ConversionReport, Converted, Step
 from traces.tasks import task_id_of
 
 FILES_A_RUN = 3_000
+DIVIDERS_KEPT = 12
 ID_LENGTH = 300
 
 
@@ -234,8 +235,8 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
         "report": {
             name: {storable(key): count for key, count in getattr(report, name).items()}
             for name in ("dropped", "unknown", "repairs")
-        }
-        | ({"gaps": {storable(gap, 1_000): 1 for gap in run.gaps[:50]}} if run.gaps else {}),
+        },
+        "gaps": [storable(gap, 1_000) for gap in run.gaps[:50]],
         "steps_count": len(run.steps),
         "tool_calls": sum(len(step.calls) for step in run.steps),
         "files_count": sum(1 for change in files if change.operation != "unchanged"),
@@ -259,6 +260,7 @@ def _step(trace: str, index: int, step: Step, sha256: str) -> dict[str, Any]:
         "is_error": any(call.is_error for call in step.calls),
         "is_noise": is_noise(step),
         "picture": step.screenshot.sha256 if step.screenshot else "",
+        "dividers": " ".join(step.dividers[:DIVIDERS_KEPT]),
         "sha256": sha256,
     }
 

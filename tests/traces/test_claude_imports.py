@@ -130,5 +130,5 @@ def test_what_is_missing_from_a_run_is_kept_with_its_trace(committed_world: Worl
     world = committed_world
     upload(world, session_with_a_call().bytes(), name="s-1.jsonl")
     with acting_in(world.acme):
-        (gap,) = Trace.objects.get().report["gaps"]
+        (gap,) = Trace.objects.get().gaps
     assert gap.startswith("The transcript of a sub-agent is missing")

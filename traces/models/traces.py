@@ -63,6 +63,7 @@ class Trace(TenantModel):
     started_at = models.CharField(max_length=40, blank=True)
     converter = models.CharField(max_length=64)
     report: "models.JSONField[Any]" = models.JSONField(default=dict)
+    gaps: "models.JSONField[Any]" = models.JSONField(default=list, db_default=[])
     steps_count = models.PositiveIntegerField()
     tool_calls = models.PositiveIntegerField()
     files_count = models.PositiveIntegerField()
@@ -99,7 +100,8 @@ class TraceStep(TenantModel):
     """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`.
 
     `picture` is the hash of its screenshot, "" where it has none. `is_noise` says that it only looked around, without
-    a word: pages put several such steps in a row under one heading.
+    a word: pages put several such steps in a row under one heading. `dividers` are the names of what happened to the
+    conversation just before it, with a blank between them.
     """
 
     trace = models.ForeignKey(Trace, on_delete=models.PROTECT, related_name="steps", db_index=False)
@@ -110,6 +112,7 @@ class TraceStep(TenantModel):
     is_error = models.BooleanField(default=False)
     is_noise = models.BooleanField(default=False, db_default=False)
     picture = models.CharField(max_length=64, blank=True, default="", db_default="")
+    dividers = models.CharField(max_length=200, blank=True, default="", db_default="")
     sha256 = models.CharField(max_length=64)
 
     class Meta(TenantModel.Meta):

@@ -9,6 +9,15 @@ from accounts.configuration.icons import icon_shapes
 from traces.rendering.safe import SafeHtml, trusted
 
 SHAPES = {
+    "ban": ('<circle cx="12" cy="12" r="10"/><path d="M4.929 4.929 19.07 19.071"/>'),
+    "bot": (
+        '<path d="M12 8V4H8"/>'
+        '<rect width="16" height="12" x="4" y="8" rx="2"/>'
+        '<path d="M2 14h2"/>'
+        '<path d="M20 14h2"/>'
+        '<path d="M15 13v2"/>'
+        '<path d="M9 13v2"/>'
+    ),
     "brain": (
         '<path d="M12 18V5"/>'
         '<path d="M15 13a4.17 4.17 0 01-3-4 4.17 4.17 0 01-3 4"/>'

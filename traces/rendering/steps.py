@@ -2,6 +2,7 @@
 reader: it holds no label, no score and no form; those are mounted in its header and after its body.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from traces.rendering import excerpts
 from traces.rendering.ansi import Terminal
+from traces.rendering.dividers import ShownDivider, shown_dividers
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_text
 from traces.rendering.highlight import highlighted
 from traces.rendering.icons import icon
@@ -17,13 +19,16 @@ from traces.rendering.prose import markdown
 from traces.rendering.rows import painted
 from traces.rendering.safe import trusted
 from traces.rendering.shots import screenshot_figure
-from traces.rendering.tools import Use, use_of
+from traces.rendering.tools import Use, title_of, use_of
 from traces.rendering.visible import escaped
-from traces.runs import Step, ToolCall
+from traces.runs import Step, SubAgent, ToolCall
 
 _SHORT = 200
 _MOST_ARGUMENTS = 60
 _COLOURED = 32_000
+_AGENT_STEPS_SHOWN = 5
+_AGENT_STEPS_LOADED = 20
+_LONGEST_PREFIX = 24
 
 Display: TypeAlias = Literal["coding_trace", "agent_trace", "web_agent"]
 _KEYS: dict[Display, str] = {"coding_trace": "", "agent_trace": "-agent", "web_agent": "-web"}
@@ -68,8 +73,8 @@ def _coding(writer: "_Writer", step: Step) -> str:
     """The way of coding agents: what is said, then each call as its tool is best shown; the thought is folded."""
     blocks = [writer.prompt(step.prompt), writer.thought(step.thought), writer.message(step.message)]
     for number, call in enumerate(step.calls):
-        blocks += writer.call(call, f"call-{number}")
-    return "".join(blocks)
+        blocks += [*writer.call(call, writer.key(f"call-{number}")), writer.agents(step, call.id)]
+    return "".join([*blocks, writer.agents(step), writer.after(step.after)])
 
 
 def _in_three_parts(writer: "_Writer", step: Step) -> str:
@@ -81,8 +86,9 @@ def _in_three_parts(writer: "_Writer", step: Step) -> str:
         (_block("message-square", "Message", said) if is_answer else _block("brain", "Thought", said)) if said else "",
     ]
     for number, call in enumerate(step.calls):
-        parts += [writer.action(call, f"call-{number}"), writer.observation(call, f"call-{number}")]
-    return "".join(parts)
+        key = writer.key(f"call-{number}")
+        parts += [writer.action(call, key), writer.observation(call, key), writer.agents(step, call.id)]
+    return "".join([*parts, writer.agents(step), writer.after(step.after)])
 
 
 def _beside_its_page(writer: "_Writer", step: Step) -> str:
@@ -100,38 +106,112 @@ def _beside_its_page(writer: "_Writer", step: Step) -> str:
 class _Writer:
     """Writes a step's blocks and gathers the parts that their buttons name."""
 
-    def __init__(self, options: StepOptions) -> None:
+    def __init__(self, options: StepOptions, prefix: str = "", said_by: str = "The user") -> None:
         self._options = options
+        self._prefix = prefix
+        self._said_by = said_by
         self.parts: list[Part] = []
+
+    def key(self, name: str) -> str:
+        """The name of a part of this step, which may stand among others'."""
+        return f"{self._prefix}{name}"
 
     def thought(self, text: str) -> str:
         if not text.strip():
             return ""
-        shown = self._folded(text, "thought", lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>')
+        shown = self._folded(
+            text, self.key("thought"), lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>'
+        )
         return f'<details class="fold"><summary>{icon("brain")} Thought</summary>{shown}</details>'
 
     def open_thought(self, text: str) -> str:
         """The thought where it is what the reader is to follow."""
         if not text.strip():
             return ""
-        return self._folded(text, "thought", lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>')
+        return self._folded(
+            text, self.key("thought"), lambda start, end: f'<p class="thought">{escaped(text[start:end])}</p>'
+        )
+
+    def _thought(self, text: str) -> str:
+        def draw(start: int, end: int) -> str:
+            return f'<p class="thought">{escaped(text[start:end])}</p>'
+
+        return self._folded(text, self.key("thought"), draw)
 
     def seen(self, text: str) -> str:
         """What the agent read beside the picture, such as the labelled elements of a page: folded, for it is long."""
         if not text.strip():
             return ""
-        said = f'<div class="prose">{self._prose(text, "prompt")}</div>'
+        said = f'<div class="prose">{self._prose(text, self.key("prompt"))}</div>'
         return f'<details class="fold"><summary>{icon("eye")} Text that came with the page</summary>{said}</details>'
 
     def message(self, text: str) -> str:
-        return f'<div class="prose">{self._prose(text, "message")}</div>' if text.strip() else ""
+        return f'<div class="prose">{self._prose(text, self.key("message"))}</div>' if text.strip() else ""
 
     def prompt(self, text: str) -> str:
         """What the user said before the step: shown apart from what the agent did."""
         if not text.strip():
             return ""
-        said = f'<div class="prose">{self._prose(text, "prompt")}</div>'
-        return f'<div class="step__before">{_block("user", "The user said, before this step", said)}</div>'
+        said = f'<div class="prose">{self._prose(text, self.key("prompt"))}</div>'
+        return f'<div class="step__before">{_block("user", f"{self._said_by} said, before this step", said)}</div>'
+
+    def after(self, text: str) -> str:
+        """What the user said when no step came any more."""
+        if not text.strip():
+            return ""
+        said = f'<div class="prose">{self._prose(text, self.key("after"))}</div>'
+        return f'<div class="step__before">{_block("user", f"{self._said_by} said, after this step", said)}</div>'
+
+    def agents(self, step: Step, call_id: str = "") -> str:
+        """The agents that this call started, folded; without a call those of which no call is known."""
+        known = {call.id for call in step.calls}
+        shown = []
+        for number, agent in enumerate(step.agents):
+            if agent.call_id == call_id if call_id else agent.call_id not in known:
+                shown.append(self._agent(agent, self.key(f"a{number}-")))
+        return "".join(shown)
+
+    def _agent(self, agent: SubAgent, prefix: str) -> str:
+        told = self._prose(agent.task, f"{prefix}task") if agent.task.strip() else ""
+        said = f'<div class="step__before">{_block("message-square", "It was told", told)}</div>' if told else ""
+        inner, parts = self._steps_of(agent, prefix)
+        self.parts += parts
+        count = "1 step" if len(agent.steps) == 1 else f"{len(agent.steps):,} steps"
+        name = f"<b>{escaped(agent.name)}</b>"
+        return (
+            f'<details class="fold agent"><summary>{icon("bot")} Sub-agent {name}: {count}</summary>'
+            f'<div class="agent__body">{said}{inner}</div></details>'
+        )
+
+    def _steps_of(self, agent: SubAgent, prefix: str) -> tuple[str, list[Part]]:
+        """The first steps, and parts with the others, each with the button for the next."""
+        pieces: list[str] = []
+        parts: list[Part] = []
+        for number, step in enumerate(agent.steps):
+            writer = _Writer(self._options, _short_key(f"{prefix}{number}-"), "The calling agent")
+            title = title_of(step)
+            # A step without a call is what the agent says, which stands below.
+            head = ": ".join(filter(None, (title.title, title.detail))) if step.calls else "Message"
+            marks = "".join(f'<p class="divider"><span>{one.sentence}</span></p>' for one in _dividers(step))
+            body = _coding(writer, step) or '<p class="muted">This step holds nothing.</p>'
+            pieces.append(
+                f'{marks}<section class="agent__step"><p class="agent__title">{number + 1}. {escaped(head)}</p>'
+                f"{body}</section>"
+            )
+            parts += writer.parts
+        starts = [0, *range(_AGENT_STEPS_SHOWN, len(pieces), _AGENT_STEPS_LOADED), len(pieces)]
+        for at in range(1, len(starts) - 1):
+            more = self._more_of(prefix, at + 1, len(pieces) - starts[at + 1])
+            html = "".join(pieces[starts[at] : starts[at + 1]]) + more
+            parts.append(Part(f"{_short_key(prefix)}more-{at}", trusted(html), 0, nodes_in(html)))
+        first = "".join(pieces[: starts[1]])
+        return first + self._more_of(prefix, 1, len(pieces) - starts[1]), parts
+
+    def _more_of(self, prefix: str, part: int, left: int) -> str:
+        if left <= 0:
+            return ""
+        steps = "1 more step" if left == 1 else f"{left:,} more steps"
+        return f'<button type="button" class="rest" data-part="{_short_key(prefix)}more-{part}">Load {steps}</button>'
 
     def _prose(self, text: str, key: str) -> str:
         prose = markdown(text, self._options.syntax_highlight)
@@ -144,7 +224,7 @@ class _Writer:
         if use.kind == "command":
             arguments = self._arguments(call, use, key) if not use.command or _others(call, use) else ""
             head = _block("wrench", "Tool call", _call_box(call.name, arguments, "")) if arguments else ""
-            return [head, _block("terminal", "Terminal", self._terminal(call, use, key), call.is_error)]
+            return [head, _block("terminal", "Terminal", self._terminal(call, use, key), call)]
         made = "".join(self._made(use, key))
         lines, rest = excerpts.numbered_lines(call.result) if use.kind == "read" and call.result else ([], "")
         if lines and len(lines) <= excerpts.MOST_LINES and not call.is_error:
@@ -155,7 +235,7 @@ class _Writer:
         box = _call_box(call.name, self._arguments(call, use, key), made)
         return [
             _block("wrench", "Tool call", box),
-            _block("file-text", "Output", output, call.is_error) if output else "",
+            _block("file-text", "Output", output, call) if output else "",
         ]
 
     def action(self, call: ToolCall, key: str) -> str:
@@ -173,7 +253,7 @@ class _Writer:
         """What came back; nothing for a call whose trace says that nothing did."""
         if call.result is not None and not call.result.strip() and not call.is_error:
             return ""
-        return _block("eye", "Observation", self._output(call.result, key), call.is_error)
+        return _block("eye", "Observation", self._output(call.result, key), call)
 
     def _made(self, use: Use, key: str) -> list[str]:
         """The edits that the call made, or the file that it wrote."""
@@ -297,13 +377,29 @@ class _Writer:
         return path if self._options.syntax_highlight else ""
 
 
+def _dividers(step: Step) -> list[ShownDivider]:
+    return shown_dividers(" ".join(step.dividers))
+
+
+def _short_key(prefix: str) -> str:
+    """A prefix that leaves room for names behind it: agents of agents may have long ones."""
+    if len(prefix) <= _LONGEST_PREFIX:
+        return prefix
+    return f"h{hashlib.sha256(prefix.encode()).hexdigest()[:16]}-"
+
+
 def _others(call: ToolCall, use: Use) -> bool:
     """Whether a command has arguments that its terminal does not show."""
     return isinstance(call.arguments, dict) and bool(set(call.arguments) - use.shown)
 
 
-def _block(name: str, label: str, html: str, is_error: bool = False) -> str:
-    error = '<span class="badge bad-t">Error</span>' if is_error else ""
+def _block(name: str, label: str, html: str, call: ToolCall | None = None) -> str:
+    """A labelled part of a step; with the call whose answer it is, what became of that."""
+    error = ""
+    if call is not None and call.refused:
+        error = f'<span class="badge warn-t">{icon("ban")} Refused by the user</span>'
+    elif call is not None and call.is_error:
+        error = '<span class="badge bad-t">Error</span>'
     return f'<div class="block"><div class="block__label">{icon(name)} {label} {error}</div>{html}</div>'
 
 
