@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from traces.converters.foreign import foreign_format
 from traces.converters.outline import Outline, outline_of
 from traces.converters.registry import installed
 from traces.runs import Converter, Source
@@ -44,9 +45,10 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     name = PurePosixPath(source.name).name
     found = [(*converter.recognises(head, name), converter) for converter in converters.values()]
     sureness, reason, best = max(found, key=lambda answer: answer[0])
+    foreign = foreign_format(outline_of(head, name), name, head) if sureness < SURE_ENOUGH else ""
     if named != AUTOMATIC:
         own_sureness, own_reason = converters[named].recognises(head, name)
-        if own_sureness >= SURE_ENOUGH or own_sureness >= sureness > 0:
+        if own_sureness >= SURE_ENOUGH or (own_sureness >= sureness > 0 and not foreign):
             return Choice(converters[named], f"{source.name} is read as {named}, as the project says: {own_reason}.")
         if sureness >= SURE_ENOUGH:
             raise NotATrace(
@@ -59,6 +61,8 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
         reads = f"Potato reads {_formats()}"
     if sureness >= SURE_ENOUGH:
         return Choice(best, f"{source.name} is {best.name}: {reason}.")
+    if foreign:
+        raise NotATrace("not_a_trace", f"{source.name} is {foreign}. Potato does not read these yet. {reads}.")
     perhaps = f" If it is {best.name}, say so at the import: {reason}." if sureness else ""
     raise NotATrace("not_a_trace", f"{source.name} is no trace: {_description(head, name)}. {reads}.{perhaps}")
 

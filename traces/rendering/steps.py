@@ -179,7 +179,7 @@ class _Writer:
         count = "1 step" if len(agent.steps) == 1 else f"{len(agent.steps):,} steps"
         name = f"<b>{escaped(agent.name)}</b>"
         return (
-            f'<details class="fold agent"><summary>{icon("bot")} Sub-agent {name}: {count}</summary>'
+            f'<details class="fold agent"><summary>{icon("bot")} <span>Sub-agent {name}: {count}</span></summary>'
             f'<div class="agent__body">{said}{inner}</div></details>'
         )
 
