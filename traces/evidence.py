@@ -193,6 +193,11 @@ class StepGroup:
     steps: list[ShownStep]
     heading: str = ""
 
+    @property
+    def dividers(self) -> list[ShownDivider]:
+        """What stands before the group: no step within it has any."""
+        return self.steps[0].dividers
+
 
 @dataclass(frozen=True)
 class Folder:

@@ -33,7 +33,7 @@ def session_with_a_call(**outcome: Any) -> SessionFile:
 def agent_file(*, agent_id: str = "a1", minute: int = 0) -> bytes:
     """What a sub-agent did: it edited the cart after its call and before the session's own edit."""
     agent = SessionFile("s-1")
-    side = {"isSidechain": True, "agentId": agent_id}
+    side: dict[str, Any] = {"isSidechain": True, "agentId": agent_id}
     agent.user("Round.", **side)
     agent.agent(says("I round."), calls("a-1", "Edit", file_path=CART), message_id="am1", **side)
     agent.result("a-1", "ok", edited(CART, "price", "cents", "price\n"), **side)
@@ -155,7 +155,7 @@ def test_a_run_whose_agents_are_missing_says_so_and_doubts_what_it_knew() -> Non
         ({}, {"toolStats": {"editFileCount": 0, "bashCount": 0, "readCount": 3}}),
     ],
 )
-def test_a_missing_agent_that_only_looked_casts_no_doubt_on_files(arguments: dict[str, str], outcome: Any) -> None:
+def test_a_missing_agent_that_only_looked_casts_no_doubt_on_files(arguments: dict[str, Any], outcome: Any) -> None:
     session = SessionFile()
     session.user("Fix the cart.")
     session.agent(calls("c1", "Edit", file_path=CART), message_id="m1")
@@ -179,7 +179,7 @@ def test_a_refused_or_failed_call_started_no_agent() -> None:
 def test_an_agent_of_an_agent_is_folded_under_its_own_call() -> None:
     inner = agent_file(agent_id="b2").replace(b"am1", b"bm1").replace(b"am2", b"bm2").replace(b'"a-1"', b'"b-1"')
     outer = SessionFile("s-1")
-    side = {"isSidechain": True, "agentId": "a1"}
+    side: dict[str, Any] = {"isSidechain": True, "agentId": "a1"}
     outer.user("Round.", **side)
     outer.agent(calls("o-1", "Agent", prompt="Round it."), message_id="om1", **side)
     outer.result("o-1", "ok", **side)
@@ -199,7 +199,7 @@ def test_agents_that_say_that_they_started_each_other_are_not_lost() -> None:
     files = {"s-1.jsonl": session_with_a_call().bytes()}
     for one, other in (("a", "b"), ("b", "a")):
         agent = SessionFile("s-1")
-        side = {"isSidechain": True, "agentId": one}
+        side: dict[str, Any] = {"isSidechain": True, "agentId": one}
         agent.agent(says(f"I am {one}."), calls(f"call-{one}", "Agent", prompt="x"), message_id=f"m-{one}", **side)
         files[f"s-1/subagents/agent-{one}.jsonl"] = agent.bytes()
         files[f"s-1/subagents/agent-{one}.meta.json"] = json.dumps({"toolUseId": f"call-{other}"}).encode()

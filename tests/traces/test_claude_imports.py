@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from tenancy.actor import acting_in
 from tests.traces.sessions import SessionFile, calls, says
@@ -132,3 +133,46 @@ def test_what_is_missing_from_a_run_is_kept_with_its_trace(committed_world: Worl
     with acting_in(world.acme):
         (gap,) = Trace.objects.get().gaps
     assert gap.startswith("The transcript of a sub-agent is missing")
+
+
+def test_both_pages_say_what_is_missing_and_the_steps_show_where_the_context_was_cleared(
+    committed_world: World,
+) -> None:
+    world = committed_world
+    session = session_with_a_call()
+    session.user("Implement the following plan: all", after=None, planContent="all")
+    session.agent(says("I do it."), message_id="m4")
+    upload(world, session.bytes(), name="s-1.jsonl")
+    with acting_in(world.acme):
+        trace = Trace.objects.get()
+        assert list(trace.steps.order_by("index").values_list("dividers", flat=True)) == ["", "", "", "plan_accepted"]
+    client = Client()
+    client.force_login(world.alice)
+    files, steps = (
+        client.get(f"/o/{world.acme.slug}/p/parser/traces/{trace.pk}/{page}").content.decode()
+        for page in ("", "steps/")
+    )
+    for page in (files, steps):
+        assert "The transcript of a sub-agent is missing" in page
+    place = steps.index("Plan accepted, context cleared")
+    assert steps.index('id="s2"') < place < steps.index('id="s3"')
+    assert "Plan accepted" not in files
+
+
+def test_a_row_of_steps_that_only_looked_is_broken_where_a_divider_stands(committed_world: World) -> None:
+    world = committed_world
+    session = SessionFile("s-1")
+    session.user("Look.")
+    for number in range(8):
+        if number == 4:
+            session.line("system", subtype="compact_boundary", after=None)
+        session.agent(calls(f"c{number}", "Grep", pattern="x"), message_id=f"m{number}")
+        session.result(f"c{number}", "cart.py")
+    upload(world, session.bytes(), name="s-1.jsonl")
+    client = Client()
+    client.force_login(world.alice)
+    with acting_in(world.acme):
+        trace = Trace.objects.get()
+    page = client.get(f"/o/{world.acme.slug}/p/parser/traces/{trace.pk}/steps/").content.decode()
+    assert page.count("4 searches, steps") == 2
+    assert page.index("steps 0 to 3") < page.index("Context was compacted here") < page.index("steps 4 to 7")

@@ -122,10 +122,11 @@ def _changed(path: str, file: JSON) -> FileEvent:
     pairs = tuple((tuple(old), tuple(new)) for old, new, _ in sides)
     if file.get("deleted"):
         return FilePatch(path, pairs, "deleted")
-    starts = [hunk.get("oldStart") for hunk in hunks]
-    known = all(isinstance(start, int) and not isinstance(start, bool) and start >= 0 for start in starts)
+    starts = [start for hunk in hunks if isinstance(start := hunk.get("oldStart"), int) and start >= 0]
     # As in every unified difference, an insertion alone names the line behind which it stands.
-    placed = tuple(start + (not old) for start, (old, _, _) in zip(starts, sides, strict=True)) if known else ()
+    insertions = [not old for old, _, _ in sides]
+    known = len(starts) == len(hunks)
+    placed = tuple(start + after for start, after in zip(starts, insertions, strict=True)) if known else ()
     return FilePatch(path, pairs, starts=placed)
 
 
