@@ -1,7 +1,8 @@
 """What the task page knows of one assignment: its schemes, where they stand on the page, and the page's JSON block."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 from uuid import UUID
@@ -9,14 +10,16 @@ from uuid import UUID
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
 from accounts.configuration import ProjectConfiguration, SchemeConfiguration
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.registry import SchemeType, scheme_types
 from assignments.models import Assignment
 from assignments.models.claims import configuration_of
 from tenancy.actor import ActiveMembership
-from traces.judging import exact_paths
+from traces.judging import evidence_of, exact_paths
 from traces.models import TraceFile
 
 
@@ -44,6 +47,11 @@ class ShownScheme:
     @property
     def module(self) -> str:
         return static(self.kind.module)
+
+    def asked_of(self, evidence: Any) -> "ShownScheme":
+        """The same where all of it can be asked."""
+        asked = self.kind.asked_of(self.scheme, evidence)
+        return self if asked is self.scheme else replace(self, scheme=asked)
 
     @property
     def hides_later_steps(self) -> bool:
@@ -91,9 +99,14 @@ def _targets(configuration: ProjectConfiguration) -> set[str]:
     return {types[scheme.annotation_type].target for scheme in configuration.annotation_schemes}
 
 
-def shown_schemes(assignment: Assignment, annotator: str) -> tuple[ShownScheme, ...]:
-    """The schemes that this annotator answers on the task page, in their configured order."""
-    return _shown(assignment.version_id, annotator[-2:].upper())
+def shown_schemes(assignment: Assignment, annotator: str, files: Iterable[TraceFile]) -> tuple[ShownScheme, ...]:
+    """The schemes that this annotator answers on the task page, in their configured order, as they can be asked of the
+    trace with these files. What cannot judge it is not among them."""
+    contents = TraceContents(assignment.trace.steps_count, Counter(file.operation for file in files))
+    # Read where a scheme asks for it alone: most look at nothing but their own settings.
+    evidence = SimpleLazyObject(lambda: evidence_of(assignment.trace))
+    known = _shown(assignment.version_id, annotator[-2:].upper())
+    return tuple(shown.asked_of(evidence) for shown in known if shown.kind.cannot_judge(shown.scheme, contents) is None)
 
 
 # Kept in memory with what their templates have made of them, because a version never changes.
@@ -110,6 +123,7 @@ def task_data(
     configuration: ProjectConfiguration,
     membership: ActiveMembership,
     *,
+    schemes: Iterable[ShownScheme],
     tab: str,
     files: Sequence[TraceFile],
     api: str,
@@ -135,7 +149,7 @@ def task_data(
         "draft": {"revision": draft.revision if draft else 0, "content": draft.content if draft else None},
         "tab": tab,
         "urls": urls,
-        "schemes": [scheme.data for scheme in shown_schemes(assignment, membership.annotator_name)],
+        "schemes": [scheme.data for scheme in schemes],
         "steps": assignment.trace.steps_count,
         "files": [
             {

@@ -43,10 +43,16 @@ class RewardCurve(BaseModel):
 
 
 class ProcessRewards(BaseModel):
-    """`error_by_tenth` counts first errors by the tenth of the way from the trace's first step to its last."""
+    """`error_by_tenth` counts first errors by the tenth of the way from the trace's first step to its last.
+
+    `without_steps` are traces that are in no figure, as they have no step to judge; `all_correct_with_category` those
+    of `all_correct_count` in which a step has an error category all the same.
+    """
 
     annotations: int
     shared_traces: int
+    without_steps: int = 0
+    all_correct_with_category: int = 0
     statistics: RewardFigures
     error_by_tenth: list[int]
     reward_curves: list[RewardCurve]

@@ -19,9 +19,10 @@ from accounts.configuration import ProjectConfiguration
 from accounts.configuration.annotations import distributions
 from accounts.configuration.distributions import Distribution
 from accounts.models import Membership, Project
+from assignments.actions.places import unjudged
 from assignments.models import OPEN, Assignment, AssignmentState, Kind, TracePlaces
 from assignments.models.claims import HELD_OR_DECIDED
-from assignments.models.queue import UNFINISHED
+from assignments.models.queue import JUDGEABLE, UNFINISHED
 from assignments.progress import Median
 from assignments.records import annotator_names
 from dashboard.models import CountedAnnotation, ProjectTally
@@ -33,28 +34,30 @@ PACE_DAYS = 7
 DAYS_FOR_A_PACE = 3
 """On so many of the last PACE_DAYS days something must have come in to call it a pace."""
 ANNOTATORS_SHOWN = 100
+REASONS_LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
 class Status:
-    """The traces of a project, each in one of the five numbers, and the annotations that they need.
+    """The traces of a project, each in one of the six numbers, and the annotations that they need.
 
     `complete` have all annotations that are wanted; of the others `held` are with an annotator now, `started` have some
-    annotations, `stuck` were skipped and have nobody left who could take them, and `open` wait for anybody.
-    `wanted` and `done` count annotations.
+    annotations, `stuck` were skipped and have nobody left who could take them, `unjudged` are given to nobody because
+    nothing of them can be judged, and `open` wait for anybody. `wanted` and `done` count annotations.
     """
 
     complete: int
     held: int
     started: int
     stuck: int
+    unjudged: int
     open: int
     wanted: int
     done: int
 
     @property
     def traces(self) -> int:
-        return self.complete + self.held + self.started + self.stuck + self.open
+        return self.complete + self.held + self.started + self.stuck + self.unjudged + self.open
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def status_of(project: Project, per_trace: int) -> Status:
     places = TracePlaces.objects.for_project(project)
     figures = places.aggregate(
         queued=Count("pk"),
-        complete=Count("pk", filter=~UNFINISHED),
+        complete=Count("pk", filter=~UNFINISHED & JUDGEABLE),
+        unjudged=Count("pk", filter=~JUDGEABLE),
         held=Count("pk", filter=UNFINISHED & Q(live__gt=0)),
         started=Count("pk", filter=UNFINISHED & Q(live=0, done__gt=0)),
         wanted_of_all=Sum("wanted", default=0),
@@ -107,16 +111,26 @@ def status_of(project: Project, per_trace: int) -> Status:
     traces = Trace.objects.filter(organisation=project.organisation_id, project=project).count()
     stuck = _stuck(project)
     started = figures["started"] - stuck["started"]
-    unstuck = traces - figures["complete"] - figures["held"] - started - stuck["all"]
+    over = figures["complete"] + figures["unjudged"]
+    unstuck = traces - over - figures["held"] - started - stuck["all"]
     return Status(
         complete=figures["complete"],
         held=figures["held"],
         started=started,
         stuck=stuck["all"],
+        unjudged=figures["unjudged"],
         open=unstuck,
         wanted=figures["wanted_of_all"] + (traces - figures["queued"]) * per_trace,
         done=figures["done_of_wanted"],
     )
+
+
+def unjudged_because(project: Project) -> list[str]:
+    """Why traces are given to nobody: the reasons of the first REASONS_LOOKED_AT of them, each once."""
+    version = project.versions.order_by("-number").values_list("pk", flat=True).first()
+    idle = TracePlaces.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
+    first = list(idle.values_list("trace", flat=True)[:REASONS_LOOKED_AT])
+    return list(dict.fromkeys(unjudged(version, first).values())) if version and first else []
 
 
 def days_of(project: Project, today: date | None = None) -> list[Day]:

@@ -24,6 +24,8 @@ class RewardFigures:
     traces: int
     all_correct: int
     all_correct_share: str
+    all_correct_with_category: int
+    without_steps: int
     first_error: str
     prefix: str
     shared_traces: int
@@ -83,6 +85,8 @@ def drawn(figures: Mapping[str, Any], *, by_share: bool) -> RewardFigures:
         traces=stats["total_traces"],
         all_correct=stats["all_correct_count"],
         all_correct_share=_number(stats["all_correct_pct"], 1, "%"),
+        all_correct_with_category=figures.get("all_correct_with_category", 0),
+        without_steps=figures.get("without_steps", 0),
         first_error=_number(stats["avg_first_error_step"], 1),
         prefix=_number(stats["avg_correct_prefix_length"], 1),
         shared_traces=figures["shared_traces"],

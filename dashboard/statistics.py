@@ -125,6 +125,8 @@ def figures_of(tally: RewardTally, curves: RewardCurves) -> dict[str, Any]:
     return {
         "annotations": tally.annotations,
         "shared_traces": tally.shared,
+        "without_steps": tally.without_steps,
+        "all_correct_with_category": tally.categorised,
         "statistics": {**stats, "error_by_position": {str(at): count for at, count in sorted(tally.positions.items())}},
         "error_by_tenth": tally.by_part,
         "reward_curves": [

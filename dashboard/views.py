@@ -18,7 +18,17 @@ from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
 from dashboard.exported import choices_for, given_options, last_exports
-from dashboard.figures import PACE_DAYS, Day, Status, choices_of, days_left, days_of, people_of, status_of
+from dashboard.figures import (
+    PACE_DAYS,
+    Day,
+    Status,
+    choices_of,
+    days_left,
+    days_of,
+    people_of,
+    status_of,
+    unjudged_because,
+)
 from dashboard.rewards import rewards_of
 from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
@@ -34,6 +44,7 @@ _STATUS = {
     "started": ("Started", "f1", "sw1"),
     "held": ("With an annotator now", "f1s", "sw1s"),
     "stuck": ("Skipped, nobody is left", "f2", "sw2"),
+    "unjudged": ("Nothing to judge", "f4", "sw4"),
     "open": ("Open", "hb0", "sw0"),
 }
 
@@ -74,6 +85,7 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
             "lead": _lead(status),
             "status": status,
             "status_rows": _status_rows(status),
+            "unjudged_because": unjudged_because(found) if status.unjudged else [],
             "people": people,
             "annotators": [(one, duration(one.median) if one.median else "") for one in people.shown],
             "median": duration(people.median) if people.median else "",
@@ -153,7 +165,7 @@ def _state(version: ConfigurationVersion | None, status: Status) -> tuple[str, s
         return "Not published", "neutral"
     if not status.traces:
         return "No traces", "neutral"
-    if status.complete == status.traces:
+    if status.complete and status.complete == status.traces - status.unjudged:
         return "Complete", "added"
     return "Collecting", "correct"
 
@@ -176,7 +188,8 @@ def _forecast(status: Status, days: list[Day]) -> tuple[str, str]:
 
 
 def _status_rows(status: Status) -> list[dict[str, Any]]:
-    parts = [(name, getattr(status, name)) for name in _STATUS]
+    names = [name for name in _STATUS if name != "unjudged" or status.unjudged]
+    parts = [(name, getattr(status, name)) for name in names]
     return [
         {
             "piece": piece,

@@ -22,7 +22,7 @@ def rated_files(block: FileRatingsBlock, evidence: Evidence) -> tuple[JudgedFile
 
     Binary files and pure renames are among them. A renamed file counts as modified, a copied one as new.
     """
-    return tuple(file for file in evidence.files.values() if _is_rated(file, block))
+    return tuple(file for file in evidence.files.values() if is_rated(file.operation, block))
 
 
 def malformed(answers: object) -> tuple[Gap, ...]:
@@ -60,8 +60,9 @@ def result_of(answers: object, block: FileRatingsBlock, evidence: Evidence) -> R
     return result
 
 
-def _is_rated(file: JudgedFile, block: FileRatingsBlock) -> bool:
-    match file.operation:
+def is_rated(operation: str, block: FileRatingsBlock) -> bool:
+    """Whether files of that operation carry ratings."""
+    match operation:
         case "unchanged":
             return block.include_unchanged
         case "added" | "copied":

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from accounts.configuration.answers import Gap
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.distributions import Chosen, Distribution, with_unknown
 from accounts.configuration.problems import Path
 from accounts.configuration.registry import SchemeType, Target
@@ -61,6 +62,18 @@ class InlineComments(SchemeType):
             (level.value for level in after.severity.offered),
             old.name,
         )
+
+    @classmethod
+    def cannot_judge(cls, scheme: InlineCommentsScheme, contents: TraceContents) -> str | None:
+        return None if contents.all_files else "the trace has no files to comment on"
+
+    @classmethod
+    def asked_of(cls, scheme: InlineCommentsScheme, evidence: Evidence) -> InlineCommentsScheme:
+        """No comment is demanded where no line can carry one."""
+        block = scheme.inline_comments
+        if not block.min_comments or evidence.has_lines:
+            return scheme
+        return scheme.model_copy(update={"inline_comments": block.model_copy(update={"min_comments": 0})})
 
     @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:
@@ -183,6 +196,12 @@ class FileRatings(SchemeType):
                 )
 
     @classmethod
+    def cannot_judge(cls, scheme: FileRatingsScheme, contents: TraceContents) -> str | None:
+        if any(ratings.is_rated(operation, scheme.file_ratings) for operation in contents.files):
+            return None
+        return "the trace has no files that are rated" if contents.all_files else "the trace has no files to rate"
+
+    @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:
         return ratings.malformed(answers)
 
@@ -266,6 +285,13 @@ class Verdict(SchemeType):
             (option.value for option in new.verdict.options),
             old.name,
         )
+
+    @classmethod
+    def cannot_judge(cls, scheme: VerdictScheme, contents: TraceContents) -> str | None:
+        """A run that changed nothing can be judged by what it did."""
+        if contents.changed_files or contents.steps:
+            return None
+        return "the trace has neither a changed file nor a step"
 
     @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:

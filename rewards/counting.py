@@ -21,6 +21,8 @@ def words_for(result: Mapping[str, Any]) -> str | None:
     labels = result.get("labels")
     if labels is None:
         return None
+    if not labels:
+        return "No step to judge"
     if result.get("mode") == "first_error":
         step = result.get("first_error_step")
         return f"All {_steps(len(labels))} correct" if step is None else f"First error at step {step}"

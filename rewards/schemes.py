@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from accounts.configuration.answers import Gap
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.distributions import Distribution
 from accounts.configuration.registry import SchemeType, Target
 from accounts.configuration.stripping import Stripped, removed
@@ -88,6 +89,10 @@ class ProcessReward(SchemeType):
             after.error_categories.offered,
             old.name,
         )
+
+    @classmethod
+    def cannot_judge(cls, scheme: ProcessRewardScheme, contents: TraceContents) -> str | None:
+        return None if contents.steps else "the trace has no steps"
 
     @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:

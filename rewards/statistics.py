@@ -41,7 +41,9 @@ def process_reward_stats(annotations: Iterable[Mapping[str, Any]]) -> ProcessRew
     to 1, is the share of pairs of annotators that name the same first error (exact) or two next to each other (near),
     averaged within a trace first, then over traces; "no error" agrees with "no error" alone. `multi_annotator` says
     whether any trace has two annotators. A mean over nothing is nan. Of one annotator's judgements of a trace the last
-    one counts, and each version of a trace is a trace. Raises MalformedRewardsError, a ValueError.
+    one counts, and each version of a trace is a trace. One without any step is left out: there was nothing to judge.
+    A step is wrong when its score is not above 0, whatever error category it carries. Raises MalformedRewardsError, a
+    ValueError.
     """
     by_trace: dict[tuple[str, int], list[Judgement]] = defaultdict(list)
     for one in judgements(annotations):
@@ -57,7 +59,8 @@ class RewardTally:
     """The sums that the statistics are made of, so that traces may come one after another and nobody holds them all.
 
     `as_json` and `from_json` carry it over from one part of a long work to the next. `by_part` counts first errors by
-    `Judgement.part_of_first_error`.
+    `Judgement.part_of_first_error`. `categorised` are the traces among those without an error in which an annotator
+    gave a step an error category all the same, as a step that is partially correct may have one.
     """
 
     traces: int = 0
@@ -68,18 +71,25 @@ class RewardTally:
     by_part: list[int] = field(default_factory=lambda: [0] * PARTS)
     categories: Counter[str] = field(default_factory=Counter)
     has_ratings: bool = False
+    without_steps: int = 0
+    categorised: int = 0
     shared: int = 0
     exact: float = 0.0
     near: float = 0.0
 
     def add(self, same_trace: Sequence[Judgement]) -> None:
-        """Take in one trace: what was judged of it, one judgement of each annotator. Without any it is no trace."""
+        """Take in one trace: what was judged of it, one judgement of each annotator. Without any it is no trace, and
+        without a step there was nothing to judge: it counts as `without_steps` alone."""
+        self.without_steps += any(not one.labels for one in same_trace)
+        same_trace = [one for one in same_trace if one.labels]
         if not same_trace:
             return
         errors = [one.first_error for one in same_trace]
         self.traces += 1
         self.annotations += len(same_trace)
-        self.all_correct += all(error is None for error in errors)
+        if all(error is None for error in errors):
+            self.all_correct += 1
+            self.categorised += any(one.categories for one in same_trace)
         self.positions.update(error for error in errors if error is not None)
         for one in same_trace:
             self.prefixes += one.correct_prefix

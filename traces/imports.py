@@ -21,6 +21,7 @@ from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Bookmark, Chosen, Entry, read_on
 from traces.fragments import configuration_of
+from traces.judgeable import unjudged_of_file
 from traces.models import ImportedFile, ImportProblem
 from traces.named_keys import problems
 from traces.packages import BROKEN, is_package, sources_in
@@ -34,6 +35,7 @@ RUNS_A_BATCH = 200
 BYTES_A_BATCH = 4 * 2**20
 # A file read in the wrong format has an error a line: the first ones say enough, the rest is counted.
 PROBLEMS_KEPT = 5_000
+UNJUDGED_TOLD = 100
 TRACES_IMPORTED = "traces.imported"
 _BEGINNING = {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0, "member": 0, "mark": None}
 
@@ -179,6 +181,7 @@ class _Batch:
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     _tell_keys_that_no_record_has(file, cursor)
+    _tell_traces_without_anything_to_judge(file)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
     if "stopped" in cursor:
         came_in = f"{cursor['imported']:,} traces of them came in and stay"
@@ -198,6 +201,20 @@ def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) ->
     named, usual = ({"id_key": one.id_key, "text_key": one.text_key} for one in (options, ReadingOptions()))
     for code, sentence in problems(cursor.get("named_keys", ()), named=named, usual=usual):
         ImportProblem.objects.create(file=file, place=1, code=code, sentence=storable(sentence))
+
+
+def _tell_traces_without_anything_to_judge(file: ImportedFile) -> None:
+    """They came in, and the queue gives them to nobody: as a problem each, the first ones, and as a number."""
+    configuration = _configuration_of(file)
+    found = 0
+    for name, reason in unjudged_of_file(configuration, file.pk) if configuration else ():
+        found += 1
+        if found <= UNJUDGED_TOLD:
+            sentence = f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project."
+            ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=storable(sentence))
+    if found > UNJUDGED_TOLD:
+        sentence = f"{found:,} traces of this file are given to nobody, because nothing of them can be judged."
+        ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=sentence)
 
 
 def remove_upload(event: OutboxEvent) -> None:

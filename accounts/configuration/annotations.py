@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from accounts.configuration.answers import Gap, Incomplete, refused, shown
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.distributions import Distribution
 from accounts.configuration.project import ProjectConfiguration
 from accounts.configuration.registry import SchemeConfiguration, SchemeType, scheme_types
@@ -29,22 +30,48 @@ def malformed(answers: object, configuration: ProjectConfiguration) -> tuple[Gap
 
 # Evidence is traces.changes.places.Evidence, which stands a floor above.
 def missing(answers: object, configuration: ProjectConfiguration, evidence: Any) -> tuple[Gap, ...]:
-    """Everything that keeps the answers from being submitted, scheme after scheme. Raises nothing."""
+    """Everything that keeps the answers from being submitted, scheme after scheme. Raises nothing.
+
+    Of a scheme that cannot judge the trace nothing is missing, and nothing can be said.
+    """
     gaps = list(_strange_parts(answers, configuration))
+    reasons = []
     for scheme, kind, part in _parts(answers, configuration):
-        gaps += (gap.below(scheme.name) for gap in kind.missing(part, scheme, evidence))
+        if reason := kind.cannot_judge(scheme, evidence.contents):
+            reasons.append(reason)
+            if part:
+                sentence = f"{scheme.name}: {reason}, so there is nothing to be said of it."
+                gaps.append(refused((scheme.name,), "nothing_to_judge", sentence))
+            continue
+        gaps += (gap.below(scheme.name) for gap in kind.missing(part, kind.asked_of(scheme, evidence), evidence))
+    if len(reasons) == len(configuration.annotation_schemes):
+        sentence = f"Nothing of this trace can be judged: {listed(dict.fromkeys(reasons), 'and')}. Skip it."
+        gaps.append(refused((), "nothing_to_judge", sentence))
     return tuple(gaps)
+
+
+def why_nothing_is_judged(configuration: ProjectConfiguration, contents: TraceContents) -> str | None:
+    """Why a trace with that in it can be judged under no scheme; None where it can under one at least."""
+    reasons = []
+    for scheme, kind, _ in _parts({}, configuration):
+        reason = kind.cannot_judge(scheme, contents)
+        if reason is None:
+            return None
+        reasons.append(reason)
+    return listed(dict.fromkeys(reasons), "and")
 
 
 def results(
     answers: object, configuration: ProjectConfiguration, evidence: Any, submitted_at: datetime
 ) -> dict[str, Any]:
-    """The `annotations` of the record. Raises Incomplete with every gap where there is one."""
+    """The `annotations` of the record, without schemes that cannot judge the trace. Raises Incomplete with every gap
+    where there is one."""
     if gaps := missing(answers, configuration, evidence):
         raise Incomplete(gaps)
     return {
-        scheme.name: kind.result(part, scheme, evidence, submitted_at)
+        scheme.name: kind.result(part, kind.asked_of(scheme, evidence), evidence, submitted_at)
         for scheme, kind, part in _parts(answers, configuration)
+        if kind.cannot_judge(scheme, evidence.contents) is None
     }
 
 

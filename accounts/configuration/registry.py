@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from accounts.configuration.answers import Gap
 from accounts.configuration.blocks import Block, Description, Name
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.distributions import Distribution
 from accounts.configuration.stripping import Stripped
 from accounts.configuration.wording import did_you_mean, listed, nearest, quoted
@@ -94,6 +95,17 @@ class SchemeType:
     def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()
+
+    @classmethod
+    def cannot_judge(cls, scheme: Any, contents: TraceContents) -> str | None:
+        """Why a trace with that in it cannot be judged under the scheme, such as "the trace has no steps"; None where
+        it can. Nobody is asked for answers then, and a trace that no scheme can judge is given to nobody."""
+        return None
+
+    @classmethod
+    def asked_of(cls, scheme: Any, evidence: Any) -> Any:
+        """The scheme as it can be asked of the trace, without demands that the trace lets nobody meet."""
+        return scheme
 
     # What is answered is typed by each scheme type, and evidence is traces.changes.places.Evidence, a floor above.
 

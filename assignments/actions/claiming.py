@@ -231,7 +231,7 @@ def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:
 
 def _why(desk: Desk) -> NothingToDo | None:
     """Why nothing was found once all traces are in the queue; None where something was only being moved."""
-    all_places = TracePlaces.objects.for_project(desk.project)
+    all_places = TracePlaces.objects.for_project(desk.project).judgeable()
     if not all_places.exists():
         return NothingToDo(Reason.NO_TRACES)
     unfinished = all_places.unfinished()

@@ -1,5 +1,6 @@
 """How many annotators each trace is given to: places are opened for new traces, and follow what is wanted."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -7,11 +8,15 @@ from django.db import transaction
 from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
+from accounts.configuration import UnreadablePinError
 from accounts.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project
 from assignments.models import TracePlaces
+from assignments.models.claims import configuration_of
+from assignments.models.queue import TracePlacesQuerySet
 from tenancy.prepared import prepared
 from tenancy.statements import executed
+from traces.judgeable import without_anything_to_judge
 from traces.models import Trace
 
 OPENED_AT_ONCE = 1_000
@@ -45,9 +50,11 @@ def open_places(*, project: Project) -> int:
         _wait_until_alone(project)
         # EXCEPT is quick also before PostgreSQL has counted new tables, where it would join them row by row.
         missing = _traces(project).values_list("pk").difference(_known(project).values_list("trace"))
+        found = [trace for (trace,) in missing.order_by("pk")[:OPENED_AT_ONCE]]
+        idle = unjudged(rules[1], found)
         opened = TracePlaces.objects.bulk_create(
-            TracePlaces(project=project, trace_id=trace, wanted=wanted, places=wanted)
-            for (trace,) in missing.order_by("pk")[:OPENED_AT_ONCE]
+            TracePlaces(project=project, trace_id=trace, wanted=number, places=number)
+            for trace, number in ((trace, 0 if trace in idle else wanted) for trace in found)
         )
     return len(opened)
 
@@ -66,21 +73,59 @@ def _known(project: Project) -> "QuerySet[TracePlaces]":
 
 
 def want_as_configured(*, project: Project) -> int:
-    """Want as many annotators of each trace as the newest version says; returns how many traces that changed.
+    """Want as many annotators of each trace as the newest version says, and none of one that it can judge nothing of;
+    returns how many traces that changed.
 
     Fewer take nobody's place away: what is held stays held, and nothing is given out beyond the new number.
     """
     rules = rules_of(project)
     if rules is None:
         return 0
-    wanted = rules[0].annotations_per_trace
+    wanted, version = rules[0].annotations_per_trace, rules[1]
     with transaction.atomic():
-        others = TracePlaces.objects.for_project(project).exclude(wanted=wanted)
-        locked = list(others.order_by("trace").select_for_update(no_key=True).values_list("pk", flat=True))
-        TracePlaces.objects.filter(pk__in=locked).update(
-            wanted=wanted, places=Greatest(wanted, F("live") + F("done"), output_field=PositiveIntegerField())
-        )
+        changed = _want(TracePlaces.objects.for_project(project).judgeable(), wanted)
+        if _had_other_schemes(project):
+            changed += _want_what_can_be_judged(project, version, wanted)
+    return changed
+
+
+def _had_other_schemes(project: Project) -> bool:
+    """Whether a version had other schemes than another one: what can be judged may differ then."""
+    versions = ConfigurationVersion.objects.filter(project=project).order_by()
+    return versions.values("configuration__annotation_schemes").distinct().count() > 1
+
+
+def _want_what_can_be_judged(project: Project, version: UUID, wanted: int) -> int:
+    places, changed, after = TracePlaces.objects.for_project(project), 0, UUID(int=0)
+    while True:
+        rows = places.filter(trace__gt=after).order_by("trace").values_list("trace", flat=True)
+        portion = list(rows[:OPENED_AT_ONCE])
+        if not portion:
+            return changed
+        idle = unjudged(version, portion)
+        changed += _want(places.filter(trace__in=[trace for trace in portion if trace not in idle]), wanted)
+        changed += _want(places.filter(trace__in=list(idle)), 0)
+        after = portion[-1]
+
+
+def _want(places: TracePlacesQuerySet, wanted: int) -> int:
+    others = places.exclude(wanted=wanted).order_by("trace")
+    locked = list(others.select_for_update(no_key=True).values_list("pk", flat=True))
+    TracePlaces.objects.filter(pk__in=locked).update(
+        wanted=wanted, places=Greatest(wanted, F("live") + F("done"), output_field=PositiveIntegerField())
+    )
     return len(locked)
+
+
+def unjudged(version: UUID, traces: Sequence[UUID]) -> dict[UUID, str]:
+    """Those of the traces that nobody can judge under that version, each with the reason; nobody is given them.
+
+    Under a configuration that does not load in this installation that is not known, and there are none.
+    """
+    try:
+        return without_anything_to_judge(configuration_of(version), traces)
+    except UnreadablePinError:
+        return {}
 
 
 def _wait_until_alone(project: Project) -> None:

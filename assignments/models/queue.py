@@ -20,6 +20,7 @@ from tenancy.prepared import prepared_update
 # Written once, so that the planner finds the condition of the partial index in every query.
 FREE = Q(live__lt=F("wanted") - F("done"))
 UNFINISHED = Q(done__lt=F("wanted"))
+JUDGEABLE = Q(wanted__gt=0)
 
 
 class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
@@ -30,6 +31,10 @@ class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
     def free(self) -> "TracePlacesQuerySet":
         return self.filter(FREE)
 
+    def judgeable(self) -> "TracePlacesQuerySet":
+        """Without those of traces that nobody can be given, because nothing of them can be judged."""
+        return self.filter(JUDGEABLE)
+
     def unfinished(self) -> "TracePlacesQuerySet":
         return self.filter(UNFINISHED)
 
@@ -37,8 +42,8 @@ class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
 class TracePlaces(TenantModel):
     """The places on one trace: `live` are held by claims, `done` by submissions that count.
 
-    `wanted` is what the configuration asks for. `places` is what can be taken at all: where a later configuration
-    wants fewer, those that are held stay held, and none is given out again.
+    `wanted` is what the configuration asks for, 0 where it can judge nothing of the trace. `places` is what can be
+    taken at all: where a later configuration wants fewer, those that are held stay held, and none is given out again.
     """
 
     trace = models.ForeignKey("traces.Trace", on_delete=models.PROTECT, related_name="+", db_index=False)

@@ -229,7 +229,6 @@ def _frame(
 ) -> dict[str, Any]:
     """What stands around every tab, and the tab."""
     inside = tab(assignment, configuration)
-    schemes = shown_schemes(assignment, request.membership.annotator_name)
     here = [assignment.project.slug, assignment.pk]
     late = "?late=1" if is_late else ""
     has_steps = _shows_steps(configuration) and (assignment.trace.steps_count > 0 or judges_steps(configuration))
@@ -245,6 +244,7 @@ def _frame(
     files: Sequence[TraceFile] = (
         inside["evidence"].files if inside["tab"] == "files" else in_order(files_of.rows(assignment.trace_id))
     )
+    schemes = shown_schemes(assignment, request.membership.annotator_name, files)
     judged = next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None)
     return {
         **inside,
@@ -266,6 +266,7 @@ def _frame(
             assignment,
             configuration,
             request.membership,
+            schemes=schemes,
             tab=inside["tab"],
             files=files,
             api=f"{reverse('organisation')}api/v1/",

@@ -24,7 +24,9 @@ class Prm(TrainingFormat):
     """`steps` has the text and the label of each step: 1 for right, -1 for wrong, null for a step that was not rated
     or is neutral. Beside it stand the columns of stepwise supervision: `prompt` (the task), `completions` (the
     texts), `labels` (1, 0, and -100 for null, which trainers leave out of the loss) and `rewards` (the scores). A
-    text is the step's message and then each call as name(arguments as JSON).
+    text is the step's message and then each call as name(arguments as JSON). `error_categories` stands in rows whose
+    annotator gave a step one; a step with a category is right all the same where its score is above the threshold, and
+    the manifest counts such steps.
 
     Under the majority a trace has one row: a step is what most of those say who rated it, null where they tie; its
     rewards are 1 and -1. Traces without steps and annotations without a rated step are left out, and counted."""
@@ -48,7 +50,12 @@ class Prm(TrainingFormat):
         if set(decided) == {None}:
             return self.leave_out("without_rated_step")
         scores = [None if label is None else score for label, score in zip(decided, rewards.scores, strict=True)]
-        about = {"annotator": readable(record.annotator), "mode": rewards.mode}
+        about: dict[str, Any] = {"annotator": readable(record.annotator), "mode": rewards.mode}
+        if rewards.categories:
+            about["error_categories"] = [
+                readable(rewards.categories[at]) if at in rewards.categories else None for at in range(len(decided))
+            ]
+            self.count("right_steps_with_error_category", rewards.categorised_right(self.chosen.threshold))
         return self._row(record.id, record.trace_version, about, prompt, texts, decided, scores)
 
     def gathered(self, notes: Notes) -> Iterator[bytes]:
@@ -61,6 +68,15 @@ class Prm(TrainingFormat):
             scores = [None if label is None else float(label) for label in decided]
             about = {"annotators": len(same), "mode": same[0].head[0]}
             yield self._row(trace, version, about, prompt, texts, decided, scores)
+
+    def remarks(self) -> list[str]:
+        many = self.counts.get("right_steps_with_error_category", 0)
+        if not many:
+            return []
+        return [
+            f"Steps that are right by their score although an error category was given to them: {many:,}. "
+            "--threshold moves the border; error_categories has the categories."
+        ]
 
     def nothing(self) -> str:
         return "The export selects nothing: no annotation rates a step of a trace that is there. Nothing was written."

@@ -77,7 +77,7 @@ class Format:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of the rows are of which kind, by the kind's short name."""
+        """How many of the rows, or of what is in them, are of which kind, by the kind's short name."""
         counts: dict[str, int] = self.state.get("counts", {})
         return counts
 
@@ -137,10 +137,11 @@ class Format:
         counts[reason] = counts.get(reason, 0) + many
         return b""
 
-    def count(self, kind: str) -> None:
-        """Count a row of that kind."""
+    def count(self, kind: str, many: int = 1) -> None:
+        """Count rows, or what is in them, of that kind."""
         counts = self.state.setdefault("counts", {})
-        counts[kind] = counts.get(kind, 0) + 1
+        if many:
+            counts[kind] = counts.get(kind, 0) + many
 
     def nothing(self) -> str:
         """Why there is no row, as a sentence."""

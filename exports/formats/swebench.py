@@ -181,9 +181,15 @@ class SweBench(Format):
         yield from members_of(judged, notes, {"resolve": self.resolve, "resolved": self._resolved()})
 
     def remarks(self) -> list[str]:
-        if not self.state["unnamed"]:
-            return []
-        return [f"Instances named after their trace, which has no instance_id: {self.state['unnamed']:,}."]
+        said = []
+        if self.state["unnamed"]:
+            said.append(f"Instances named after their trace, which has no instance_id: {self.state['unnamed']:,}.")
+        if many := self.counts.get("without_error_with_error_category", 0):
+            said.append(
+                f"Annotations without a wrong step in which a step has an error category all the same: {many:,}. They "
+                "count as resolved; --threshold moves the border."
+            )
+        return said
 
     def nothing(self) -> str:
         return (
@@ -200,9 +206,15 @@ class SweBench(Format):
                 self.state["decisions"].append(decision)
             return self._outcome(decision), "verdict"
         rewards = rewards_of(record, self.project)
-        if rewards is None or not rewards.is_rated:
+        if rewards is None:
             return None
-        return ("resolved" if rewards.found_no_error(self.chosen.threshold) else "unresolved"), "process_reward"
+        if not rewards.is_rated:
+            self.leave_out("without_rated_step")
+            return None
+        if not rewards.found_no_error(self.chosen.threshold):
+            return "unresolved", "process_reward"
+        self.count("without_error_with_error_category", rewards.categorised_right(self.chosen.threshold) > 0)
+        return "resolved", "process_reward"
 
     def _outcome(self, decision: str) -> Outcome:
         if decision in self._resolved():

@@ -4,8 +4,8 @@ No tokenizer takes lone surrogates: they become U+FFFD in these texts, and only 
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -36,6 +36,13 @@ class Rewards:
     scores: tuple[float | None, ...]
     neutral: frozenset[int]
     corrections: Mapping[int, str]
+    categories: Mapping[int, str] = field(default_factory=dict)
+    """The error category that was given to a step, whether its score makes it wrong or not."""
+
+    def categorised_right(self, threshold: float = THRESHOLD) -> int:
+        """How many steps are right by their score although an error category was given to them."""
+        steps = self.decided(threshold)
+        return sum(at < len(steps) and steps[at] == 1 for at in self.categories)
 
     @property
     def is_rated(self) -> bool:
@@ -106,6 +113,7 @@ def rewards_of(record: Record, project: Project) -> Rewards | None:
         scores=tuple(None if one is None else float(one) for one in labels),
         neutral=frozenset(at for at in (neutral if isinstance(neutral, list) else ()) if isinstance(at, int)),
         corrections=_corrections(part),
+        categories=_categories(part),
     )
 
 
@@ -126,16 +134,31 @@ def readable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def _categories(part: Mapping[str, Any]) -> dict[int, str]:
+    found = {}
+    for index, detail in _details(part):
+        category = detail.get("error_category")
+        if isinstance(category, str) and category:
+            found[index] = category
+    return dict(sorted(found.items()))
+
+
+def _details(part: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    details = part.get("step_details")
+    for index, detail in (details if isinstance(details, dict) else {}).items():
+        if isinstance(detail, dict) and index.isascii() and index.isdigit() and len(index) < 10:
+            yield int(index), detail
+
+
 def _corrections(part: Mapping[str, Any]) -> dict[int, str]:
     found: dict[int, str] = {}
     at, written = part.get("first_error_step"), part.get("correction")
     if isinstance(at, int) and at >= 0 and isinstance(written, str) and written.strip():
         found[at] = written
-    details = part.get("step_details")
-    for index, detail in (details if isinstance(details, dict) else {}).items():
-        text = detail.get("correction") if isinstance(detail, dict) else None
-        if isinstance(text, str) and text.strip() and index.isascii() and index.isdigit() and len(index) < 10:
-            found[int(index)] = text
+    for index, detail in _details(part):
+        text = detail.get("correction")
+        if isinstance(text, str) and text.strip():
+            found[index] = text
     return dict(sorted(found.items()))
 
 

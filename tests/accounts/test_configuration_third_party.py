@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jsonschema
 import pytest
@@ -17,9 +17,15 @@ from accounts.configuration import (
     json_schema,
     registry,
 )
+from accounts.configuration.annotations import missing as answers_missing
+from accounts.configuration.annotations import why_nothing_is_judged
+from accounts.configuration.answers import Gap, missing
 from accounts.configuration.blocks import Block, Entries, Given, Remark
+from accounts.configuration.contents import TraceContents
 from accounts.configuration.registry import SchemeTypeError, Target, scheme_types
 from tests.accounts.test_configuration import loaded
+from tests.review.evidence import change
+from traces.changes.places import Evidence
 
 
 class Palette(Block):
@@ -71,6 +77,18 @@ class Mood(SchemeType):
     target: ClassVar[Target] = "change_set"
     block = "palette"
     configuration = MoodScheme
+
+
+class MoodOfFew(Mood):
+    """A type that says itself which traces it can judge, and what it asks of them."""
+
+    @classmethod
+    def cannot_judge(cls, scheme: Any, contents: TraceContents) -> str | None:
+        return "the trace has too many files for one mood" if contents.all_files > 2 else None
+
+    @classmethod
+    def missing(cls, answers: object, scheme: Any, evidence: Any) -> tuple[Gap, ...]:
+        return (missing((), "no_mood", "Choose a mood."),)
 
 
 class Mislabelled(Mood):
@@ -221,3 +239,14 @@ def test_without_any_type_the_installation_is_to_blame(monkeypatch: pytest.Monke
     scheme_types.cache_clear()
     with pytest.raises(SchemeTypeError, match="No scheme type is installed"):
         scheme_types()
+
+
+def test_a_type_says_which_traces_it_can_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, "MoodOfFew")
+    configuration = check_configuration(TEXT + "      moods: [calm]\n").configuration
+    assert configuration is not None
+    few, many = (Evidence.of([change(f"{at}.py", "a\n", "b\n") for at in range(number)]) for number in (2, 3))
+    assert why_nothing_is_judged(configuration, few.contents) is None
+    assert why_nothing_is_judged(configuration, many.contents) == "the trace has too many files for one mood"
+    assert [gap.code for gap in answers_missing({}, configuration, few)] == ["no_mood"]
+    assert [gap.code for gap in answers_missing({}, configuration, many)] == ["nothing_to_judge"]

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from rewards.judgements import judgements
 from tests.exports.files import exported, folder, json_lines, refused, without_django
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, record
+from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 
 FIRST = 'Search first, alpha\nsearch({"query": "Tokyo", "deep": true})\nread({"path": "a.py"})'
 MENDED = HOSTILE.replace("\udcff", "\ufffd")
@@ -134,6 +135,58 @@ def test_labels_that_are_none_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     rewards = {"mode": "first_error", "labels": labels}
     source = folder(tmp_path / "output", [record("alpha", "ann", rewards)], *RUNS)
     assert "must be a list of numbers or null" in refused(capsys, source, "prm")
+
+
+@pytest.mark.parametrize(("format", "suffix"), [("prm", ".jsonl"), ("dpo", ".jsonl"), ("swebench", ".json")])
+def test_a_run_without_steps_teaches_nothing_and_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, suffix: str
+) -> None:
+    idle = run("idle", steps=0)
+    records = [record("idle", "ann", first_error(None, 0)), record("alpha", "ann", first_error(None))]
+    source = folder(tmp_path / "output", [*records, record("gamma", "ann", first_error(1))], *RUNS[:1], RUNS[2], idle)
+    flags = ("--model", "model-a") if format == "swebench" else ()
+    exported(source, format, suffix, *flags)
+    said = capsys.readouterr().err
+    assert f"1 without {'rated step' if format == 'swebench' else 'steps'}" in said
+
+
+def test_a_category_on_a_right_step_is_said_beside_it_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    details = {
+        "s0": {"label": "partially_correct", "error_category": "Other"},
+        "s2": {"label": "incorrect", "error_category": "Logic error"},
+    }
+    records = [record("beta", "ann", per_step(0.5, 1.0, -1.0, **details)), record("alpha", "ann", first_error(None))]
+    source = folder(tmp_path / "output", records, *RUNS)
+    manifest = tmp_path / "manifest.json"
+    rows = json_lines(exported(source, "prm", ".jsonl", "--manifest", str(manifest)))
+    assert rows[0]["error_categories"] == ["Other", None, "Logic error"]
+    assert rows[0]["labels"] == [1, 1, 0]
+    assert "error_categories" not in rows[1]
+    assert json.loads(manifest.read_text())["counts"] == {"right_steps_with_error_category": 1}
+    assert "although an error category was given to them: 1." in capsys.readouterr().err
+    assert json_lines(exported(source, "prm", ".jsonl", "--threshold", "0.5"))[0]["labels"] == [0, 1, 0]
+    assert "error category" not in capsys.readouterr().err
+
+
+def test_a_resolved_run_with_a_category_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    details = {"s0": {"label": "partially_correct", "error_category": "Other"}}
+    source = folder(tmp_path / "output", [record("beta", "ann", per_step(0.5, 1.0, 0.25, **details))], *RUNS)
+    report = json.loads(exported(source, "swebench", ".json"))
+    assert report["resolved_ids"] == ["acme__parser-1"]
+    assert "has an error category all the same: 1." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("score", "label"), [(0.0, 0), (0.1, 1), (-0.1, 0)])
+def test_right_is_what_scores_above_nothing_in_every_format(tmp_path: Path, score: float, label: int) -> None:
+    source = folder(tmp_path / "output", [record("beta", "ann", per_step(1.0, score, 1.0))], *RUNS)
+    (row,) = json_lines(exported(source, "prm", ".jsonl"))
+    assert row["labels"] == [1, label, 1]
+    report = json.loads(exported(source, "swebench", ".json"))
+    assert report["resolved_ids"] == (["acme__parser-1"] if label else [])
+    (found,) = judgements([record("beta", "ann", per_step(1.0, score, 1.0))])
+    assert found.first_error == (None if label else 1)
 
 
 # --- what both need ---

@@ -153,6 +153,33 @@ def test_of_one_annotator_the_last_judgement_of_a_trace_counts() -> None:
     assert stats["avg_correct_prefix_length"] == 1
 
 
+def test_a_trace_without_steps_is_no_perfect_one_and_in_no_figure() -> None:
+    nothing = {"mode": "first_error", "first_error_step": None, "total_steps": 0, "labels": []}
+    idle = {"id": "idle", "annotator": "r1", "annotations": {"process_reward": nothing}}
+    stats = process_reward_stats([idle, record("t", "r1", [1.0, -1.0])])
+    assert (stats["total_traces"], stats["all_correct_count"], stats["all_correct_pct"]) == (1, 0, 0.0)
+    assert stats["avg_correct_prefix_length"] == 1
+    alone = process_reward_stats([idle])
+    assert (alone["total_traces"], alone["all_correct_count"]) == (0, 0)
+    assert isnan(alone["all_correct_pct"])
+    tally = RewardTally()
+    for one in judgements([idle, record("t", "r1", [1.0])]):
+        tally.add([one])
+    assert (tally.traces, tally.without_steps) == (1, 1)
+
+
+def test_an_error_category_makes_no_error_of_a_step_that_scores_above_the_threshold_and_is_counted() -> None:
+    details = {"1": {"label": "partially_correct", "error_category": "Other"}}
+    found = judgements(
+        [record("a", "r1", [1.0, 0.5], step_details=details), record("b", "r1", [1.0, 0.0], step_details=details)]
+    )
+    tally = RewardTally()
+    for one in found:
+        tally.add([one])
+    assert (tally.all_correct, tally.categorised, dict(tally.positions)) == (1, 1, {1: 1})
+    assert tally.stats()["error_categories"] == {"Other": 2}
+
+
 def test_annotations_of_another_kind_are_passed_over() -> None:
     other = {"id": "t", "annotator": "r1", "annotations": {"verdict": {"decision": "approve"}}}
     assert process_reward_stats([other])["total_traces"] == 0

@@ -185,7 +185,7 @@ def test_each_version_of_a_trace_has_its_own_facts(tmp_path: Path) -> None:
     [
         ("{", "annotations.jsonl line 2 is not JSON"),
         ("[1]", "annotations.jsonl line 2 is not a JSON object, so it is no annotation"),
-        ('{"id": "a"}', "annotations.jsonl line 2: annotator must be text"),
+        ('{"annotator": "a"}', "annotations.jsonl line 2: id must be text"),
         ('{"id": "a", "annotator": "r", "timestamp": "", "annotations": 1}', "line 2: annotations must be an object"),
         ('{"id": NaN}', "annotations.jsonl line 2 is not JSON that can be read: NaN is no number"),
         (

@@ -3,11 +3,13 @@
 Made from the changes as they were stored. Says nothing about who judges or how.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from accounts.configuration.contents import TraceContents
 from traces.changes.model import Hunk, Numbering, Operation
 from traces.changes.model import Side as Side
 
@@ -96,6 +98,15 @@ class Evidence:
 
     files: Mapping[str, JudgedFile]
     steps: int = 0
+
+    @property
+    def contents(self) -> TraceContents:
+        return TraceContents(self.steps, Counter(file.operation for file in self.files.values()))
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether a line of any file can be commented."""
+        return any(file.lines(side) for file in self.files.values() for side in SIDES)
 
     @classmethod
     def of(cls, changes: Iterable[Change], steps: int = 0) -> "Evidence":

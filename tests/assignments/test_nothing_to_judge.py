@@ -1,0 +1,248 @@
+"""A trace that nothing of can be judged is told of at its import and given to nobody; what cannot be asked is not."""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.management import call_command
+from django.test import Client
+
+from accounts.actions.projects import publish_configuration
+from accounts.configuration.answers import Incomplete
+from assignments.actions.claiming import NothingToDo, Reason, claim_next
+from assignments.actions.submitting import hand_in
+from assignments.actions.working import skip
+from assignments.models import Assignment, TracePlaces
+from jobs import outbox
+from jobs.runner import run as run_job
+from tenancy.actor import Actor, acting_in
+from tests.pages import text_of
+from tests.traces.stored import outcome, read, step, stored
+from tests.worlds import World
+from traces.actions import request_import
+from traces.models import ImportedFile, ImportProblem
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STEPS = {"name": "rewards", "annotation_type": "process_reward", "mode": "first_error"}
+RATED = {
+    "name": "rewards",
+    "annotation_type": "process_reward",
+    "mode": "per_step",
+    "per_step": {"require_all_steps": False},
+}
+COMMENTS = {
+    "name": "comments",
+    "annotation_type": "code_review_comments",
+    "inline_comments": {"min_comments": 1, "require_category": False},
+}
+RATINGS = {
+    "name": "ratings",
+    "annotation_type": "code_review_file_ratings",
+    "file_ratings": {"dimensions": [{"name": "taste"}], "include_new_files": False},
+}
+VERDICT = {
+    "name": "verdict",
+    "annotation_type": "code_review_verdict",
+    "verdict": {"require_summary": False, "summary_min_length": 0},
+}
+CHANGED = outcome("a.py", "old\n", "new\n")
+ADDED = outcome("b.py", None, "new\n")
+BINARY = (
+    b"diff --git a/logo.png b/logo.png\nnew file mode 100644\nindex 0000000..1234567\n"
+    b"Binary files /dev/null and b/logo.png differ\n"
+)
+
+
+def publish(world: World, *schemes: dict[str, Any], wanted: int = 1) -> None:
+    source = {"task_name": "X", "annotation_schemes": schemes, "assignment": {"annotations_per_trace": wanted}}
+    with acting_in(world.acme, world.alice):
+        publish_configuration(project=world.acme_project, source=json.dumps(source), confirmed=True)
+    outbox.deliver(Actor(world.acme.pk, (world.acme.pk,)))
+
+
+def claim(world: World) -> Assignment | NothingToDo:
+    with acting_in(world.acme, world.bob):
+        given = claim_next(project=world.acme_project, user=world.bob)
+        if isinstance(given, NothingToDo):
+            return given
+        return Assignment.objects.select_related("trace").get(pk=given.pk)
+
+
+def given_to_bob(world: World) -> list[str]:
+    """The ids of all traces that he is given, one after another."""
+    found = []
+    while isinstance(given := claim(world), Assignment):
+        found.append(given.trace.external_id)
+        with acting_in(world.acme, world.bob):
+            skip(assignment=given, fence=given.fence, reason="Enough of it")
+    return found
+
+
+def submitted(world: World, assignment: Assignment, annotations: dict[str, Any]) -> Any:
+    with acting_in(world.acme, world.bob):
+        return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=annotations).result
+
+
+def traces(world: World) -> None:
+    kinds = {"steps": ((), 2), "changes": ((CHANGED,), 0), "both": ((CHANGED,), 2), "new": ((ADDED,), 0)}
+    for name, (events, steps) in kinds.items():
+        stored(world.acme, world.acme_project, *events, external_id=name, steps=tuple(step() for _ in range(steps)))
+    stored(world.acme, world.acme_project, read("c.py", "text\n"), external_id="read")
+
+
+@pytest.mark.parametrize(
+    ("schemes", "given"),
+    [
+        ((STEPS,), ["steps", "both"]),
+        ((COMMENTS,), ["changes", "both", "new", "read"]),
+        ((RATINGS,), ["changes", "both"]),
+        ((VERDICT,), ["steps", "changes", "both", "new"]),
+        ((STEPS, RATINGS), ["steps", "changes", "both"]),
+        ((STEPS, VERDICT, COMMENTS), ["steps", "changes", "both", "new", "read"]),
+    ],
+)
+def test_the_queue_gives_out_what_a_scheme_can_judge(
+    committed_world: World, schemes: tuple[dict[str, Any], ...], given: list[str]
+) -> None:
+    traces(committed_world)
+    publish(committed_world, *schemes)
+    assert given_to_bob(committed_world) == given
+
+
+def test_where_nothing_can_be_judged_it_is_not_said_that_all_is_done(committed_world: World) -> None:
+    world = committed_world
+    stored(world.acme, world.acme_project, CHANGED)
+    publish(world, STEPS)
+    answer = claim(world)
+    assert isinstance(answer, NothingToDo)
+    assert answer.reason == Reason.NO_TRACES
+
+
+def test_a_version_with_other_schemes_judges_other_traces(committed_world: World) -> None:
+    world = committed_world
+    traces(world)
+    publish(world, STEPS)
+    first = claim(world)
+    assert isinstance(first, Assignment)
+    publish(world, RATINGS, wanted=2)
+    with acting_in(world.acme):
+        rows = TracePlaces.objects.values_list("trace__external_id", "wanted", "places")
+        assert {name: (wanted, places) for name, wanted, places in rows} == {
+            "steps": (0, 1),  # held by bob, and given to nobody else
+            "changes": (2, 2),
+            "both": (2, 2),
+            "new": (0, 0),
+            "read": (0, 0),
+        }
+    publish(world, STEPS, wanted=2)
+    with acting_in(world.acme):
+        assert {row.trace.external_id for row in TracePlaces.objects.filter(wanted=2).select_related("trace")} == {
+            "steps",
+            "both",
+        }
+
+
+def test_what_cannot_judge_a_trace_is_neither_asked_nor_answered(committed_world: World) -> None:
+    world = committed_world
+    stored(world.acme, world.acme_project, CHANGED, external_id="changes")
+    publish(world, STEPS, VERDICT)
+    assignment = claim(world)
+    assert isinstance(assignment, Assignment)
+    verdict = {"verdict": {"decision": "approve"}}
+    with pytest.raises(Incomplete) as refused:
+        submitted(world, assignment, {**verdict, "rewards": {"all_correct": True}})
+    (gap,) = refused.value.gaps
+    assert (gap.code, gap.path) == ("nothing_to_judge", ("rewards",))
+    assert gap.sentence == "rewards: the trace has no steps, so there is nothing to be said of it."
+    assert submitted(world, assignment, verdict) == verdict
+
+
+def test_no_comment_is_demanded_where_no_line_can_carry_one(committed_world: World) -> None:
+    world = committed_world
+    stored(world.acme, world.acme_project, external_id="picture", patch=BINARY)
+    stored(world.acme, world.acme_project, CHANGED, external_id="text")
+    publish(world, COMMENTS)
+    picture = claim(world)
+    assert isinstance(picture, Assignment)
+    assert picture.trace.external_id == "picture"
+    assert submitted(world, picture, {"comments": []}) == {"comments": []}
+    text = claim(world)
+    assert isinstance(text, Assignment)
+    with pytest.raises(Incomplete, match="Add 1 more comment"):
+        submitted(world, text, {"comments": []})
+
+
+def test_the_page_asks_what_the_trace_can_be_asked(committed_world: World, client: Client) -> None:
+    world = committed_world
+    client.force_login(world.bob)
+    stored(world.acme, world.acme_project, external_id="picture", patch=BINARY)
+    publish(world, RATED, COMMENTS)
+    assignment = claim(world)
+    assert isinstance(assignment, Assignment)
+    page = text_of(client.get(f"/o/acme/p/parser/tasks/{assignment.pk}/"))
+    schemes = {one["name"]: one["block"] for one in data_of(page)["schemes"]}
+    assert list(schemes) == ["comments"]
+    assert schemes["comments"]["min_comments"] == 0
+
+
+def data_of(page: str) -> Any:
+    found = page.split('id="task-data"')[1].split(">", 1)[1].split("</script>")[0]
+    return json.loads(found)
+
+
+def imported(world: World, *runs: dict[str, Any]) -> ImportedFile:
+    content = "".join(json.dumps(run) + "\n" for run in runs).encode()
+    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
+    with acting_in(world.acme, world.dora):
+        file = request_import(project=world.acme_project, content=ContentFile(content, name="runs.jsonl"))
+    assert file.job_id is not None
+    for _ in range(5):
+        run_job(job_id=file.job_id, actor=actor, redelivered=False)
+    outbox.deliver(actor)
+    return file
+
+
+def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_world: World) -> None:
+    world = committed_world
+    publish(world, STEPS)
+    file = imported(
+        world,
+        {"id": "changes", "files": [{"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}]},
+        {"id": "steps", "steps": [{"message": "I look."}]},
+    )
+    with acting_in(world.acme):
+        assert [(problem.code, problem.sentence) for problem in ImportProblem.objects.filter(file=file)] == [
+            (
+                "nothing_to_judge",
+                "changes is given to nobody: the trace has no steps, so nothing of it can be judged in this project.",
+            )
+        ]
+        assert dict(TracePlaces.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
+
+
+def test_the_command_tells_it_too(committed_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    world = committed_world
+    publish(world, COMMENTS)
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps({"id": "steps", "steps": [{"message": "I look."}]}) + "\n")
+    call_command("import_traces", "acme/parser", str(path))
+    assert "steps is given to nobody: the trace has no files to comment on" in capsys.readouterr().err
+
+
+def test_the_manager_reads_how_many_are_given_to_nobody_and_why(committed_world: World, client: Client) -> None:
+    world = committed_world
+    traces(world)
+    publish(world, STEPS, RATINGS)
+    assert len(given_to_bob(world)) == 3
+    client.force_login(world.mallory)
+    page = text_of(client.get("/o/acme/p/parser/"))
+    assert (
+        "Complete 0; Started 0; With an annotator now 0; Skipped, nobody is left 0; Nothing to judge 2; Open 3" in page
+    )
+    assert "2 traces given to nobody: the trace has no steps and the trace has no files that are rated." in page
+    publish(world, VERDICT, COMMENTS)
+    assert "Nothing to judge" not in text_of(client.get("/o/acme/p/parser/"))
