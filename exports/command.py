@@ -145,7 +145,8 @@ def export(request: Request, source: Source) -> tuple[str, list[str]]:
 
     Raises Refusal where nothing can be written.
     """
-    demand_schemes(request.format, source.project.annotation_types)
+    if wanted := request.format.annotation_types:
+        demand_schemes(request.format, source.project.annotation_types(wanted))
     format = request.format(source.project, request.options)
     try:
         if request.folder is not None:

@@ -103,11 +103,11 @@ class Project:
             return _scheme(self.versions[made_under], annotation_type)
         return _scheme(self.newest, annotation_type)
 
-    @property
-    def annotation_types(self) -> set[str]:
-        """The types of all schemes of every configuration."""
-        configurations = list(self.versions.values()) or [self.default]
-        return {scheme.annotation_type for one in configurations if one for scheme in one.annotation_schemes}
+    def annotation_types(self, wanted: Collection[str]) -> set[str]:
+        """The types of all schemes; of the newest configuration alone where that has one that is wanted: an earlier
+        one may not load in this installation, and is not needed then."""
+        newest = _types_of(self.newest)
+        return newest if newest & set(wanted) else newest.union(*map(_types_of, self.versions.values()))
 
     def schemes(self, annotation_type: str) -> Iterator[SchemeConfiguration]:
         """The scheme of that type in every configuration that has one, the newest first."""
@@ -115,6 +115,10 @@ class Project:
         for configuration in (self.versions[number] for number in numbers) if numbers else (self.default,):
             if scheme := _scheme(configuration, annotation_type):
                 yield scheme
+
+
+def _types_of(configuration: ProjectConfiguration | None) -> set[str]:
+    return {scheme.annotation_type for scheme in configuration.annotation_schemes} if configuration else set()
 
 
 def _scheme(configuration: ProjectConfiguration | None, annotation_type: str) -> SchemeConfiguration | None:

@@ -308,6 +308,10 @@ def test_an_adjudicated_judgement_takes_the_place_of_an_annotator_s_own(tmp_path
     assert pairs(rows_of(source, "--resolve", "adjudicated")) == [("zoe", "gamma", "alpha")]
 
 
+def exact(score: float) -> Fraction:
+    return Fraction(str(score))
+
+
 SCORES = st.sampled_from([1.0, 0.5, 0.25, 0.1, 0.0, -0.5, -1.0])
 JUDGED = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from("abc"), st.tuples(SCORES, SCORES, SCORES)),
@@ -325,7 +329,7 @@ def test_pairs_equal_those_of_a_second_implementation(
     runs = [run(f"t{number}", task=f"task {task}") for number, task in enumerate(tasks)]
     records = [record(f"t{number}", who, per_step(*scores)) for number, who, scores in judged]
     source = folder(tmp_path_factory.mktemp("pairs") / "output", records, *runs)
-    given = {(number, who): sum(Fraction(str(score)) for score in scores) for number, who, scores in judged}
+    given = {(number, who): sum(map(exact, scores), Fraction(0)) for number, who, scores in judged}
     expected = set()
     for one, other in combinations(sorted({number for number, _ in given}), 2):
         if tasks[one] != tasks[other]:
@@ -334,9 +338,10 @@ def test_pairs_equal_those_of_a_second_implementation(
         compared = [(f"within {who}", given[one, who], given[other, who]) for who in both]
         if not both:
             of = {run: [score for (number, _), score in given.items() if number == run] for run in (one, other)}
-            compared = [("across", *(sum(of[run]) / len(of[run]) for run in (one, other)))]
+            first, second = (sum(of[run], Fraction(0)) / len(of[run]) for run in (one, other))
+            compared = [("across", first, second)]
         for name, first, second in compared:
-            if first != second and abs(first - second) >= Fraction(str(gap)):
+            if first != second and abs(first - second) >= exact(gap):
                 better, worse = (one, other) if first > second else (other, one)
                 expected.add((name, f"t{better}", f"t{worse}", float(abs(first - second))))
     if not expected:

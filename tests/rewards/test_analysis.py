@@ -154,7 +154,7 @@ def test_of_one_annotator_the_last_judgement_of_a_trace_counts() -> None:
 
 
 def test_a_trace_without_steps_is_no_perfect_one_and_in_no_figure() -> None:
-    nothing = {"mode": "first_error", "first_error_step": None, "total_steps": 0, "labels": []}
+    nothing: dict[str, Any] = {"mode": "first_error", "first_error_step": None, "total_steps": 0, "labels": []}
     idle = {"id": "idle", "annotator": "r1", "annotations": {"process_reward": nothing}}
     stats = process_reward_stats([idle, record("t", "r1", [1.0, -1.0])])
     assert (stats["total_traces"], stats["all_correct_count"], stats["all_correct_pct"]) == (1, 0, 0.0)
