@@ -1,12 +1,12 @@
 """Fragments of safe HTML: made once from a body, stored compressed, handed out as they lie there."""
 
+import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from django.db.models import QuerySet
-from isal import igzip
 
 from accounts.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
@@ -107,7 +107,7 @@ class Making:
     def add(self, sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
         self.hashes.add(sha256)
         for part in parts:
-            gzipped = igzip.compress(part.html.encode("utf-8"), 3, mtime=0)
+            gzipped = gzip.compress(part.html.encode("utf-8"), 6, mtime=0)
             self.size += len(gzipped)
             self._made.append(
                 Fragment(

@@ -112,9 +112,22 @@ def content_hash(change: FileChange) -> str:
 def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[RenderedFile, ...]:
     """A file rendered with each of the options, its syntax being read once."""
     layouts = {one.hides_whitespace: one.layout(change) for one in options}
+    sections = {
+        (one.hides_whitespace, one.context): sections_of(change, layouts[one.hides_whitespace], one.context)
+        for one in options
+    }
     colours = {hides: _Colours(change, layout) for hides, layout in layouts.items()}
+    for (hides, _), found in sections.items():
+        colours[hides].need(row for section in found if isinstance(section, Shown) for row in section.rows[-1:])
     return tuple(
-        _rendered(change, layouts[one.hides_whitespace], colours[one.hides_whitespace], one) for one in options
+        _rendered(
+            change,
+            layouts[one.hides_whitespace],
+            sections[one.hides_whitespace, one.context],
+            colours[one.hides_whitespace],
+            one,
+        )
+        for one in options
     )
 
 
@@ -123,8 +136,9 @@ def render_file(change: FileChange, options: DiffOptions) -> RenderedFile:
     return render_views(change, [options])[0]
 
 
-def _rendered(change: FileChange, layout: Layout, colours: "_Colours", options: DiffOptions) -> RenderedFile:
-    sections = sections_of(change, layout, options.context)
+def _rendered(
+    change: FileChange, layout: Layout, sections: Sequence[Section], colours: "_Colours", options: DiffOptions
+) -> RenderedFile:
     writer = _Writer(change, options, colours)
     only_whitespace = options.hides_whitespace and bool(change.hunks) and not layout.changes_something
     said = notes(change, layout.is_whole, has_lines=bool(layout.runs), only_whitespace=only_whitespace)
@@ -158,7 +172,9 @@ def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> t
     if not 0 <= first <= last < len(rows):
         raise LookupError(f"{change.path!r} has no lines at positions {first} to {last}; it has {len(rows)}.")
     chosen = rows[first : min(last, first + ROWS_EXPANDED - 1) + 1]
-    writer = _Writer(change, options, _Colours(change, layout))
+    colours = _Colours(change, layout)
+    colours.need(chosen[-1:])
+    writer = _Writer(change, options, colours)
     piece = _Piece()
     for row in writer.rows_of(chosen):
         piece.add(row)
@@ -170,12 +186,17 @@ def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> t
 
 
 class _Colours:
-    """Syntax tokens of the known rows, looked up by position; lexed at the first question."""
+    """Syntax tokens of the known rows, looked up by position; lexed at the first question, up to the last row that is
+    needed."""
 
     def __init__(self, change: FileChange, layout: Layout) -> None:
         self._change = change
         self._layout = layout
+        self._last = -1
         self._found: dict[int, LineTokens] | None = None
+
+    def need(self, rows: Iterable[Row]) -> None:
+        self._last = max([self._last, *(row.position for row in rows)])
 
     def of(self, row: Row) -> LineTokens:
         if self._found is None:
@@ -187,16 +208,25 @@ class _Colours:
         """The tokens of the side that has the removed, or the added lines."""
         other = "add" if kind == "del" else "del"
         runs = [[row for row in run if row.line.kind != other] for run in self._layout.runs]
-        if kind == "del" and not any(row.line.kind == "del" for run in runs for row in run):
+        needed = [self._needed(run, only_removed=kind == "del") for run in runs]
+        if not any(needed):
             return {}
         path = self._change.old_path or self._change.path if kind == "del" else self._change.path
-        found = highlighted(path, [[row.line.text for row in run] for run in runs])
+        found = highlighted(path, [[row.line.text for row in run] for run in runs], needed)
         return {
             row.position: tokens
             for run, lines in zip(runs, found, strict=True)
             for row, tokens in zip(run, lines, strict=True)
             if tokens
         }
+
+    def _needed(self, run: list[Row], *, only_removed: bool) -> int:
+        """Of how many rows of the run the colours are needed. Of the old side only removed lines have their own."""
+        for at in range(len(run), 0, -1):
+            row = run[at - 1]
+            if row.position <= self._last and (row.line.kind == "del" or not only_removed):
+                return at
+        return 0
 
 
 class _Writer:

@@ -26,34 +26,54 @@ MOST_CHARACTERS = 200_000
 MOST_LINES = 5_000
 _SCRIPT = Path(__file__).with_name("lexing.py")
 _WALL_SECONDS = 60.0  # The bound is processor time, in the lexing process; this one is for a process that hangs.
+_MOST_CLASSES = 1_000
 _CLASS = re.compile(r"[a-z][a-z0-9]?")
 
 
-def highlighted(path: str, texts: Sequence[Sequence[str]]) -> list[list[LineTokens]]:
+def highlighted(
+    path: str, texts: Sequence[Sequence[str]], needed: Sequence[int] | None = None
+) -> list[list[LineTokens]]:
     """The tokens of every line of every text, the language being that of the path or of a first line "#!".
 
-    `texts` are lists of lines without their ends; all are of one language. Their sizes are bounded together.
+    `texts` are lists of lines without their ends; all are of one language. Their sizes are bounded together. Where
+    `needed` says of how many lines of each the colours are needed, the others are plain.
     """
     plain: list[list[LineTokens]] = [[()] * len(lines) for lines in texts]
     rows = sum(len(lines) for lines in texts)
     if not 0 < rows <= MOST_LINES or sum(len(line) + 1 for lines in texts for line in lines) > MOST_CHARACTERS:
         return plain
-    answer = _process.ask(path, ["\n".join(lines) for lines in texts])
+    counts = [len(lines) for lines in texts] if needed is None else list(needed)
+    answer = _process.ask(path, ["\n".join(lines) for lines in texts], counts)
     if answer is None:
         return plain
     return [
-        [_checked(tokens, line) for tokens, line in zip(found, lines, strict=True)]
-        if found is not None and len(found) == len(lines)
+        [*map(_checked, found, lines[:count]), *nothing[count:]]
+        if found is not None and len(found) == count
         else nothing
-        for found, lines, nothing in zip(answer, texts, plain, strict=True)
+        for found, lines, count, nothing in zip(answer, texts, counts, plain, strict=True)
     ]
 
 
 def _checked(tokens: Sequence[tuple[str, int]], line: str) -> LineTokens:
     """The tokens when they cover the line exactly and have classes that are nothing else, else none."""
-    if len(line) > LONGEST_LINE or sum(length for _, length in tokens) != len(line):
-        return ()
-    return tokens if all(not name or _CLASS.fullmatch(name) for name, _ in tokens) else ()
+    size = 0
+    for name, length in tokens:
+        size += length
+        if name not in _classes and not _is_class(name):
+            return ()
+    return tokens if size == len(line) <= LONGEST_LINE else ()
+
+
+_classes = {""}
+
+
+def _is_class(name: str) -> bool:
+    """Whether the name can be a class; which ones can is kept, as there are few."""
+    if not _CLASS.fullmatch(name):
+        return False
+    if len(_classes) < _MOST_CLASSES:
+        _classes.add(name)
+    return True
 
 
 class _LexingProcess:
@@ -64,8 +84,8 @@ class _LexingProcess:
         self._running: subprocess.Popen[bytes] | None = None
         self._of_parent: subprocess.Popen[bytes] | None = None
 
-    def ask(self, path: str, texts: list[str]) -> list[list[list[tuple[str, int]]] | None] | None:
-        body = json.dumps({"path": path, "texts": texts}).encode()
+    def ask(self, path: str, texts: list[str], needed: list[int]) -> list[list[list[tuple[str, int]]] | None] | None:
+        body = json.dumps({"path": path, "texts": texts, "needed": needed}).encode()
         with self._lock:
             running = self._started()
             try:
