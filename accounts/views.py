@@ -5,7 +5,7 @@ from typing import cast
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from accounts.models import Membership, Project, User
 from tenancy.actor import acting_as
@@ -26,13 +26,16 @@ class OrganisationEntry:
 
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """The organisations that the person belongs to, each with the number of its published projects."""
+    """The organisations that the person belongs to, each with the number of its published projects. Who belongs to one
+    alone is at its own home at once."""
     user = cast(User, request.user)
     with acting_as(user):
         memberships = list(
             Membership.objects.filter(user=user).active().select_related("organisation").order_by("organisation__name")
         )
-        published = _published_projects() if memberships else {}
+        published = _published_projects() if len(memberships) > 1 else {}
+    if len(memberships) == 1:
+        return redirect(organisation_reverse(memberships[0].organisation.slug, "organisation"))
     entries = [
         OrganisationEntry(
             name=membership.organisation.name,

@@ -4,19 +4,27 @@ Elements name them as `data-c="<scheme>.<value>"`: two schemes, or a scheme and 
 """
 
 import re
+from collections.abc import Iterator
 
 from accounts.configuration import ProjectConfiguration
-from accounts.configuration.registry import scheme_types
+from accounts.configuration.registry import SchemeConfiguration, scheme_types
+from assignments.tones import tones_of
 
 _COLOUR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 def palette(configuration: ProjectConfiguration) -> str:
-    """A rule for each value. What a scheme type says that is no name or no colour is left out."""
-    return "".join(
-        f'[data-c="{scheme.name}.{value}"]{{--c:{colour}}}\n'
-        for scheme in configuration.annotation_schemes
-        for value, colour in scheme_types()[scheme.annotation_type].colours(scheme).items()
-        if _NAME.fullmatch(value) and _COLOUR.fullmatch(colour)
-    )
+    """A rule for each value: the colour, and its tones for words and for marks in both themes. What a scheme type says
+    that is no name or no colour is left out."""
+    return "".join(rule for scheme in configuration.annotation_schemes for rule in _rules(scheme))
+
+
+def _rules(scheme: SchemeConfiguration) -> Iterator[str]:
+    """The values of one scheme, which stand beside each other and are told apart."""
+    given = scheme_types()[scheme.annotation_type].colours(scheme).items()
+    colours = {value: colour for value, colour in given if _NAME.fullmatch(value) and _COLOUR.fullmatch(colour)}
+    for (value, colour), tones in zip(colours.items(), tones_of(tuple(colours.values())), strict=True):
+        text = f"light-dark({tones.light_text},{tones.dark_text})"
+        mark = f"light-dark({tones.light_mark},{tones.dark_mark})"
+        yield f'[data-c="{scheme.name}.{value}"]{{--c:{colour};--c-text:{text};--c-mark:{mark}}}\n'

@@ -61,7 +61,8 @@ function dispatch(event) {
     const matched = target.closest(selector);
     if (matched && handle(event, /** @type {HTMLElement} */ (matched)) === true) return;
   }
-  if (event instanceof KeyboardEvent && event.type === "keydown") press(event, target);
+  // A handler may have led on from a field: the key is for where the reader is now.
+  if (event instanceof KeyboardEvent && event.type === "keydown") press(event, document.activeElement ?? target);
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { key, on } from "./events.js";
 import { kept } from "./kept.js";
-import { hashOf, markRow, moveByChange, moveByLine, nextOf, placeOf, prepareLines, rowOf } from "./evidence-lines.js";
+import { hashOf, markRow, moveByLine, nextOf, placeOf, prepareLines, rowOf } from "./evidence-lines.js";
 import { failure, fragmentFrom, LazyFragment } from "./lazy-fragment.js";
 
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-evidence]"));
@@ -165,22 +165,6 @@ function watchArticles() {
   for (const article of articles) observer.observe(article);
 }
 
-/** @param {HTMLInputElement} input */
-function filterRail(input) {
-  const words = input.value.trim().toLowerCase();
-  const links = /** @type {HTMLElement[]} */ ([...(rail?.querySelectorAll(".tree__file, .srail__item") ?? [])]);
-  for (const link of links) {
-    const folder = link.closest(".tree__group")?.querySelector(".tree__dir")?.textContent?.trim() ?? "";
-    const name = link.querySelector(".trunc")?.textContent ?? "";
-    link.hidden = !`${folder ? `${folder}/` : ""}${name}`.toLowerCase().includes(words);
-  }
-  for (const group of /** @type {NodeListOf<HTMLElement>} */ (rail?.querySelectorAll(".tree__group") ?? [])) {
-    group.hidden = !group.querySelector(".tree__file:not([hidden])");
-  }
-  const found = rail?.querySelector("[data-found]");
-  if (found) found.textContent = words ? `${links.filter((link) => !link.hidden).length} / ${links.length}` : "";
-}
-
 /* What the reader does ------------------------------------------------------------------------------- */
 
 /** @param {Element | null} target leaves it open where this is inside */
@@ -219,15 +203,6 @@ function showAddress(button) {
   if (row) markRow(row, button.dataset.side);
 }
 
-/** @param {HTMLElement} button */
-async function copy(button) {
-  await navigator.clipboard.writeText(button.dataset.copy ?? "");
-  const use = button.querySelector("use");
-  const href = use?.getAttribute("href") ?? "";
-  use?.setAttribute("href", `${href.split("#")[0]}#i-copy-check`);
-  setTimeout(() => use?.setAttribute("href", href), 1500);
-}
-
 /** @param {1 | -1} direction */
 function moveByArticle(direction) {
   const next = nextOf(articles, document.activeElement?.closest("article[data-base]") ?? null, direction);
@@ -243,6 +218,12 @@ function moveByStep(direction, steps) {
   if (next) focusStep(next);
 }
 
+/** @param {1 | -1} direction */
+async function goByChange(direction) {
+  const { moveByChange } = await import("./evidence-moves.js");
+  await moveByChange(direction);
+}
+
 /** @param {1 | -1} direction @returns {(event: KeyboardEvent) => boolean | void} */
 function arrow(direction) {
   return ({ target }) => {
@@ -254,8 +235,8 @@ function arrow(direction) {
 function listenToKeys() {
   const failed = articles.filter((article) => article.classList.contains("is-error"));
   if (isFiles) {
-    key("j", () => void moveByChange(1));
-    key("k", () => void moveByChange(-1));
+    key("j", () => void goByChange(1));
+    key("k", () => void goByChange(-1));
     key("n", () => moveByArticle(1));
     key("p", () => moveByArticle(-1));
     key("ArrowDown", arrow(1));
@@ -277,7 +258,7 @@ function listenToKeys() {
 
 function listen() {
   on("click", "a", onLink);
-  on("click", "button[data-copy]", (event, button) => void copy(button));
+  on("click", "button[data-copy]", (event, button) => void import("./copy-path.js").then(({ copy }) => copy(button)));
   on("click", "button[data-again]", (event, button) => tryAgain(button));
   on("click", "button[data-all]", toggleAll);
   on("click", "button[data-side]", (event, button) => showAddress(button));
@@ -295,7 +276,10 @@ function listen() {
     const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
     if (event.key === "Enter" && first instanceof HTMLElement) first.click();
   });
-  on("input", "[data-filter]", (event, input) => filterRail(/** @type {HTMLInputElement} */ (input)));
+  on("input", "[data-filter]", (event, input) => {
+    void import("./rail-filter.js").then(({ filterRail }) => filterRail(/** @type {HTMLInputElement} */ (input)));
+  });
+  on("focusin", "[data-filter]", () => void import("./rail-filter.js"));
   on("input", "[data-wrap]", (event, input) => {
     setWrapped(kept("wrap", /** @type {HTMLInputElement} */ (input).checked ? "" : "off") !== "off");
   });

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import DataError, IntegrityError, transaction
 from django.test import Client
+from pytest_django.asserts import assertRedirects
 
 from accounts.actions.organisations import LastOwner, NotForAdmins, add_member, change_member
 from accounts.models import AuditEvent, Membership, User
@@ -127,9 +128,11 @@ def test_home_lists_the_own_organisations_alone(world: World, client: Client) ->
     page = client.get("/").content.decode()
     assert "Acme Research" in page
     assert "Birch Labs" in page
+
+
+def test_who_belongs_to_one_organisation_begins_at_its_home(world: World, client: Client) -> None:
     client.force_login(world.charlie)
-    page = client.get("/").content.decode()
-    assert "Acme Research" not in page
+    assertRedirects(client.get("/"), "/o/birch/")
 
 
 def test_a_person_of_no_organisation_has_a_home_too(world: World, client: Client) -> None:

@@ -1,5 +1,6 @@
 """A real Chromium on the running site. Every page is watched: what its security policy refuses fails the test."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class Reader:
         self.page.get_by_label("User name or email").fill(username)
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").click()
-        self.page.wait_for_url(self.address + "/")
+        self.page.wait_for_url(re.compile(rf"{self.address}/(o/[a-z-]+/)?$"))
 
     def reports(self) -> list[str]:
         found: list[str] = self.page.evaluate("window.__reports")

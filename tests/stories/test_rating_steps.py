@@ -99,7 +99,7 @@ def test_the_documented_record_by_clicks(world_of_browsers: World, themed_reader
 def test_the_documented_record_by_keys_alone(world_of_browsers: World, reader: Reader) -> None:
     configuration = documented.ALL["per_step"] + '\n    keyboard_shortcuts: {recovery: "5"}\n'
     page, _ = at_steps(world_of_browsers, reader, configuration)
-    press(page, "1", "1", "2", "e")
+    press(page, "1", "1", "2")
     expect(page.locator("#s2 select")).to_be_focused()
     press(page, "W", "Enter")
     expect(page.locator("#s3.is-focus")).to_be_visible()
@@ -132,7 +132,7 @@ def test_eight_steps_with_eight_keys(world_of_browsers: World, reader: Reader) -
 
 def test_a_draft_comes_back(world_of_browsers: World, reader: Reader) -> None:
     page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING))
-    press(page, "1", "2", "n")
+    press(page, "1", "2", "Enter", "n")
     page.keyboard.type("Why this?")
     press(page, "Escape")
     page.locator("#s1").get_by_label("What the agent should have done here").fill("Read the file.")
@@ -150,7 +150,7 @@ def test_a_draft_comes_back(world_of_browsers: World, reader: Reader) -> None:
 
 def test_clearing_and_relabelling_can_be_undone(world_of_browsers: World, reader: Reader) -> None:
     page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING))
-    press(page, "2", "e", "L", "Escape", "k")
+    press(page, "2", "L", "Escape", "k")
     expect(page.locator("#s0 select")).to_have_value("Logic error")
     press(page, "1")
     expect(page.locator("#s0 select")).to_have_count(0)

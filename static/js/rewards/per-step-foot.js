@@ -1,32 +1,47 @@
-/** What is said of a step beside its label, in its foot: the error's category, a note, what the agent should have done. */
+/** What is said of a step beside its label: the error's category, and in its foot a note and what the agent should have done. */
 
-import { on } from "../events.js";
+import { namesAlone, on } from "../events.js";
 import { copyOfPart } from "./per-step-parts.js";
 
 /** @import { PerStep } from "./per-step.js" */
 /** @typedef {"error_category" | "notes" | "correction"} Field */
 
 /** @type {Field[]} */
-const FIELDS = ["error_category", "notes", "correction"];
+const FIELDS = ["notes", "correction"];
 
 export class StepFeet {
-  /** The step whose foot was asked for, and where the annotator was then. */
+  /** The step whose foot was asked for. */
   #asked = -1;
-  #from = -1;
+  /** Where the annotator goes from a field. @type {(() => void) | null} */
+  #back = null;
 
   /** @param {PerStep} rating */
   constructor(rating) {
     this.rating = rating;
     on("input", ".srate__foot textarea", (event, text) => this.#keep(/** @type {HTMLTextAreaElement} */ (text)));
-    on("change", ".srate__foot select", (event, choice) => this.#keep(/** @type {HTMLSelectElement} */ (choice)));
-    on("keydown", ".srate__foot", (event) => {
-      const isEnd = event.key === "Enter" && (event.ctrlKey || event.target instanceof HTMLSelectElement) && !event.shiftKey;
-      if (event.key !== "Escape" && !isEnd) return;
+    on("change", ".srate__category select", (event, choice) => this.#keep(/** @type {HTMLSelectElement} */ (choice)));
+    on("keydown", ".srate__foot, .srate__category", (event) => {
+      const { target } = event;
+      const isEnd = event.key === "Enter" && (event.ctrlKey || target instanceof HTMLSelectElement) && !event.shiftKey;
+      const pressed = target instanceof HTMLSelectElement && this.#passes(event, target);
+      if (event.key !== "Escape" && !isEnd && !pressed) return;
+      const back = this.#back ?? (() => this.rating.steps.goTo(this.rating.steps.focus));
+      this.#back = null;
+      back();
+      // The key of a label says it of the step to which it has led.
+      if (pressed) return;
       event.preventDefault();
-      this.rating.steps.goTo(this.#from >= 0 ? this.#from : this.rating.steps.focus);
-      this.#from = -1;
       return true;
     });
+  }
+
+  /** Whether a key is not for the choice: one of the project's that begins no category's name, or one of a range. @param {KeyboardEvent} event @param {HTMLSelectElement} choice */
+  #passes(event, choice) {
+    const configured = Object.values(this.rating.scheme.block.keys);
+    const names = namesAlone(event);
+    const name = names.find((one) => configured.includes(one));
+    if (!name) return names.some((one) => one.startsWith("Shift+Arrow") || one === "Shift+End" || one === "Shift+Home");
+    return ![...choice.options].some(({ value }) => value.toLowerCase().startsWith(name.toLowerCase()));
   }
 
   /** Whether an error's category goes with the step's label. @param {number} index */
@@ -51,14 +66,15 @@ export class StepFeet {
     const article = this.rating.steps.article(index);
     if (!article?.querySelector(".srate")) return;
     const fields = this.#fields(index);
-    const found = article.querySelector(".step__foot");
-    if (!fields.size) return found?.remove();
-    const foot = found ?? this.#made(index);
     const detail = this.rating.detail(index);
+    this.#showCategory(index, article, fields.has("error_category"));
+    const found = article.querySelector(".step__foot");
+    if (!FIELDS.some((field) => fields.has(field))) return found?.remove();
+    const foot = found ?? this.#made(index);
     for (const field of FIELDS) {
       const part = foot?.querySelector(`[data-field="${field}"]`);
-      const control = part?.querySelector("select, textarea");
-      if (!(part instanceof HTMLElement) || !(control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement)) continue;
+      const control = part?.querySelector("textarea");
+      if (!(part instanceof HTMLElement) || !control) continue;
       part.hidden = !fields.has(field);
       if (control.value !== (detail[field] ?? "")) control.value = detail[field] ?? "";
       control.disabled = this.rating.task.isReadOnly;
@@ -71,6 +87,19 @@ export class StepFeet {
     misplaced.textContent = `${now} A correction stands there alone: move or remove this text.`;
   }
 
+  /** Beside the labels, where it is seen with them. @param {number} index @param {HTMLElement} article @param {boolean} isAsked */
+  #showCategory(index, article, isAsked) {
+    const found = article.querySelector(".srate__category");
+    if (!isAsked) return found?.remove();
+    const part = found ?? copyOfPart(this.rating.scheme, "category");
+    if (!found) article.querySelector(".srate fieldset")?.after(part);
+    const choice = part.querySelector("select");
+    if (!choice) return;
+    choice.ariaLabel = `Error category of step ${index}`;
+    choice.value = this.rating.detail(index).error_category ?? "";
+    choice.disabled = this.rating.task.isReadOnly;
+  }
+
   /** @param {number} index */
   #made(index) {
     const foot = this.rating.steps.foot(index);
@@ -79,20 +108,20 @@ export class StepFeet {
       const id = `${field}-${index}`;
       const box = part.querySelector(`[data-field="${field}"]`);
       box?.querySelector("label")?.setAttribute("for", id);
-      box?.querySelector("select, textarea")?.setAttribute("id", id);
+      box?.querySelector("textarea")?.setAttribute("id", id);
     }
     foot?.append(part);
     return foot;
   }
 
-  /** Go to a field of a step's foot. @param {number} index @param {Field} field @param {number} from where to go back to @returns {boolean} false where it has none */
-  open(index, field, from) {
+  /** Go to a field of a step's foot. @param {number} index @param {Field} field @param {() => void} back where the annotator goes from there @returns {boolean} false where it has none */
+  open(index, field, back) {
     if (field === "notes" && this.rating.block.allow_notes) this.#asked = index;
     this.show(index);
     const part = this.rating.steps.article(index)?.querySelector(`[data-field="${field}"]`);
     const control = part?.querySelector("select, textarea");
     if (!(control instanceof HTMLElement) || !(part instanceof HTMLElement) || part.hidden) return false;
-    this.#from = from;
+    this.#back = back;
     control.focus({ preventScroll: true });
     control.scrollIntoView({ block: "nearest" });
     return true;

@@ -209,9 +209,18 @@ export class PerStep {
     if (!this.label(indexes, value)) return;
     this.range.drop();
     const last = indexes.at(-1) ?? -1;
-    if (last === this.steps.focus) this.steps.move(1);
-    else this.steps.goTo(Math.min(last + 1, this.steps.count - 1));
-    [this.#last, this.#after] = [last, this.steps.focus];
+    const goOn = () => {
+      if (last === this.steps.focus) this.steps.move(1);
+      else this.steps.goTo(Math.min(last + 1, this.steps.count - 1));
+      [this.#last, this.#after] = [last, this.steps.focus];
+    };
+    // A wrong step asks for the kind of its error before it is left.
+    const isAsked = indexes.length === 1 && this.feet.takesCategory(last) && !this.detail(last).error_category;
+    const leave = () => {
+      goOn();
+      if (this.steps.focus === last) this.steps.goTo(last);
+    };
+    if (!isAsked || !this.feet.open(last, "error_category", leave)) goOn();
   }
 
   /** The first unlabelled step after the focused one, else the first of all. */
@@ -227,6 +236,11 @@ export class PerStep {
   #target(takes) {
     const { focus } = this.steps;
     return !takes(focus) && this.#last >= 0 && takes(this.#last) ? this.#last : focus;
+  }
+
+  /** @param {number} index @param {import("./per-step-foot.js").Field} field @param {number} from where to go back to */
+  #open(index, field, from) {
+    return this.feet.open(index, field, () => this.steps.goTo(from));
   }
 
   #listen() {
@@ -249,7 +263,7 @@ export class PerStep {
       else if (this.label(this.range.indexes, value)) this.range.drop();
     });
     on("click", ".srate [data-clear]", (event, button) => this.clear([indexOf(button)]));
-    on("click", ".srate [data-note]", (event, button) => void this.feet.open(indexOf(button), "notes", indexOf(button)));
+    on("click", ".srate [data-note]", (event, button) => void this.#open(indexOf(button), "notes", indexOf(button)));
     on("click", "[data-next-unlabelled]", () => this.#nextUnlabelled());
     this.steps.ownKey("J", () => this.#nextUnlabelled());
     this.steps.ownKey("u", () => {
@@ -258,11 +272,11 @@ export class PerStep {
     });
     this.steps.ownKey("e", () => {
       const index = this.#target((step) => this.feet.takesCategory(step));
-      return this.feet.open(index, "error_category", this.steps.focus);
+      return this.#open(index, "error_category", this.steps.focus);
     });
     this.steps.ownKey("n", () => {
       const index = this.#target((step) => Boolean(this.detail(step).label));
-      return this.feet.open(index, "notes", this.steps.focus);
+      return this.#open(index, "notes", this.steps.focus);
     });
     for (const value of this.labels.keys()) this.steps.configuredKey(value, () => this.#labelAndGoOn(value));
   }

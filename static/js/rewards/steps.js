@@ -26,6 +26,8 @@ const [ABOVE, BELOW] = [110, 70];
 const SETTLING = 1200;
 /** How long the place is the same before it is kept, in milliseconds. */
 const KEPT_AFTER = 400;
+/** A label of more characters is shown in two parts, and how long its second one is. */
+const [SHORT, TAIL] = [24, 12];
 /** Keys that scroll the page. */
 const SCROLLS = /^(Page|Arrow|Home|End| )/;
 
@@ -183,7 +185,8 @@ export class Steps {
     const article = this.article(index);
     if (article) {
       const badge = this.#badge(article);
-      badge.textContent = mark.words;
+      badge.title = mark.words.length > SHORT ? mark.words : "";
+      badge.replaceChildren(...cutInTheMiddle(mark.words));
       for (const element of [article, badge]) paint(element, colour, mark.isPending);
     }
     const link = this.#links.get(index);
@@ -200,7 +203,7 @@ export class Steps {
     const found = article.querySelector(".step__mark");
     if (found instanceof HTMLElement) return found;
     const badge = document.createElement("span");
-    badge.className = "badge step__mark";
+    badge.className = "badge step__mark mid";
     this.#slot(article).before(badge);
     return badge;
   }
@@ -402,6 +405,16 @@ function paint(element, colour, isPending = false) {
   element.classList.toggle("is-pending", isPending);
   if (colour) element.dataset.c = colour;
   else delete element.dataset.c;
+}
+
+/** A long label in two parts, of which the first is cut where there is no room. @param {string} words */
+function cutInTheMiddle(words) {
+  if (words.length <= SHORT) return [words];
+  return [words.slice(0, -TAIL), words.slice(-TAIL)].map((text) => {
+    const half = document.createElement("span");
+    half.textContent = text;
+    return half;
+  });
 }
 
 /** @param {HTMLElement} parent @param {string} name */

@@ -12,6 +12,7 @@ export class Bar {
   /** What people who do not see the page were told last. */
   #told = "saved";
   #labels = "";
+  #isFitting = false;
 
   /** @param {import("./task.js").Task} task */
   constructor(task) {
@@ -21,6 +22,7 @@ export class Bar {
       this.gaps[Number(matched.dataset.gap)]?.go();
       return true;
     });
+    on("resize", ":root", () => this.#fitSoon());
   }
 
   /* Saved or not ---------------------------------------------------------------------------------- */
@@ -70,14 +72,41 @@ export class Bar {
     if (labels === this.#labels) return;
     this.#labels = labels;
     one("[data-left]").textContent = this.task.isReadOnly ? "" : gaps.length ? `${counted(gaps.length, "thing")} left` : "Ready to submit";
-    const links = gaps.slice(0, this.task.isReadOnly ? 0 : SHOWN_GAPS).map(({ label }, index) => {
-      const link = document.createElement("a");
-      link.href = "#main";
-      link.dataset.gap = String(index);
-      link.textContent = label;
-      return link;
-    });
+    const links = gaps.slice(0, this.task.isReadOnly ? 0 : SHOWN_GAPS).map(({ label }, index) => linkTo(index, label));
+    if (links.length) links.push(linkTo(links.length, ""));
     one("[data-missing]").replaceChildren(...links);
+    this.#fitSoon();
+  }
+
+  #fitSoon() {
+    if (this.#isFitting) return;
+    this.#isFitting = true;
+    requestAnimationFrame(() => {
+      this.#isFitting = false;
+      this.#fit();
+    });
+  }
+
+  /** Name as many gaps as there is room for, and say how many more there are. */
+  #fit() {
+    const place = one("[data-missing]");
+    const links = /** @type {HTMLElement[]} */ ([...place.children]);
+    const more = links.pop();
+    if (!more) return;
+    for (const link of place.children) link.removeAttribute("hidden");
+    more.textContent = `+${this.gaps.length}`;
+    /** @param {Element} element */
+    const endOf = (element) => element.getBoundingClientRect().right;
+    const ends = links.map(endOf);
+    const room = endOf(place) - (endOf(more) - (ends.at(-1) ?? 0));
+    const all = this.gaps.length;
+    const shown = links.length === all && (ends.at(-1) ?? 0) <= endOf(place) ? all : ends.filter((end) => end <= room).length;
+    links.forEach((link, index) => (link.hidden = index >= shown));
+    const left = all - shown;
+    more.hidden = !left;
+    more.dataset.gap = String(shown);
+    more.textContent = `+${left}`;
+    more.ariaLabel = `${counted(left, "more thing")}, first: ${this.gaps[shown]?.label ?? ""}`;
   }
 
   /** Go to the first thing that is missing. @returns {boolean} false where nothing is */
@@ -108,4 +137,13 @@ export class Bar {
     place.append(banner);
     this.task.announce(text.textContent ?? "");
   }
+}
+
+/** A link to something that is missing. @param {number} index of the gap @param {string} label */
+function linkTo(index, label) {
+  const link = document.createElement("a");
+  link.href = "#main";
+  link.dataset.gap = String(index);
+  link.textContent = label;
+  return link;
 }

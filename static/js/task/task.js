@@ -239,15 +239,26 @@ export class Task {
       button.hidden = false;
       button.onclick = () => {
         toast.remove();
+        this.#placeToasts();
         undo();
       };
     }
     const leave = () => {
       if (toast.matches(":hover, :focus-within")) setTimeout(leave, 2_000);
-      else toast.remove();
+      else {
+        toast.remove();
+        this.#placeToasts();
+      }
     };
     setTimeout(leave, TOAST_MS);
     one("#toasts").append(toast);
+    this.#placeToasts();
+  }
+
+  /** Once the page has gone on to the next step, where it does. */
+  #placeToasts() {
+    // Without it they stand above the foot bar.
+    import("./toasts.js").then(({ placeToasts }) => requestAnimationFrame(placeToasts)).catch(() => {});
   }
 
   /** By the server's clock. */
