@@ -64,6 +64,9 @@ def test_the_foot_bar_says_how_many_it_does_not_name(world_of_browsers: World, r
     page.locator("[data-missing] a", has_text="+1").click()
     expect(page.locator("#s6.is-focus")).to_be_visible()
     reader.assert_clean("seven left")
+    ratings.press(page, "1")
+    expect(page.locator("[data-left]")).to_have_text("6 things left")
+    expect(page.locator("[data-missing] a:visible")).to_have_text([f"Step {index}" for index in range(6)])
 
 
 def test_a_wrong_step_asks_for_its_category_before_a_key_goes_on(world_of_browsers: World, reader: Reader) -> None:
@@ -132,9 +135,7 @@ def test_rows_without_line_numbers_are_as_high_as_those_with(
     assert {found % height for found in heights} == {0}, "a line that wraps has two"
 
 
-def test_labels_and_names_that_differ_at_their_end_are_not_cut_there(
-    world_of_browsers: World, reader: Reader
-) -> None:
+def test_labels_and_names_that_differ_at_their_end_are_not_cut_there(world_of_browsers: World, reader: Reader) -> None:
     alike = "The agent called the right tool and gave it the wrong "
     labels = [{"value": word, "display": alike + word, "score": 1} for word in ("arguments", "order")]
     page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(per_step={"labels": labels}), steps=2)

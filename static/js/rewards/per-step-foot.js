@@ -123,7 +123,8 @@ export class StepFeet {
     if (!(control instanceof HTMLElement) || !(part instanceof HTMLElement) || part.hidden) return false;
     this.#back = back;
     control.focus({ preventScroll: true });
-    control.scrollIntoView({ block: "nearest" });
+    // With its labels, where it stands beside them.
+    (control.closest(".srate") ?? control).scrollIntoView({ block: "nearest" });
     return true;
   }
 

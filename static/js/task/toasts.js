@@ -9,6 +9,8 @@ const CONTROLS = ":is(.main, .bar) :is(a, button, input, label, select, textarea
 /** How far apart places are looked at, in pixels: half of the smallest control. */
 const APART = 12;
 
+addEventListener("resize", placeToasts);
+
 /** Put the toasts where they lie on no control, or at least on the fewest. */
 export function placeToasts() {
   const toasts = one("#toasts");
