@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from traces.converters.registry import installed
 from traces.imports import ImportTraces
 from traces.models import ImportedFile
 from traces.sources import in_words, source_at
+from traces.task_texts import are_tasks_first
 
 FILE_BYTES = settings.IMPORT_MOST_BYTES
 
@@ -59,12 +61,22 @@ class EmptyFile(Refused):
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import brought: new traces, traces known already, and what could not be read."""
+    """What an import brought: new traces, traces known already, what could not be read, and texts of tasks."""
 
     file: ImportedFile
     imported: int
     known: int
     errors: int
+    stated: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.imported or self.known or self.stated)
+
+
+def tasks_first(paths: Iterable[Path]) -> list[Path]:
+    """The files in the order in which they belong together: texts of tasks before the runs that they are given to."""
+    return sorted(paths, key=lambda path: not are_tasks_first(source_at(path)))
 
 
 def request_import(*, project: Project, content: File[bytes], format: str = AUTOMATIC) -> ImportedFile:
@@ -146,7 +158,9 @@ def import_now(*, organisation: Organisation, project: Project, path: Path, form
         if part.finished:
             with acting_in(organisation):
                 file.refresh_from_db()
-            return Imported(file, part.result["imported"], part.result["known"], part.result["errors"])
+            brought = part.result
+            stated = brought.get("stated", 0)
+            return Imported(file, brought["imported"], brought["known"], brought["errors"], stated)
 
 
 def _within_bound(name: str, size: int) -> None:

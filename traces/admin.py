@@ -39,7 +39,9 @@ class UploadForm(OrganisationModelForm[ImportedFile]):
     """What a person chooses; saving is the action's."""
 
     upload = forms.FileField(
-        label="File", help_text="JSON, JSON lines, a patch, a mailbox, or a ZIP of runs with their screenshots."
+        label="File",
+        help_text="JSON, JSON lines, a patch, a mailbox, or a ZIP of runs with their screenshots. Predictions do not "
+        "say what was asked: give the rows of their data set first (instance_id and problem_statement; CSV, too).",
     )
     format = forms.ChoiceField(choices=_formats, initial=AUTOMATIC)
 
@@ -103,9 +105,10 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         if file.job is not None and file.job.error:
             return file.job.error
         traces = file.traces.count()
-        known = file.job.result.get("known", 0) if file.job is not None else 0
+        result = file.job.result if file.job is not None else {}
         url = reverse("traces", args=[file.project.slug])
-        words = f"{traces} imported" + (f", {known} known already" if known else "")
+        counts = ((result.get("known"), "known already"), (result.get("stated"), "task texts"))
+        words = ", ".join([f"{traces} imported", *(f"{count} {what}" for count, what in counts if count)])
         return format_html('<a href="{}">{}</a>', url, words) if traces else words
 
     @display(description="errors", ordering="problem_count")

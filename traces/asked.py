@@ -17,8 +17,8 @@ _SHORT = 180
 
 @dataclass(frozen=True)
 class AskedFor:
-    """`title` is the first line where that is short, `text` what follows it, or all. Both are empty where the trace does
-    not say. `is_long`: the text shows its beginning first."""
+    """`title` is the first line where that is short, `text` what follows it, or all. Both are empty where the trace
+    does not say. `is_long`: the text shows its beginning first."""
 
     title: str
     text: SafeHtml | None

@@ -25,10 +25,11 @@ from traces.judgeable import unjudged_of_file
 from traces.models import ImportedFile, ImportProblem
 from traces.named_keys import problems
 from traces.packages import BROKEN, is_package, sources_in
-from traces.runs import Converted, ReadingOptions, Unreadable
+from traces.runs import Converted, ReadingOptions, StatedTask, Unreadable
 from traces.screenshots import with_pictures
 from traces.sources import FileSource
 from traces.storing import Ready, Refused, ready, store_runs
+from traces.task_texts import keep_task, note_silent_tasks, with_task
 
 RECORDS_A_PART = 5_000
 RUNS_A_BATCH = 200
@@ -145,8 +146,11 @@ class _Batch:
                 # A ZIP has several: the last one stands in the file's row.
                 self.file.chosen, self.file.reason = entry.format, entry.sentence
                 self.has_chosen = True
+            case StatedTask():
+                keep_task(self.file.project, entry)
+                self.cursor["stated"] = self.cursor.get("stated", 0) + 1
             case Converted():
-                seen, sentences = with_pictures(entry, source)
+                seen, sentences = with_pictures(with_task(entry, self.file.project), source)
                 self.runs.append(ready(seen, self.file))
                 self.sentences.append(sentences)
                 self.size += self.runs[-1].size
@@ -183,6 +187,9 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     _tell_keys_that_no_record_has(file, cursor)
     _tell_traces_without_anything_to_judge(file)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
+    if stated := cursor.get("stated", 0):
+        result["stated"] = stated
+    note_silent_tasks(file)
     if "stopped" in cursor:
         came_in = f"{cursor['imported']:,} traces of them came in and stay"
         raise JobFailed(
@@ -190,7 +197,7 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
             f"(IMPORT_MOST_RECORDS). The first {cursor['stopped']:,} were read, and {came_in}. Split the file by runs, "
             "and import the rest."
         )
-    if not cursor["imported"] and not cursor["known"] and file.job_id:
+    if not cursor["imported"] and not cursor["known"] and not stated and file.job_id:
         first = file.problems.first()
         raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
     return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"], finished=True, result=result)

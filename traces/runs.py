@@ -256,6 +256,16 @@ class Converted:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedTask:
+    """What a data set says that agents are asked at one of its instances, for runs that do not say it themselves."""
+
+    place: int
+    instance_id: str
+    text: str
+    after: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """One line or record that gave no run: where, and a sentence that says why and what to do. `after`: as of a run."""
 
@@ -297,8 +307,8 @@ class Converter(Protocol):
     """Reads the files of one format. Found by its name in the entry-point group `potato.trace_converters`.
 
     `recognises` looks at the beginning of a file (at most 64 KiB) and answers how sure it is, from 0 to 1, and why,
-    as a sentence. `read` yields runs and unreadable records one by one, in the order of the file, reading no further
-    ahead than one run; it raises nothing for the file's content.
+    as a sentence. `read` yields runs, texts of tasks and unreadable records one by one, in the order of the file,
+    reading no further ahead than one run; it raises nothing for the file's content.
 
     A large file is read in several goes, each of which begins at the source's `begin`: the `after` of an entry that
     `read` gave before. Entries without one are read again, and passed over, when reading goes on behind them.
@@ -309,7 +319,7 @@ class Converter(Protocol):
 
     def recognises(self, head: bytes, filename: str) -> tuple[float, str]: ...
 
-    def read(self, lines: "Source", options: ReadingOptions) -> Iterator[Converted | Unreadable]: ...
+    def read(self, lines: "Source", options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]: ...
 
 
 class Surveyor(Protocol):

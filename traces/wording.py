@@ -13,7 +13,8 @@ _PROBLEMS_SHOWN = 20
 def told(name: str, result: Imported) -> str:
     """One line: what came in, and why the file was read as it was."""
     why = f" ({result.file.reason})" if result.file.reason else ""
-    return f"{name}: {result.imported} imported, {result.known} known, {counted(result.errors, 'error')}{why}"
+    stated = f"{counted(result.stated, 'task text')}, " if result.stated else ""
+    return f"{name}: {stated}{result.imported} imported, {result.known} known, {counted(result.errors, 'error')}{why}"
 
 
 def problems_of(organisation: Organisation, name: str, result: Imported) -> Iterator[str]:

@@ -65,7 +65,7 @@ _VALUES: dict[str, Callable[[House, str], str]] = {
     "trace_id": lambda house, text: str(house.rows["traces.Trace"].pk),
     "index": lambda house, text: "0",
     "sha256": _content,
-    "version": lambda house, text: str(RENDER_VERSION),
+    "version": lambda house, text: str(1 if "/palette/" in text else RENDER_VERSION),
     "key": lambda house, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
     "part": lambda house, text: "0",
     "size": lambda house, text: "small",

@@ -33,7 +33,7 @@ from tests.worlds import World
 from traces.changes.model import FileChange
 from traces.changes.texts import hunks_of
 from traces.fragments import DisplayOptions, render_files, render_steps
-from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, Trace, TraceFile, TraceStep
+from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.records import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
@@ -133,6 +133,10 @@ def _import_problem(house: House) -> ImportProblem:
     return ImportProblem.objects.create(
         file=house.rows["traces.ImportedFile"], place=1, code="broken", sentence=house.mark
     )
+
+
+def _task_text(house: House) -> TaskText:
+    return TaskText.objects.create(project=house.rows["accounts.Project"], instance_id=house.mark, text=house.mark)
 
 
 def _trace(house: House) -> Trace:
@@ -298,6 +302,7 @@ FACTORIES: dict[str, Callable[[House], models.Model]] = {
     "jobs.OutboxEvent": _outbox_event,
     "traces.ImportedFile": _imported_file,
     "traces.ImportProblem": _import_problem,
+    "traces.TaskText": _task_text,
     "traces.Trace": _trace,
     "traces.Body": _body,
     "traces.Picture": _picture,

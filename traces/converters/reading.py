@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from traces.converters.detection import AUTOMATIC, NotATrace, choose
 from traces.converters.registry import installed
-from traces.runs import BEGINNING, JSON, Converted, Converter, Place, ReadingOptions, Source, Unreadable
+from traces.runs import BEGINNING, JSON, Converted, Converter, Place, ReadingOptions, Source, StatedTask, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Bookmark:
         return cls(**{**value, "place": Place(**value["place"])})
 
 
-Entry: TypeAlias = Chosen | Converted | Unreadable
+Entry: TypeAlias = Chosen | Converted | StatedTask | Unreadable
 
 
 def read_file(
     source: Source, options: ReadingOptions, *, named: str = AUTOMATIC, explicit: bool = False
 ) -> Iterator[Entry]:
-    """What the file holds: a Chosen, then its runs and unreadable records in their order.
+    """What the file holds: a Chosen, then its runs, texts of tasks and unreadable records in their order.
 
     A file that no converter reads is one Unreadable. A file that yields nothing is an Unreadable too, so that whoever
     counts the answers never takes it for an import of no runs. Nothing is raised for the file's content.
@@ -86,7 +86,7 @@ def read_on(
         else:
             mark = replace(mark, place=entry.after, passed=0, has_entries=True)
             to_pass = since = 0
-        yield _within_bounds(entry, options), mark
+        yield _within_bounds(entry, options) if isinstance(entry, Converted) else entry, mark
     if not mark.has_entries:
         sentence = f"{source.name} holds nothing that {mark.format} could read: no record, no run."
         yield Unreadable(1, "nothing", sentence), replace(mark, has_entries=True)
@@ -104,9 +104,7 @@ def _surveyed(converter: Converter, source: Source, options: ReadingOptions, mar
     yield replace(mark, place=BEGINNING, found=found, is_surveyed=True)
 
 
-def _within_bounds(entry: Converted | Unreadable, options: ReadingOptions) -> Converted | Unreadable:
-    if isinstance(entry, Unreadable):
-        return entry
+def _within_bounds(entry: Converted, options: ReadingOptions) -> Converted | Unreadable:
     bounds = options.bounds
     for what, count, most in (
         ("steps", len(entry.run.steps), bounds.steps),

@@ -9,6 +9,7 @@ Field notes
   instance_id@model, so that they do not become versions of one trace.
 - The ids of SWE-bench say the repository, owner__name-number; of other ids it is unknown. The task text is not in
   the file, unless it was added as the project's task field or as problem_statement.
+- The rows of the data set, which have a problem_statement and no prediction, are the texts of tasks: `task_texts`.
 """
 
 import base64
@@ -24,6 +25,7 @@ from traces.converters.json_members import members_of
 from traces.converters.native_members import kind_of
 from traces.converters.outline import outline_of
 from traces.converters.records import Record, record_in, records_of, resumable
+from traces.converters.task_texts import holds_tasks, is_task, task_of, tasks_in_table
 from traces.runs import (
     BEGINNING,
     JSON,
@@ -32,6 +34,7 @@ from traces.runs import (
     Place,
     ReadingOptions,
     Source,
+    StatedTask,
     Unreadable,
 )
 
@@ -43,7 +46,7 @@ class SweBench:
     """Predictions for SWE-bench."""
 
     name = "swebench"
-    label = "SWE-bench predictions"
+    label = "SWE-bench predictions, and the task texts of a data set"
 
     def recognises(self, head: bytes, filename: str) -> tuple[float, str]:
         for record in outline_of(head, filename).records():
@@ -51,9 +54,14 @@ class SweBench:
                 return 1.0, "it has predictions with instance_id and model_patch"
             if isinstance(record, dict) and any(_is_prediction(value) for value in record.values()):
                 return 1.0, "it is an object of predictions with instance_id and model_patch"
+        if holds_tasks(head, filename):
+            return 1.0, "it has the tasks of a data set, instance_id and problem_statement"
         return 0.0, "no record has instance_id and model_patch"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]:
+        if _is_table(lines):
+            yield from tasks_in_table(lines)
+            return
         found = lines.found
         if found is None:
             found = {}
@@ -63,6 +71,9 @@ class SweBench:
         for entry in _predictions(lines, options):
             if isinstance(entry, Unreadable):
                 yield entry
+                continue
+            if is_task(entry.value):
+                yield task_of(entry.value, entry.place, entry.after)
                 continue
             converted = _converted(entry, options, shared)
             if isinstance(converted, Converted) and entry.place in found["again"]:
@@ -78,8 +89,8 @@ class SweBench:
         seen: dict[str, list[int]] = found.setdefault("seen", {})
         found.setdefault("shared", [])
         found.setdefault("again", [])
-        for entry in _predictions(lines, options):
-            if isinstance(entry, Record):
+        for entry in () if _is_table(lines) else _predictions(lines, options):
+            if isinstance(entry, Record) and not is_task(entry.value):
                 instance, model = name(entry.value, "instance_id"), name(entry.value, "model_name_or_path")
                 if model not in models:
                     models.append(model)
@@ -98,6 +109,11 @@ class SweBench:
 def _short(instance: str) -> str:
     digest = hashlib.sha256(instance.encode("utf-8", "surrogatepass")).digest()
     return base64.b85encode(digest[:8]).decode("ascii")
+
+
+def _is_table(source: Source) -> bool:
+    """Whether the file is a table of tasks."""
+    return outline_of(source.head(), source.name).layout == "text" and holds_tasks(source.head(), source.name)
 
 
 def _is_prediction(value: JSON) -> bool:

@@ -1,7 +1,17 @@
 """What was imported: traces with their steps and files, the files they came from, and what is shown of them."""
 
 from traces.models.bodies import Body, Fragment, Picture
-from traces.models.imports import ImportedFile, ImportProblem
+from traces.models.imports import ImportedFile, ImportProblem, TaskText
 from traces.models.traces import Trace, TraceFile, TraceStep
 
-__all__ = ["Body", "Fragment", "ImportProblem", "ImportedFile", "Picture", "Trace", "TraceFile", "TraceStep"]
+__all__ = [
+    "Body",
+    "Fragment",
+    "ImportProblem",
+    "ImportedFile",
+    "Picture",
+    "TaskText",
+    "Trace",
+    "TraceFile",
+    "TraceStep",
+]

@@ -41,6 +41,24 @@ class ImportedFile(TenantModel):
         return self.name
 
 
+class TaskText(TenantModel):
+    """What a data set says that agents are asked at one of its instances, for runs that come in after it."""
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    instance_id = models.CharField(max_length=300)
+    text = models.TextField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="traces_tasktext_project", field="project"),
+            models.UniqueConstraint(fields=["organisation", "project", "instance_id"], name="traces_tasktext_instance"),
+        ]
+
+    def __str__(self) -> str:
+        return self.instance_id
+
+
 class ImportProblem(TenantModel):
     """A line or record that gave no trace, or that was mended: where it stands, and a sentence that says what to do."""
 

@@ -19,7 +19,7 @@ from exports.formats.records import Refusal
 from exports.loading import load_archive
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
-from traces.actions import import_now
+from traces.actions import import_now, tasks_first
 from traces.packages import run_files
 from traces.wording import problems_of, told
 
@@ -88,12 +88,12 @@ class Command(BaseCommand):
     def _import(self, organisation: Organisation, project: Project, files: list[Path]) -> None:
         """The data files, in the format that the configuration names. A file that brings nothing is an error."""
         empty = []
-        for path in files:
+        for path in tasks_first(files):
             result = import_now(organisation=organisation, project=project, path=path)
             self.stdout.write(told(path.name, result))
             for line in problems_of(organisation, path.name, result):
                 self.stderr.write(line)
-            if not (result.imported or result.known):
+            if result.is_empty:
                 empty.append(path.name)
         if empty:
             raise CommandError(f"No trace came in from {', '.join(empty)}. The configuration is loaded.")

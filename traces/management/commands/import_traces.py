@@ -12,9 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts.models import Organisation, Project
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
-from traces.actions import Imported, import_now, request_import
+from traces.actions import Imported, import_now, request_import, tasks_first
 from traces.converters.detection import AUTOMATIC
 from traces.packages import packed, run_files
+from traces.sources import source_at
+from traces.task_texts import are_tasks_first
 from traces.wording import problems_of, told
 
 
@@ -72,22 +74,31 @@ class Command(BaseCommand):
         return organisation, project
 
     def _request(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
-        for path in options["files"]:
+        for path in tasks_first(options["files"]):
+            if path.is_file() and are_tasks_first(source_at(path)):
+                # At once: a worker may take the runs before.
+                self._one(organisation, project, path, options)
+                continue
             with acting_in(organisation), _sent(path) as content:
                 file = request_import(project=project, content=content, format=options["format"])
             self.stdout.write(f"{path.name}: job {file.job_id} imports it.")
 
     def _import(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> None:
         results = list(self._results(organisation, project, options))
-        if not any(result.imported or result.known for result in results):
+        if all(result.is_empty for result in results):
             raise CommandError("No trace came in.")
         if options["strict"] and any(result.errors for result in results):
             raise CommandError("Some lines could not be read, and --strict was given. The good ones were imported.")
 
     def _results(self, organisation: Organisation, project: Project, options: dict[str, Any]) -> Iterator[Imported]:
-        for path in (one for named in options["files"] for one in (run_files(named) if named.is_dir() else [named])):
-            result = import_now(organisation=organisation, project=project, path=path, format=options["format"])
-            self.stdout.write(told(path.name, result))
-            for line in problems_of(organisation, path.name, result):
-                self.stderr.write(line)
-            yield result
+        for path in tasks_first(
+            one for named in options["files"] for one in (run_files(named) if named.is_dir() else [named])
+        ):
+            yield self._one(organisation, project, path, options)
+
+    def _one(self, organisation: Organisation, project: Project, path: Path, options: dict[str, Any]) -> Imported:
+        result = import_now(organisation=organisation, project=project, path=path, format=options["format"])
+        self.stdout.write(told(path.name, result))
+        for line in problems_of(organisation, path.name, result):
+            self.stderr.write(line)
+        return result
