@@ -432,3 +432,55 @@ def test_without_javascript_every_file_and_step_is_a_link_away(
         page.get_by_role("link", name=re.compile("Agent trace")).click()
         page.get_by_role("link", name="Show step 12").click()
         expect(page.get_by_text("result 12")).to_be_visible()
+
+
+def test_a_long_result_is_capped_under_its_steps_header_and_closed_from_inside(
+    world_of_browsers: World, reader: Reader
+) -> None:
+    world = world_of_browsers
+    text = "".join(f"{number:6}\tline {number}\n" for number in range(1, 200))
+    asks = ToolCall("1", "Read", {"file_path": "src/parser.py"}, text)
+    steps = (Step("I read the parser.", calls=(asks,)), *(step() for _ in range(8)))
+    trace = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), steps=steps)
+    reader.sign_in("alice")
+    reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
+    page = reader.page
+    first = page.locator("#s0")
+    expect(first.get_by_text("line 16", exact=True)).to_be_visible()
+    expect(first.get_by_text("line 17", exact=True)).to_be_hidden()
+    first.get_by_text("Show 183 lines more").click()
+    first.get_by_text("line 150", exact=True).scroll_into_view_if_needed()
+    expect(first.get_by_text("Read a file")).to_be_in_viewport()
+    less = first.get_by_text("Show less")
+    expect(less).to_be_in_viewport()
+    less.click()
+    expect(first.get_by_text("line 150", exact=True)).to_be_hidden()
+    expect(first.get_by_text("Show 183 lines more")).to_be_in_viewport()
+    reader.assert_clean("capped")
+
+
+def test_a_long_task_shows_two_lines_and_all_of_it_when_somebody_wants_it(
+    world_of_browsers: World, themed_reader: Reader
+) -> None:
+    world, reader = world_of_browsers, themed_reader
+    task = "Fix the parser\n\n" + "".join(f"- The page {number} is dropped.\n" for number in range(1, 60))
+    trace = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), task=task)
+    reader.sign_in("alice")
+    reader.open(f"/o/acme/p/parser/traces/{trace.pk}/")
+    page = reader.page
+    expect(page.get_by_role("heading", level=1)).to_have_text("Fix the parser")
+    head = page.locator("section.task")
+    box = head.bounding_box()
+    assert box
+    assert box["height"] < 220
+    page.get_by_text("More", exact=True).click()
+    expect(page.get_by_text("The page 59 is dropped.")).to_be_visible()
+    box = head.bounding_box()
+    assert box
+    assert box["height"] > 1_000
+    reader.assert_clean("whole task")
+    page.get_by_text("Less", exact=True).focus()
+    page.locator(".task__more > summary").press("Enter")
+    box = head.bounding_box()
+    assert box
+    assert box["height"] < 220

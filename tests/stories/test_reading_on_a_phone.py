@@ -1,0 +1,38 @@
+"""A narrow screen, in Chromium: names of files stand whole, and nothing is wider than the screen."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.stories.commenting import desk_of
+from tests.stories.conftest import Reader
+from tests.traces.stored import code, outcome
+from tests.worlds import World
+
+pytestmark = pytest.mark.browser
+
+LONG = "components/navigation/breadcrumbs/previous_page_of_every_station.test.ts"
+CUT = "(at) => at.scrollWidth > at.clientWidth + 1 || getComputedStyle(at).visibility === 'hidden'"
+
+
+def is_cut(place: Locator) -> bool:
+    return bool(place.evaluate(CUT))
+
+
+def test_a_file_is_named_whole_in_the_list_and_above_its_lines(world_of_browsers: World, phone: Reader) -> None:
+    files = [outcome(LONG, code(8), code(8, "new")), *(outcome(f"src/{n}.py", None, code(3)) for n in range(20))]
+    desk = desk_of(phone, world_of_browsers, *files)
+    desk.open()
+    page = desk.page
+    name = LONG.rpartition("/")[2]
+    listed = page.get_by_role("navigation", name="Changed files").get_by_text(name)
+    expect(listed).to_be_visible()
+    assert not is_cut(listed)
+    head = desk.file(LONG).locator(".file__path")
+    expect(head).to_have_text(LONG)
+    assert not is_cut(head)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    # The list of many files leaves room for the first of them.
+    tree = page.locator(".rail__body").bounding_box()
+    assert tree
+    assert tree["height"] <= 844 * 0.35
+    phone.assert_clean("phone")
