@@ -194,9 +194,20 @@ class _Colours:
         self._layout = layout
         self._last = -1
         self._found: dict[int, LineTokens] | None = None
+        self._coloured: dict[tuple[int, int, bool], list[Coloured]] = {}
 
     def need(self, rows: Iterable[Row]) -> None:
         self._last = max([self._last, *(row.position for row in rows)])
+
+    def coloured(self, rows: tuple[Row, ...], *, syntax: bool) -> list[Coloured]:
+        """Rows of a section with their colours, made once for all views: they draw the same code in other cells."""
+        key = (rows[0].position, rows[-1].position, syntax)
+        if key not in self._coloured:
+            words = word_changes([row.line for row in rows])
+            self._coloured[key] = [
+                Coloured(row, self.of(row) if syntax else (), words.get(at, [])) for at, row in enumerate(rows)
+            ]
+        return self._coloured[key]
 
     def of(self, row: Row) -> LineTokens:
         if self._found is None:
@@ -240,15 +251,11 @@ class _Writer:
             marks_ends={"lf", "crlf"} <= ends, marks_hunks=numbers_repeat, counts_excerpt=self._numbering == "excerpt"
         )
         self._options = options
-        self._colours = colours if options.syntax_highlight else None
+        self._colours = colours
         self._caption = f"{_CAPTIONS.get(change.operation, 'Changes in')} {escaped(change.path)}"
 
     def rows_of(self, rows: tuple[Row, ...]) -> list[Drawn]:
-        words = word_changes([row.line for row in rows])
-        coloured = [
-            Coloured(row, self._colours.of(row) if self._colours else (), words.get(at, []))
-            for at, row in enumerate(rows)
-        ]
+        coloured = self._colours.coloured(rows, syntax=self._options.syntax_highlight)
         draw = unified_rows if self._options.view == "unified" else split_rows
         return draw(coloured, self._style)
 

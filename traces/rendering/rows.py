@@ -30,13 +30,14 @@ _LONGEST = 1_000_000
 _CLASSES = {"context": "", "add": "is-add", "del": "is-del"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Coloured:
-    """A row with its syntax tokens and the ranges of its changed words."""
+    """A row with its syntax tokens and the ranges of its changed words. `painted` is its code once it was drawn."""
 
     row: Row
     tokens: LineTokens
     ranges: Ranges
+    painted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,9 @@ def _code(one: Coloured, style: Style, kind: str = "") -> str:
             f"{style.key}-{one.row.position}-1", len(line.text) - LONGEST_SHOWN
         )
     else:
-        shown = painted(line.text, one.tokens, one.ranges)
+        if one.painted is None:
+            one.painted = painted(line.text, one.tokens, one.ranges)
+        shown = one.painted
     return f"{cell}{shown}{_ending(line, style)}</td>"
 
 

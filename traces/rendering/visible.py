@@ -6,6 +6,7 @@ do no harm.
 
 import re
 import unicodedata
+from html import escape
 
 # C0 and C1 controls (not tab and line feed), soft hyphen, grapheme joiner, Arabic letter mark, Hangul fillers,
 # zero-width and bidirectional characters, line separators, variation selectors of no emoji, the byte order mark,
@@ -29,14 +30,14 @@ def escaped(text: str) -> str:
     """
     if not _SPECIAL.search(text):
         return text
-    return _IN_TEXT.sub(_mark, text)
+    return _IN_TEXT.sub(_mark, text) if _HIDDEN_RUN.search(text) else escape(text)
 
 
 def attribute(text: str) -> str:
     """Text as the value of an attribute in double quotes; hidden characters stand as their names."""
     if not _SPECIAL.search(text):
         return text
-    return _IN_TEXT.sub(_name_alone, text)
+    return _IN_TEXT.sub(_name_alone, text) if _HIDDEN_RUN.search(text) else escape(text)
 
 
 def named(text: str) -> str:
