@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.dashboard.judging import Judging
 from tests.dashboard.reviews import chance
 from tests.stories.conftest import Reader
+from tests.traces.stored import outcome, stored
 from tests.worlds import World
 
 pytestmark = pytest.mark.browser
@@ -65,3 +66,29 @@ def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
     page.locator("#first-errors").get_by_text("The figures").click()
     expect(page.get_by_role("row", name="0 to 10%")).to_be_visible()
     reader.assert_clean("by share")
+
+
+def test_what_nothing_can_be_judged_of_and_categories_beside_no_error_are_said(
+    world_of_browsers: World, themed_reader: Reader, tmp_path: Path
+) -> None:
+    judging = Judging(world_of_browsers, world_of_browsers.acme_project, tmp_path)
+    judging.publish(wanted=1)
+    for name in ("one", "two", "three"):
+        judging.trace(name, 3)
+    stored(world_of_browsers.acme, judging.project, outcome("a.py", "a\n", "b\n"), external_id="without steps")
+    judging.rate(world_of_browsers.bob, "correct", "partially_correct", "correct")
+    judging.rate(world_of_browsers.bob, "correct", "incorrect", "correct")
+    judging.tell()
+    judging.compute()
+    themed_reader.sign_in("mallory")
+    themed_reader.open(PAGE)
+    page = themed_reader.page
+    expect(page.get_by_text("1 trace given to nobody: the trace has no steps.")).to_be_visible()
+    without = page.locator(".kpi").filter(has_text="Without an error")
+    expect(without).to_contain_text("50.0%")
+    expect(without).to_contain_text("1 of them with an error category")
+    expect(page.locator("#exports").get_by_role("button", name="Export code_review")).to_have_count(0)
+    page.locator("#exports").get_by_text("Options of dpo").click()
+    expect(page.get_by_label("Score", exact=True)).to_have_value("sum")
+    expect(page.get_by_label("Pairs", exact=True).locator("option")).to_have_text(["traces", "within", "corrections"])
+    themed_reader.assert_clean("with the options")
