@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 from uuid import UUID
+
+from django.db.models import F
 
 from accounts.models import Project
 from exports.formats.options import known_options, values_of
 from exports.formats.registry import Format, formats, formats_for
 from exports.models import Export, annotation_types_of
+from exports.writing import left_out_in_words
 from jobs.models import OPEN_STATES
 from traces.sources import in_words
 
@@ -59,7 +63,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Row:
-    """One export. `total` is None while it is not known; `error` is a sentence."""
+    """One export. `total` is None while it is not known; `error` is a sentence, and `told` are those that a person
+    should know of the file."""
 
     id: UUID
     format: str
@@ -72,6 +77,7 @@ class Row:
     size: str
     sha256: str
     error: str
+    told: list[str]
     at: datetime
     expires_at: datetime | None
     is_ready: bool
@@ -81,6 +87,7 @@ class Row:
 def last_exports(project: Project) -> list[Row]:
     """The newest EXPORTS_SHOWN exports of the project, with one query."""
     rows = Export.objects.for_project(project).select_related("job", "project").defer("parts", "manifest")
+    rows = rows.annotate(left_out=F("manifest__left_out"), remarks=F("manifest__remarks"))
     return [_row(export) for export in rows.order_by("-requested_at")[:EXPORTS_SHOWN]]
 
 
@@ -121,7 +128,7 @@ def _options(format: type[Format], sent: Mapping[str, str]) -> Iterator[ChosenOp
         )
 
 
-def _row(export: Export) -> Row:
+def _row(export: Any) -> Row:
     job = export.job
     is_open = export.ready_at is None and (job is None or job.state in OPEN_STATES)
     return Row(
@@ -136,6 +143,7 @@ def _row(export: Export) -> Row:
         size=in_words(export.bytes),
         sha256=export.sha256,
         error=job.error if job and not is_open else "",
+        told=[*filter(None, [left_out_in_words(export.left_out or {})]), *(export.remarks or [])],
         at=export.requested_at,
         expires_at=export.expires_at,
         is_ready=export.is_ready,

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, repeat
@@ -106,7 +106,12 @@ def demand_traces(format: Format, source: Source) -> None:
 
 def left_out_of(format: Format) -> str:
     """What is not in the file, as a sentence; "" where nothing was left out."""
-    counts = (f"{many:,} {reason.replace('_', ' ')}" for reason, many in sorted(format.left_out.items()))
+    return left_out_in_words(format.left_out)
+
+
+def left_out_in_words(left_out: Mapping[str, int]) -> str:
+    """The counts of a manifest as that sentence."""
+    counts = (f"{many:,} {reason.replace('_', ' ')}" for reason, many in sorted(left_out.items()))
     listed = ", ".join(counts)
     return f"Left out: {listed}." if listed else ""
 

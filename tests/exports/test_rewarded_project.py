@@ -258,6 +258,15 @@ def test_the_page_offers_the_formats_that_the_schemes_fill_with_their_options(pr
     assert 'name="swebench.container"' in page
 
 
+def test_the_page_says_what_should_be_known_of_a_file(committed_world: World, project: Project, alice: Client) -> None:
+    alice.post(f"/o/acme/p/{project.slug}/exports/", {"format": "dpo", "dpo.min_score_gap": "1"})
+    finished(committed_world, newest(committed_world))
+    page = alice.get(f"/o/acme/p/{project.slug}/exports/").content.decode()
+    assert "Left out: " in page
+    assert "under the gap" in page
+    assert "--prompt-style messages writes it so." in page
+
+
 def test_without_a_scheme_of_review_no_door_offers_reviews(
     committed_world: World, alice: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
