@@ -126,6 +126,12 @@ class Desk:
             draft = Assignment.objects.get(pk=self.assignment).draft()
             return dict(draft.content["answers"]) if draft else {}
 
+    def revision(self) -> int:
+        """How often the answers were stored."""
+        with acting_in(self.world.acme):
+            draft = Assignment.objects.get(pk=self.assignment).draft()
+            return draft.revision if draft else 0
+
     def stored_summary(self) -> str:
         return str(self.draft().get("verdict", {}).get("summary", ""))
 
