@@ -87,7 +87,8 @@ class ProjectStatisticsView(ApiView):
 
     @extend_schema(request=None, responses={202: Statistics})
     def post(self, request: Request, project: str) -> Response:
-        """Have them computed in the background; 429 within a minute of the last time."""
+        """Have them computed in the background; 429, with Retry-After, within a minute of the last time, and while as
+        many jobs wait or run as a person or the organisation may have."""
         found = self.project()
         row = request_statistics(project=found)
         urlconf: Any = getattr(request._request, "urlconf", None)

@@ -107,7 +107,8 @@ class ProjectExportsView(ExporterView):
 
     @extend_schema(request=ExportRequest, responses={202: Export})
     def post(self, request: Request, project: str) -> Response:
-        """Ask for an export. It is made in the background; its address says how far it is."""
+        """Ask for an export. It is made in the background; its address says how far it is. 429, with Retry-After, while
+        as many jobs wait or run as a person or the organisation may have."""
         found = self.project()
         body = read(ExportRequest, request)
         made = request_export(project=found, format=body.format, options=body.options)

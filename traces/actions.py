@@ -76,7 +76,7 @@ class Imported:
 
 def tasks_first(paths: Iterable[Path]) -> list[Path]:
     """The files in the order in which they belong together: texts of tasks before the runs that they are given to."""
-    return sorted(paths, key=lambda path: not are_tasks_first(source_at(path)))
+    return sorted(paths, key=lambda path: path.is_dir() or not are_tasks_first(source_at(path)))
 
 
 def request_import(*, project: Project, content: File[bytes], format: str = AUTOMATIC) -> ImportedFile:

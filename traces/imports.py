@@ -29,7 +29,7 @@ from traces.runs import Converted, ReadingOptions, StatedTask, Unreadable
 from traces.screenshots import with_pictures
 from traces.sources import FileSource
 from traces.storing import Ready, Refused, ready, store_runs
-from traces.task_texts import keep_task, note_silent_tasks, with_task
+from traces.task_texts import has_texts, keep_task, note_silent_tasks, with_task
 
 RECORDS_A_PART = 5_000
 RUNS_A_BATCH = 200
@@ -139,6 +139,7 @@ class _Batch:
     problems: list[ImportProblem] = field(default_factory=list)
     size: int = 0
     has_chosen: bool = False
+    has_texts: bool | None = None
 
     def add(self, entry: Entry, source: FileSource) -> None:
         match entry:
@@ -149,8 +150,9 @@ class _Batch:
             case StatedTask():
                 keep_task(self.file.project, entry)
                 self.cursor["stated"] = self.cursor.get("stated", 0) + 1
+                self.has_texts = True
             case Converted():
-                seen, sentences = with_pictures(with_task(entry, self.file.project), source)
+                seen, sentences = with_pictures(self._with_task(entry), source)
                 self.runs.append(ready(seen, self.file))
                 self.sentences.append(sentences)
                 self.size += self.runs[-1].size
@@ -158,6 +160,12 @@ class _Batch:
                 self._note(entry)
         if len(self.runs) >= RUNS_A_BATCH or self.size >= BYTES_A_BATCH:
             self.store()
+
+    def _with_task(self, entry: Converted) -> Converted:
+        """Most projects have no texts of tasks, and are asked for them once a batch instead of once a run."""
+        if self.has_texts is None:
+            self.has_texts = has_texts(self.file.project)
+        return with_task(entry, self.file.project) if self.has_texts else entry
 
     def store(self) -> None:
         if self.has_chosen:

@@ -22,6 +22,11 @@ def keep_task(project: Project, stated: StatedTask) -> None:
     )
 
 
+def has_texts(project: Project) -> bool:
+    """Whether any text was stated for the project's tasks."""
+    return TaskText.objects.filter(project=project).exists()
+
+
 def with_task(converted: Converted, project: Project) -> Converted:
     """A run that does not say what was asked, with the text that the project has of its instance."""
     run = converted.run

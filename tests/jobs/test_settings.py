@@ -1,17 +1,21 @@
 """What Celery makes of the settings, asked where it is used: the reasons were measured, and each is easily lost."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from kombu import Connection
 
 from jobs import tasks
-from jobs.kinds import QUEUES
+from jobs.kinds import QUEUES, SECONDS_A_PART
+from jobs.turns import Worker
 from potato_site.celery import app
 from potato_site.checks import tasks_end_before_redis_hands_them_on
 from potato_site.management.commands import run
 from tests.jobs.conftest import Bells
 
+ROOT = Path(__file__).parents[2]
 TASKS = (tasks.run_waiting, tasks.notify_of_waiting, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
 
 
@@ -32,6 +36,24 @@ def test_a_task_ends_long_before_its_message_is_handed_on() -> None:
     assert settings.JOBS_TASK_BUDGET_SECONDS + settings.JOBS_LEASE_SECONDS < 270
     assert settings.JOBS_HEARTBEAT_SECONDS * 3 < settings.JOBS_LEASE_SECONDS
     assert tasks_end_before_redis_hands_them_on(None) == []
+
+
+def test_a_lost_job_is_taken_over_within_75_seconds_and_a_slow_worker_is_not_taken_for_a_dead_one() -> None:
+    """The worst is a worker that is frozen: its lease ends, and then somebody has to look (docs/jobs.md)."""
+    assert settings.JOBS_LEASE_SECONDS + settings.JOBS_RECOVERY_SECONDS + SECONDS_A_PART <= 75
+    assert settings.JOBS_LEASE_SECONDS >= 4 * settings.JOBS_HEARTBEAT_SECONDS
+    assert settings.JOBS_HEARTBEAT_SECONDS * 2 > SECONDS_A_PART
+
+
+def test_the_worker_as_shipped_leaves_a_process_for_others_and_one_for_small_work() -> None:
+    for text in (
+        (ROOT / "docker/entrypoint.sh").read_text(),
+        (ROOT / "potato_site/management/commands/run.py").read_text(),
+    ):
+        assert re.search(r'--concurrency("?, "4"| "\$\{WORKER_CONCURRENCY:-4\}")', text)
+    worker = Worker("shipped", 4, frozenset(QUEUES))
+    assert (worker.most_heavy, worker.most_of_one_organisation) == (3, 2)
+    assert settings.JOBS_RUNNING_PER_ORGANISATION == 2
 
 
 def test_the_visibility_timeout_stands_wherever_celery_may_read_it(bells: Bells) -> None:

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0003_api_tokens'),
-        ('traces', '0004_nodes_of_fragments'),
+        ('traces', '0005_dividers_and_gaps'),
     ]
 
     operations = [
