@@ -193,14 +193,14 @@ def test_an_edit_that_is_all_there_is_and_is_not_found_is_shown_without_numbers(
 
 def test_a_badge_names_the_step_where_the_trace_and_the_replay_part() -> None:
     _, (file,) = badged(played(FileRead("x", TEXT), FileEdit("x", "four", "4")))
-    assert file.badges[0].sentence.startswith("Step 2: ")
+    assert file.badges[0].sentence.startswith("Step 1: ")
 
 
 def test_a_file_that_changed_in_a_way_that_nobody_recorded_is_a_modified_one_without_lines() -> None:
     _, (file,) = badged(played(FileRead("x", TEXT), FileTouched("x", "The command `sed -i x`", is_certain=True)))
     assert (file.operation, file.hunks, file.steps) == ("modified", (), (0, 1))
     assert file.badges[0].sentence == (
-        "Step 2: The command `sed -i x` changed this file, and the trace does not record how. "
+        "Step 1: The command `sed -i x` changed this file, and the trace does not record how. "
         "What it did is not in the lines shown."
     )
 

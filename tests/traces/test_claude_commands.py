@@ -91,7 +91,7 @@ def test_a_command_that_only_looks_tests_or_publishes_casts_no_doubt(command: st
 def test_a_file_that_a_command_may_have_changed_has_a_badge(command: str, is_error: bool) -> None:
     _, files = changed(after_an_edit(command, is_error=is_error))
     assert badges(files["cart.py"]) == ["change_not_recorded"]
-    assert files["cart.py"].badges[0].sentence.startswith("Step 2: The command `")
+    assert files["cart.py"].badges[0].sentence.startswith("Step 1: The command `")
     assert files["cart.py"].new_text == "cents\n"
 
 

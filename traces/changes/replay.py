@@ -61,7 +61,7 @@ def replay(events: Iterable[FileEvent], steps: Iterable[int | None], folder: str
         file = files.setdefault(path, ReplayedFile(path))
         if step is not None and not (isinstance(event, FileTouched) and not event.is_certain):
             file.steps[step] = None
-        _Act(file, "" if step is None else f"Step {step + 1}: ").play(event)
+        _Act(file, "" if step is None else f"Step {step}: ").play(event)
         if isinstance(event, FilePatch) and event.moved_to and file.exists:
             _move(files, file, identity(event.moved_to, folder))
         elif file.old_path and not file.exists:
