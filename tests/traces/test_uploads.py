@@ -93,7 +93,8 @@ def test_a_body_over_the_bound_of_its_route_is_refused_unread(
     with CaptureQueriesContext(connection) as queries:
         answer = sent(client, path, length, Unread())
     assert answer.status_code == 413
-    assert "may bring" in answer.content.decode()
+    # A browser reads no answer to a report.
+    assert "may bring" in answer.content.decode() or path == "/csp-report/"
     assert len(queries) <= 1, "nothing but the session was looked up"
 
 
