@@ -23,7 +23,7 @@ from traces.converters.claude_agents import Companions, SideLines, join_agents
 from traces.converters.claude_queue import Operation, delivered_alone
 from traces.converters.claude_tree import Line, Live, live_lines
 from traces.converters.conversation import Conversation, Told
-from traces.converters.fields import name, text
+from traces.converters.fields import name, objects, text
 from traces.converters.moments import Moments
 from traces.converters.prompts import Said, is_by_program, said_by_person
 from traces.converters.records import Record
@@ -64,6 +64,7 @@ class Session:
         self._by_key: dict[str, Line] = {}
         self._sides: dict[str, SideLines] = {}
         self._side_of: dict[str, str] = {}
+        self._side_of_call: dict[str, str] = {}
         self._side_order: list[tuple[int, SideLines, dict[str, JSON]]] = []
         self._queue: list[Operation] = []
         self._unknown: list[JSON] = []
@@ -201,7 +202,8 @@ class Session:
         if event.get("isSidechain") or call_id:
             if kept is not None:
                 agent_id = name(event, "agentId")
-                side = call_id or agent_id or self._side_of.get(name(event, "parentUuid"), key)
+                parent = self._side_of.get(name(event, "parentUuid"), key)
+                side = call_id or agent_id or self._side_that_called(kept) or parent
                 self._side_of[key] = side
                 self._add_side(kept, side, call_id, agent_id)
             else:
@@ -225,6 +227,14 @@ class Session:
         side = self._sides.setdefault(key, SideLines(agent_id=agent_id, call_id=call_id))
         side.events.append(event)
         self._side_order.append((self._count, side, event))
+        for block in objects(event["message"].get("content")):
+            if text(block, "type") == "tool_use":
+                self._side_of_call[name(block, "id")] = key
+
+    def _side_that_called(self, event: dict[str, JSON]) -> str:
+        """Whose call a result answers, whatever line it is linked to; "" for a line that answers none."""
+        called = (name(block, "tool_use_id") for block in objects(event["message"].get("content")))
+        return next((self._side_of_call[one] for one in called if one in self._side_of_call), "")
 
     def _is_asked(self, event: dict[str, JSON]) -> bool:
         """Whether a person says or does something in the line."""
