@@ -19,9 +19,26 @@ from tenancy.permissions import public
 
 log = structlog.get_logger(__name__)
 
+
+class _Sample:
+    """Which reports are logged, and how many were not since the last one."""
+
+    def __init__(self, a_minute: int) -> None:
+        self._throttle = Throttle(a_minute)
+        self._unlogged = 0
+
+    def are_logged(self) -> bool:
+        is_too_much = self._throttle.wait("all") > 0
+        self._unlogged += is_too_much
+        return not is_too_much
+
+    def take_unlogged(self) -> int:
+        unlogged, self._unlogged = self._unlogged, 0
+        return unlogged
+
+
+_reports = _Sample(30)
 _REPORT_BYTES = 16_384
-_REPORTS_LOGGED = Throttle(30)
-_unlogged = 0
 _REPORTED = (
     "document-uri",
     "referrer",
@@ -47,19 +64,15 @@ _FOR_PROGRAMS = {
 def csp_report(request: HttpRequest) -> HttpResponse:
     """Log what the browser refused to load or run. Browsers send these without a session's consent.
 
-    A page that breaks the policy sends many alike: a sample of them says enough. PublicMiddleware bounds the rest.
+    A page that breaks the policy sends many alike: a sample of them says enough. HealthMiddleware bounds the rest.
     """
     body = request.read(_REPORT_BYTES)
     try:
         report = json.loads(body, parse_constant=_refused)
     except (ValueError, RecursionError):
         return HttpResponse(status=400)
-    if _REPORTS_LOGGED.wait("all"):
-        global _unlogged
-        _unlogged += 1
-    else:
-        log.warning("csp.report", report=_short(report), unlogged_before=_unlogged)
-        _unlogged = 0
+    if _reports.are_logged():
+        log.warning("csp.report", report=_short(report), unlogged_before=_reports.take_unlogged())
     return HttpResponse(status=204)
 
 

@@ -32,13 +32,15 @@ class ArrivingFile(TemporaryUploadedFile):
         folder = arriving()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = tempfile.NamedTemporaryFile(suffix=".upload", dir=folder)  # noqa: SIM115  (it is this one)
-        UploadedFile.__init__(self, file, name, content_type, size, charset, extra)  # type: ignore[arg-type]
+        UploadedFile.__init__(self, file, name, content_type, size, charset, extra)
 
 
 class ArrivingFileHandler(TemporaryFileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         FileUploadHandler.new_file(self, *args, **kwargs)
-        self.file = ArrivingFile(self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
+        self.file = ArrivingFile(
+            self.file_name or "", self.content_type or "", 0, self.charset, self.content_type_extra
+        )
 
 
 def arriving() -> Path:

@@ -124,7 +124,7 @@ def test_a_report_that_is_too_long_is_not_read(client: Client, db: None) -> None
 def test_of_many_reports_a_sample_is_logged_and_of_each_what_matters(
     client: Client, db: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "_REPORTS_LOGGED", Throttle(6))
+    monkeypatch.setattr(views, "_reports", views._Sample(6))
     caplog.set_level(logging.WARNING)
     hostile = {**REPORT["csp-report"], "blocked-uri": "x" * 5000, "more": "y" * 5000}
     for number in range(9):
