@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from jobs import bell, outbox
 from jobs.bounds import demand_room, hold_requests
-from jobs.kinds import Queue, kind_named, known_names
-from jobs.models import Job, JobState
+from jobs.kinds import kind_named, known_names
+from jobs.models import Job, JobState, Queue
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.errors import Refused

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from jobs import outbox, turns
 from jobs.actions import notify
-from jobs.kinds import JobFailed, Part, Queue, kind_named
-from jobs.models import Job, JobState
+from jobs.kinds import JobFailed, Part, kind_named
+from jobs.models import Job, JobState, Queue
 from jobs.wording import storable, told
 from tenancy.actor import Actor, acting
 

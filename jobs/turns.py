@@ -16,7 +16,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from jobs.kinds import DEFAULT_QUEUE, HEAVY_QUEUES, SECONDS_A_PART, Queue, known_names
+from jobs.kinds import HEAVY_QUEUES, SECONDS_A_PART, known_names
+from jobs.models import DEFAULT_QUEUE, Queue
 from tenancy.actor import Actor
 
 # Of one organisation's work, and for one worker, one process chooses at a time. Another looks again, so often, after
@@ -128,8 +129,9 @@ def is_awaited(queue: Queue, organisation: UUID | None, *, by_its_own: bool) -> 
 
 def queues_with_work() -> dict[Queue, int]:
     """How many jobs are due or lost in each queue, over all organisations."""
+    asked: list[Any] = [_silence()]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM jobs_queues_with_work(%s)", [_silence()])
+        cursor.execute("SELECT * FROM jobs_queues_with_work(%s)", asked)
         return dict(cursor.fetchall())
 
 

@@ -61,12 +61,12 @@ def end(job: Job) -> None:
 
 def order_of_turns(*organisations: Organisation) -> list[str]:
     """The organisations in the order in which their jobs had their last turns."""
-    turns_of: list[tuple[object, str]] = []
+    turns_of: list[tuple[datetime, str]] = []
     for organisation in organisations:
         with acting_in(organisation):
             times = Job.objects.exclude(turn_at=None).values_list("turn_at", flat=True)
-            turns_of += [(at, organisation.slug) for at in times]
-    return [slug for _, slug in sorted(turns_of)]  # type: ignore[type-var]
+            turns_of += [(at, organisation.slug) for at in times if at]
+    return [slug for _, slug in sorted(turns_of)]
 
 
 def test_organisations_take_turns_however_much_one_has_asked_for(committed_world: World, numbered: Numbered) -> None:
@@ -84,7 +84,7 @@ def test_a_job_of_many_parts_gives_its_place_to_others_after_each(
     heard: list[tuple[str, int]] = []
 
     def during(job: Job, number: int) -> None:
-        heard.append((Organisation.objects.get(pk=job.organisation_id).slug, number))
+        heard.append((job.organisation.slug, number))
         if heard == [("acme", 1), ("acme", 2), ("acme", 3)]:
             with acting_in(birch):
                 Job.objects.create(kind=NAME, queue="exports", parameters={"parts": 2})
