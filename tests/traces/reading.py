@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from traces.converters.reading import Chosen, read_file
-from traces.runs import AgentRun, Bounds, Converted, ReadingOptions, Unreadable
+from traces.runs import AgentRun, Bounds, Converted, ReadingOptions, StatedTask, Unreadable
 from traces.sources import BytesSource
 
 
@@ -21,18 +21,18 @@ def read(
     options: ReadingOptions | None = None,
     named: str = "auto",
     explicit: bool = False,
-) -> list[Chosen | Converted | Unreadable]:
+) -> list[Chosen | Converted | StatedTask | Unreadable]:
     """Everything that reading the file answers."""
     options = options or ReadingOptions()
     return list(read_file(BytesSource(name, data, options.bounds), options, named=named, explicit=explicit))
 
 
-def runs(answers: Iterable[Chosen | Converted | Unreadable]) -> list[AgentRun]:
+def runs(answers: Iterable[Chosen | Converted | StatedTask | Unreadable]) -> list[AgentRun]:
     """The runs among the answers."""
     return [answer.run for answer in answers if isinstance(answer, Converted)]
 
 
-def errors(answers: Iterable[Chosen | Converted | Unreadable]) -> list[tuple[int, str]]:
+def errors(answers: Iterable[Chosen | Converted | StatedTask | Unreadable]) -> list[tuple[int, str]]:
     """Place and code of each error among the answers."""
     return [(answer.place, answer.code) for answer in answers if isinstance(answer, Unreadable)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.traces.shared_data import shared_file, shared_files
 from traces.changes.derive import derive
 from traces.converters.reading import Chosen, read_file
-from traces.runs import AgentRun, Converted, ReadingOptions, Unreadable
+from traces.runs import AgentRun, Converted, ReadingOptions, StatedTask, Unreadable
 from traces.sources import FileSource, source_at
 
 # Files of the small ones in which a session has no message of the agent, or lines that are no objects.
@@ -15,7 +15,7 @@ RUNS_OF_SMALL = {"edge_cases.jsonl": 2}
 OURS = ("react/", "claude-code/", "swebench/preds.json", "web-agent/webvoyager/")
 
 
-def everything(path: Path) -> list[Chosen | Converted | Unreadable]:
+def everything(path: Path) -> list[Chosen | Converted | StatedTask | Unreadable]:
     """What reading the file answers."""
     source = FileSource(path.name, lambda: path.open("rb"), path.stat().st_size)
     return list(read_file(source, ReadingOptions()))

@@ -53,7 +53,7 @@ FORMS = {
 def test_the_tasks_of_a_data_set_are_read_in_every_form(name: str, named: str) -> None:
     chosen, *tasks = read(FORMS[name], name, named=named)
     assert "the tasks of a data set" in getattr(chosen, "sentence", "")
-    assert [(task.instance_id, task.text.replace("\r\n", "\n")) for task in tasks if isinstance(task, StatedTask)] == [
+    assert [(task.instance_id, task.text) for task in tasks if isinstance(task, StatedTask)] == [
         ("acme__parser-1", SAID),
         ("acme__parser-2", "Another"),
     ]

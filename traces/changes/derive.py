@@ -150,7 +150,8 @@ def _from_blocks(file: ReplayedFile, blocks: list[Hunk]) -> FileChange:
     """A change whose place in the file is not known."""
     if file.original is None:
         sentence = (
-            "The trace does not have this file's text before the run: its changes are shown without line numbers."
+            "The trace does not have this file's text before the run: its changes are shown without the file's line "
+            "numbers."
         )
         file.warn(BadgeCode.BASE_UNKNOWN, sentence)
     hunks = tuple(block for block in blocks if block.lines)
