@@ -201,7 +201,7 @@ def imported(world: World, *runs: dict[str, Any]) -> ImportedFile:
         file = request_import(project=world.acme_project, content=ContentFile(content, name="runs.jsonl"))
     assert file.job_id is not None
     for _ in range(5):
-        run_job(job_id=file.job_id, actor=actor, redelivered=False)
+        run_job(job_id=file.job_id, actor=actor)
     outbox.deliver(actor)
     return file
 

@@ -217,7 +217,7 @@ def test_an_import_asks_for_the_rendering_and_a_worker_does_it(committed_world: 
     with acting_in(world.acme):
         (job,) = Job.objects.filter(kind=RenderAhead.name)
         assert not Fragment.objects.exists()
-    runner.run(job_id=UUID(str(job.pk)), actor=actor, redelivered=False)
+    runner.run(job_id=UUID(str(job.pk)), actor=actor)
     with acting_in(world.acme):
         job.refresh_from_db()
         assert (job.state, job.result) == (JobState.DONE, {"rendered": 4})

@@ -20,7 +20,7 @@ def days(*numbers: int) -> list[Day]:
 
 
 def status(*, wanted: int, done: int) -> Status:
-    return Status(complete=0, held=0, started=0, stuck=0, open=0, wanted=wanted, done=done)
+    return Status(complete=0, held=0, started=0, stuck=0, unjudged=0, open=0, wanted=wanted, done=done)
 
 
 def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Queue) -> None:

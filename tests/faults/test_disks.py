@@ -78,7 +78,7 @@ def _worked(reviews: Reviews, format: str) -> Job:
         export = request_export(project=reviews.project, format=format, options={})
     assert export.job_id is not None
     for _ in range(20):
-        run(job_id=export.job_id, actor=reviews.actor, redelivered=False)
+        run(job_id=export.job_id, actor=reviews.actor)
         with acting(reviews.actor):
             job = Job.objects.get(pk=export.job_id)
         if not job.is_open:
