@@ -172,7 +172,11 @@ class FileSource:
     def companions(self) -> tuple[str, ...]:
         """Names of the files that belong to this one, at most 2,000, sorted."""
         own = self.name.rpartition("/")[2]
-        return tuple(sorted(name for name in self._names() if is_companion(name, own))[:COMPANIONS])
+        # Those of the file's own folder first: beside it lie others' as well.
+        names = sorted(
+            (name for name in self._names() if is_companion(name, own)), key=lambda name: ("/" not in name, name)
+        )
+        return tuple(names[:COMPANIONS])
 
     def companion(self, name: str) -> "FileSource | None":
         """One of them; None where it is not there."""

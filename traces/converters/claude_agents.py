@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from traces.converters.conversation import AGENT_TOOLS, Conversation
+from traces.converters.conversation import AGENT_TOOLS, Call, Conversation
 from traces.converters.fields import name, text
 from traces.converters.json_text import Malformed, parsed
 from traces.converters.records import Record, records_of
@@ -25,7 +25,7 @@ from traces.runs import JSON, ConversionReport, ReadingOptions, Source, TooLarge
 _AGENT_FILE = re.compile(r"agent-([\w-]{1,100})\.jsonl")
 _OF_THE_PROGRAM = re.compile(r"a?(compact|prompt_suggestion|side_question|session_memory|away_summary)\b|a?compact-")
 _AGENT_ID = re.compile(r"\bagentId: ([\w-]+)")
-_KEPT_ELSEWHERE = re.compile(r"saved to:?\s+\S*?([^/\\\s]+)[/\\]tool-results[/\\]([\w.-]+)")
+_KEPT_ELSEWHERE = re.compile(r"saved to:?\s+\S{0,1000}?[/\\]tool-results[/\\]([\w.-]+)")
 _MOST_DEEP = 4
 
 
@@ -62,6 +62,9 @@ class Companions:
             match = _AGENT_FILE.fullmatch(PurePosixPath(path).name)
             if match is None:
                 continue
+            beside = self._source.companion(path)
+            if "/" not in path and (beside is None or session_id.encode("utf-8", "replace") not in beside.head()):
+                continue
             records = self._records(path, report)
             first = next((event for event in records if text(event, "sessionId")), None)
             if first is None or text(first, "sessionId") != session_id:
@@ -85,7 +88,7 @@ class Companions:
         match = _KEPT_ELSEWHERE.search(answer[:20_000])
         if match is None:
             return answer
-        wanted = f"tool-results/{match[2]}"
+        wanted = f"tool-results/{match[1]}"
         path = next((one for one in self._names if one.endswith(wanted)), None)
         source = self._source.companion(path) if path else None
         if source is None:
@@ -122,26 +125,69 @@ class Companions:
 def join_agents(main: Conversation, sides: list[SideLines], report: ConversionReport) -> None:
     """Attach each agent's conversation to the call that started it, at most four levels deep. One whose call is not
     known stands with the step before its first line: nothing is lost."""
-    conversations = [(main, 0)]
+    starts = _Starts()
+    starts.take(main, 0)
     waiting = [side for side in sides if side.conversation is not None and side.conversation.has_messages()]
-    claimed: set[str] = set()
     goes_on = True
     while waiting and goes_on:
-        goes_on = False
-        for side in list(waiting):
-            for owner, depth in conversations:
-                call_id = _call_of(side, owner, claimed) if depth < _MOST_DEEP else ""
-                if call_id:
-                    claimed.add(call_id)
-                    conversation = _conversation_of(side)
-                    owner.attach(_name_of(side, owner, call_id), call_id, conversation)
-                    conversations.append((conversation, depth + 1))
-                    waiting.remove(side)
-                    goes_on = True
-                    break
+        left = []
+        for side in waiting:
+            start = starts.of(side)
+            if start is None:
+                left.append(side)
+                continue
+            conversation = _conversation_of(side)
+            start.owner.attach(_name_of(side, start.call), start.call.id, conversation)
+            starts.take(conversation, start.depth + 1)
+        goes_on = len(left) < len(waiting)
+        waiting = left
     for side in waiting:
         report.repairs["sub-agent without its call"] += 1
         main.attach(side.kind or "Sub-agent", "", _conversation_of(side), before=side.starts_at())
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    owner: Conversation
+    call: Call
+    depth: int
+
+
+class _Starts:
+    """The calls that started agents, in conversations that are attached already, by what their agents say of them."""
+
+    def __init__(self) -> None:
+        self._by_call: dict[str, _Start] = {}
+        self._by_agent: dict[str, _Start] = {}
+        self._by_task: dict[str, list[_Start]] = {}
+
+    def take(self, owner: Conversation, depth: int) -> None:
+        """Calls of one more conversation; none of one that is too deep."""
+        for call in owner.calls.values() if depth < _MOST_DEEP else ():
+            start = _Start(owner, call, depth)
+            self._by_call.setdefault(call.id, start)
+            if call.name not in AGENT_TOOLS:
+                continue
+            match = _AGENT_ID.search(call.answer.text) if call.answer is not None else None
+            for key in (
+                name(call.outcome, "agentId"),
+                match[1] if match else "",
+                *(f"workflow {name(call.outcome, key)}" for key in ("runId", "taskId")),
+            ):
+                self._by_agent.setdefault(key, start)
+            self._by_task.setdefault(text(call.arguments, "prompt").strip(), []).append(start)
+
+    def of(self, side: SideLines) -> _Start | None:
+        """The call that started the agent. One that only the task's words name starts one agent."""
+        keys = [side.agent_id, f"workflow {side.workflow}" if side.workflow else ""]
+        found = self._by_call.get(side.call_id) if side.call_id else None
+        found = found or next((self._by_agent[key] for key in keys if key and key in self._by_agent), None)
+        waiting = self._by_task.get(side.task.strip(), []) if side.task.strip() else []
+        if found is None and waiting:
+            return waiting.pop(0)
+        if found is not None and side.task.strip():
+            self._by_task[side.task.strip()] = [start for start in waiting if start is not found]
+        return found
 
 
 def _conversation_of(side: SideLines) -> Conversation:
@@ -149,27 +195,5 @@ def _conversation_of(side: SideLines) -> Conversation:
     return side.conversation
 
 
-def _call_of(side: SideLines, owner: Conversation, claimed: set[str]) -> str:
-    """The owner's call that started the agent; "" where there is none. Several agents may be one workflow's."""
-    if side.conversation is owner:
-        return ""
-    if side.call_id in owner.calls:
-        return side.call_id
-    started = [call for call in owner.calls.values() if call.name in AGENT_TOOLS]
-    for call in started:
-        answer = call.answer.text if call.answer is not None else ""
-        if side.workflow and side.workflow in (name(call.outcome, "runId"), name(call.outcome, "taskId")):
-            return call.id
-        match = _AGENT_ID.search(answer)
-        if side.agent_id and side.agent_id in (name(call.outcome, "agentId"), match[1] if match else ""):
-            return call.id
-    task = side.task.strip()
-    for call in started:
-        if task and call.id not in claimed and text(call.arguments, "prompt").strip() == task:
-            return call.id
-    return ""
-
-
-def _name_of(side: SideLines, owner: Conversation, call_id: str) -> str:
-    arguments = owner.calls[call_id].arguments
-    return side.kind or text(arguments, "name", "subagent_type", "description") or "Sub-agent"
+def _name_of(side: SideLines, call: Call) -> str:
+    return side.kind or text(call.arguments, "name", "subagent_type", "description") or "Sub-agent"

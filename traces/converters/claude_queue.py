@@ -8,10 +8,14 @@ Field notes
   waited may come as one line. `content` may be missing where it is the first one in the queue.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 
 _DELIVERED = ("", "absorbed_mid_turn")
+_MOST_WAITING = 200
+_SOON = 100
+"""Among so many lines after it was queued a prompt is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,22 @@ def delivered_alone(operations: list[Operation], spoken: list[tuple[int, str]]) 
     lines = [(order, _plain(words)) for order, words in spoken]
     waiting: list[Operation] = []
     alone = []
+    orders = [order for order, _ in lines]
     for one in operations:
         if one.operation == "enqueue":
-            waiting.append(one)
+            waiting = [*waiting[-_MOST_WAITING:], one] if len(waiting) > _MOST_WAITING else [*waiting, one]
         elif one.operation == "popAll":
             waiting.clear()
         elif one.operation in ("dequeue", "remove"):
             queued = _taken(waiting, one.words)
             words = one.words or (queued.words if queued else "")
-            since = queued.order if queued else one.order
+            since = bisect_left(orders, queued.order if queued else one.order)
             plain = _plain(words)
             if not plain or one.reason not in _DELIVERED:
                 continue
             if counted[plain]:
                 counted[plain] -= 1
-            elif not any(order >= since and plain in line for order, line in lines):
+            elif not any(plain in line for _, line in lines[since : since + _SOON]):
                 alone.append(Operation(one.order, one.operation, words, one.reason))
     return alone
 

@@ -39,6 +39,7 @@ NOISE = frozenset(
     }
 )  # fmt: skip
 MOST_UNKNOWN_KEPT = 1000
+_MOST_SIDES = 2_000
 _SYNTHETIC = "<synthetic>"
 _PLAN = "Implement the following plan:"
 
@@ -224,6 +225,8 @@ class Session:
         self._by_key[key] = line
 
     def _add_side(self, event: dict[str, JSON], key: str, call_id: str, agent_id: str) -> None:
+        if key not in self._sides and len(self._sides) >= _MOST_SIDES:
+            key, call_id, agent_id = "others", "", ""
         side = self._sides.setdefault(key, SideLines(agent_id=agent_id, call_id=call_id))
         side.events.append(event)
         self._side_order.append((self._count, side, event))
@@ -237,7 +240,7 @@ class Session:
         return next((self._side_of_call[one] for one in called if one in self._side_of_call), "")
 
     def _is_asked(self, event: dict[str, JSON]) -> bool:
-        """Whether a person says or does something in the line."""
+        """Whether a person says something in the line; that they stopped the agent begins no other branch."""
         if event.get("type") != "user" or event.get("isMeta") or event.get("isCompactSummary") or is_by_program(event):
             return False
         content = event["message"].get("content")
@@ -246,7 +249,7 @@ class Session:
             return False
         ignored = ConversionReport()
         said = said_by_person(content_of(content, ignored.unknown).texts, ignored.dropped)
-        return bool(said.words or said.steering or said.interrupts)
+        return bool(said.words or said.steering)
 
     # Telling them.
 

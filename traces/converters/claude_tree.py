@@ -19,6 +19,8 @@ from traces.converters.fields import name
 from traces.runs import JSON
 
 _MOST_ROUNDS = 40
+_MOST_CIRCLES = 200
+"""A file with more of them has no links to speak of: its order is the order."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,9 @@ class _Tree:
                     self._parents[first] = first - 1
                     self._joined.add(first)
                     repairs["links that go in a circle"] += 1
+                    if repairs["links that go in a circle"] > _MOST_CIRCLES:
+                        self._parents = list(range(-1, len(self._lines) - 1))
+                        return
                     # From here on as before, with one link that leads back less.
                     path, index = {}, start
                     continue

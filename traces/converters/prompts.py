@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from traces.converters.fields import text, words_of
 from traces.runs import JSON
 
+_MOST_WRAPPERS = 50
 INTERRUPTED = "[Request interrupted by user"
 _KINDS = (
     ("command output", ("<local-command-", "<bash-stdout>", "<bash-stderr>", "Caveat: The messages below were gen")),
@@ -109,7 +110,10 @@ def refusal(answer: str, outcome: JSON) -> str | None:
 
 def _without_wrappers(said: str, dropped: Counter[str]) -> str:
     """The text behind what programs put before it."""
-    while kind := _kind(said):
+    for _ in range(_MOST_WRAPPERS):
+        kind = _kind(said)
+        if not kind:
+            break
         dropped[kind] += 1
         match = _WRAPPED.match(said)
         if match is None:

@@ -15,12 +15,12 @@ from typing import Literal
 from traces.converters.fields import words_of
 
 _LONGEST = 20_000
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?\n)(.*?)(?:^\s*\2\s*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1(.*?\n)(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = "();<>|&\n"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _NOWHERE = re.compile(r"/dev/|/tmp/|/var/tmp/|&?\d*$|&?-$")
 _WRITING_CODE = re.compile(
-    r"open\([^)]*['\"][wax]b?\+?['\"]|write_text|write_bytes|writeFile|appendFile|unlink|rename|replace\(|shutil"
+    r"open\([^)]{0,300}['\"][wax]b?\+?['\"]|write_text|write_bytes|writeFile|appendFile|unlink|rename|replace\(|shutil"
     r"|os\.remove|File\.write|subprocess|os\.system"
 )
 _BEFORE = words_of("sudo time env nice nohup command exec builtin xargs then do else if while ! {")
