@@ -23,6 +23,8 @@ def in_order_with_doubts(
     steps: list[int | None] = []
     seen: dict[str, bool] = {}
     doubted: set[str] = set()
+    # Changed files that are not in doubt, so that a command looks at no file twice.
+    certain: dict[str, None] = {}
     commands: list[str] = []
     unnamed = 0
 
@@ -30,11 +32,19 @@ def in_order_with_doubts(
         events.append(event)
         steps.append(step)
 
+    def doubt(path: str, by: str, step: int | None) -> None:
+        if path not in doubted:
+            doubted.add(path)
+            certain.pop(path, None)
+            add(FileTouched(path, by), step)
+
     for _, act, step in sorted(acts, key=lambda entry: entry[0]):
         for event in act.events:
             if not isinstance(event, FileTouched):
                 seen[event.path] = seen.get(event.path, False) or not isinstance(event, FileRead)
                 doubted.discard(event.path)
+                if seen[event.path]:
+                    certain[event.path] = None
             add(event, step)
             if act.is_left_behind and not isinstance(event, FileRead):
                 add(
@@ -42,22 +52,18 @@ def in_order_with_doubts(
                 )
         unnamed += act.unnamed
         for path, is_changed in seen.items() if act.doubts_all else ():
-            if is_changed and path not in doubted:
-                doubted.add(path)
-                add(FileTouched(path, act.doubts_all), step)
+            if is_changed:
+                doubt(path, act.doubts_all, step)
         if not act.command:
             continue
         effects = effects_of(act.command)
         by = f"{act.by} `{_short(act.command)}`"
         is_open = False
         for effect in effects:
-            meant = [path for path, is_changed in seen.items() if is_changed or effect.on == "named"]
-            meant = [path for path in meant if effect.may_touch(path)]
+            meant = [path for path in (seen if effect.on == "named" else certain) if effect.may_touch(path)]
             is_open |= effect.on != "named" or not (meant or effect.is_written or effect.is_outside())
             for path in meant:
-                if path not in doubted:
-                    doubted.add(path)
-                    add(FileTouched(path, by), step)
+                doubt(path, by, step)
         for path in act.targets_of(effects):
             if not any(_is_other_name(path, known) for known in seen):
                 seen[path] = True

@@ -15,7 +15,9 @@ from typing import Literal
 from traces.converters.fields import words_of
 
 _LONGEST = 20_000
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1(.*?\n)(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEREDOC = re.compile(
+    r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]{0,2000}\n)(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
 _MARKS = "();<>|&\n"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _NOWHERE = re.compile(r"/dev/|/tmp/|/var/tmp/|&?\d*$|&?-$")
