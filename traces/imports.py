@@ -21,7 +21,7 @@ from jobs.wording import storable
 from traces.converters.detection import AUTOMATIC
 from traces.converters.reading import Bookmark, Chosen, Entry, read_on
 from traces.fragments import configuration_of
-from traces.judgeable import unjudged_of_file
+from traces.judgeable import judged_of_file
 from traces.models import ImportedFile, ImportProblem
 from traces.named_keys import problems
 from traces.packages import BROKEN, is_package, sources_in
@@ -219,17 +219,28 @@ def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) ->
 
 
 def _tell_traces_without_anything_to_judge(file: ImportedFile) -> None:
-    """They came in, and the queue gives them to nobody: as a problem each, the first ones, and as a number."""
+    """They came in, and the queue gives them to nobody: the first ones as a problem each, and all of them as a number.
+
+    Of a file with very many traces only as many are looked at as a part of a job has time for, and that is said.
+    """
     configuration = _configuration_of(file)
-    found = 0
-    for name, reason in unjudged_of_file(configuration, file.pk) if configuration else ():
-        found += 1
-        if found <= UNJUDGED_TOLD:
-            sentence = f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project."
-            ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=storable(sentence))
+    if configuration is None:
+        return
+    found, ends = 0, time.monotonic() + SECONDS_A_PART
+    for looked, (name, reason) in enumerate(judged_of_file(configuration, file.pk)):
+        if not looked % RUNS_A_BATCH and time.monotonic() >= ends:
+            _tell(file, f"Only the first {looked:,} traces of this file were looked at for what can be judged of them.")
+            break
+        if reason is not None:
+            found += 1
+            if found <= UNJUDGED_TOLD:
+                _tell(file, f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project.")
     if found > UNJUDGED_TOLD:
-        sentence = f"{found:,} traces of this file are given to nobody, because nothing of them can be judged."
-        ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=sentence)
+        _tell(file, f"{found:,} traces of this file are given to nobody, because nothing of them can be judged.")
+
+
+def _tell(file: ImportedFile, sentence: str) -> None:
+    ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=storable(sentence))
 
 
 def remove_upload(event: OutboxEvent) -> None:

@@ -22,6 +22,7 @@ from tenancy.actor import Actor, acting_in
 from tests.pages import text_of
 from tests.traces.stored import outcome, read, step, stored
 from tests.worlds import World
+from traces import imports
 from traces.actions import request_import
 from traces.models import ImportedFile, ImportProblem
 
@@ -222,6 +223,27 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_wor
             )
         ]
         assert dict(TracePlaces.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
+
+
+def test_of_very_many_the_first_are_told_and_then_their_number(
+    committed_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = committed_world
+    publish(world, STEPS)
+    monkeypatch.setattr(imports, "UNJUDGED_TOLD", 2)
+    change = {"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}
+    told = told_of(world, imported(world, *({"id": f"r{at}", "files": [change]} for at in range(4))))
+    assert [sentence.split(" ")[0] for sentence in told] == ["r0", "r1", "4"]
+    monkeypatch.setattr(imports, "SECONDS_TO_TELL", 0)
+    told = told_of(world, imported(world, {"id": "late", "files": [change]}))
+    assert told == ["Only the first 0 traces of this file were looked at for what can be judged of them."]
+    with acting_in(world.acme):
+        assert set(TracePlaces.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"
+
+
+def told_of(world: World, file: ImportedFile) -> list[str]:
+    with acting_in(world.acme):
+        return list(ImportProblem.objects.filter(file=file).order_by("pk").values_list("sentence", flat=True))
 
 
 def test_the_command_tells_it_too(committed_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
