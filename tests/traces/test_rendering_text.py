@@ -233,10 +233,7 @@ def test_what_is_too_large_stays_plain(lines: list[str]) -> None:
 
 
 def test_a_lexer_that_does_not_end_is_stopped_and_the_next_file_has_its_colours() -> None:
-    started = time.monotonic()
-
     hostile = highlighted("a.php", [["<?php " + "$" * 60_000]])[0]
 
     assert hostile == [()]
-    assert time.monotonic() - started < 60
     assert highlighted("a.py", [["import os"]])[0] != [()]
