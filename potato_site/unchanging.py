@@ -44,7 +44,8 @@ class UnchangingNode(Node):
                     "None, of which there are few."
                 )
         alone = Context(said)
-        with alone.render_context.push_state(context.template), alone.bind_template(context.template):
+        template: Any = context.template  # it has one while it is rendered
+        with alone.render_context.push_state(template), alone.bind_template(template):
             fresh = self.content.render(alone)
         if len(self.rendered) < MOST_RENDERINGS:
             self.rendered[key] = fresh
@@ -104,7 +105,7 @@ def _check_included(node: IncludeNode, known: _Known) -> None:
     name = node.template.var
     if not isinstance(name, str):
         _refuse(node, known, "which template that is would be known on each page only")
-    path = construct_relative_path(node.origin.template_name, name)
+    path = construct_relative_path(_template_of(node), name)
     if path in known.included:
         return
     words = known.words | node.extra_context.keys()
@@ -128,6 +129,10 @@ def _names(part: Any) -> Iterator[str]:
             yield from _names(each)
 
 
+def _template_of(node: Node) -> str:
+    return str(node.origin.template_name or "")
+
+
 def _resolved(word: Variable, context: Context) -> Any:
     try:
         return word.resolve(context)
@@ -136,8 +141,9 @@ def _resolved(word: Variable, context: Context) -> Any:
 
 
 def _refuse(node: Node, known: _Known, why: str) -> NoReturn:
-    shown = f"{{{{ {node.token.contents} }}}}" if isinstance(node, VariableNode) else f"{{% {node.token.contents} %}}"
+    token: Any = node.token  # the parser gives each node its own
+    shown = f"{{{{ {token.contents} }}}}" if isinstance(node, VariableNode) else f"{{% {token.contents} %}}"
     raise TemplateSyntaxError(
-        f"{node.origin.template_name or 'The template'}, line {node.token.lineno}: {shown} cannot stand inside "
+        f"{_template_of(node) or 'The template'}, line {token.lineno}: {shown} cannot stand inside "
         f"{{% unchanging %}}, which is rendered once for everybody: {why}."
     )

@@ -1,6 +1,6 @@
 """Icons, form fields and links outside the organisation for the site's templates; no data is read here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
@@ -46,7 +46,8 @@ def unchanging(parser: template.base.Parser, token: template.base.Token) -> Unch
     `{% unchanging tab work_word %}`: once for all that these are at the time, so each must be one of a few words; the
     content sees nothing else of the page. What could tell one organisation or person from another is refused.
     """
-    return parsed(parser, token, frozenset({icon, configured_icon, site_url}))
+    harmless: tuple[Callable[..., Any], ...] = (icon, configured_icon, site_url)
+    return parsed(parser, token, frozenset(harmless))
 
 
 @register.filter

@@ -156,6 +156,7 @@ def test_a_word_is_one_of_a_few_and_no_object_of_a_page(world: World) -> None:
     for number in range(MOST_RENDERINGS + 50):
         assert template.render(Context({"noun": number})) == str(number)
     (node,) = template.nodelist.get_nodes_by_type(UnchangingNode)
+    assert isinstance(node, UnchangingNode)
     assert len(node.rendered) == MOST_RENDERINGS
 
 

@@ -94,7 +94,9 @@ def review(texts: Texts) -> list[dict[str, Any]]:
 
 def rewards(texts: Texts, mode: str) -> list[dict[str, Any]]:
     if mode == "first_error":
-        block = {"labels": {name: texts() for name in ("correct", "first_error", "downstream", "all_correct")}}
+        block: dict[str, Any] = {
+            "labels": {name: texts() for name in ("correct", "first_error", "downstream", "all_correct")}
+        }
     else:
         block = {
             "labels": [

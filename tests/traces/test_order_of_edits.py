@@ -59,7 +59,7 @@ def test_calls_of_two_messages_count_in_the_order_of_their_results(order: tuple[
 
 
 def native(order: tuple[str, str]) -> bytes:
-    events = [{"kind": "read", "path": "cart.py", "text": BEFORE}]
+    events: list[dict[str, Any]] = [{"kind": "read", "path": "cart.py", "text": BEFORE}]
     for name in order:
         old, new = EDITS[name]
         events.append({"kind": "edit", "path": "cart.py", "old": old, "new": new, "replace_all": True})
