@@ -17,7 +17,7 @@ PEOPLE = ("anonymous", "stranger", "annotator", "manager", "admin", "owner")
 
 TABLE = """
 method address                                                                      anonymous  stranger annotator   manager     admin     owner   foreign
-any    /                                                                                  302       200       200       200       200       200         -
+any    /                                                                                  302       302       302       200       302       302         -
 any    /accounts/login/                                                                   200       302       302       302       302       302         -
 GET    /accounts/inactive/                                                                200       200       200       200       200       200         -
 POST   /accounts/inactive/                                                                405       405       405       405       405       405         -
