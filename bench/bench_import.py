@@ -61,7 +61,8 @@ def bench_import_of_very_many_small_records(
 ) -> None:
     path = tmp_path / "records.jsonl"
     write(path, (tiny_record(number) for number in range(RECORDS)))
-    share, seconds, shares = RECORDS // SHARES, 0.0, []
+    share, seconds = RECORDS // SHARES, 0.0
+    shares: list[float] = []
     for seen, part in import_in_parts(committed_world, path):
         seconds += part
         if seen >= share * (len(shares) + 1):

@@ -12,6 +12,7 @@ from jobs.models import Job
 from potato_site.management.commands.load_demo import DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
+from traces.fragments import DisplayOptions, configuration_of, render_files, render_steps
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
 from traces.sources import BytesSource
@@ -46,8 +47,8 @@ def _person(number: int) -> User:
     return User.objects.create_user(name, email=f"{name}@example.org", name=name)
 
 
-def import_traces(stage: Stage, content: bytes) -> None:
-    """Import records of the format `native` as a worker does: stored, and rendered for both layouts."""
+def import_traces(stage: Stage, content: bytes, *, rendered: bool = True) -> None:
+    """Import records of the format `native` as a worker does; `rendered`: all of them, as if the queue came near."""
     name = "runs.jsonl"
     source = BytesSource(name, content)
     kind = ImportTraces()
@@ -60,7 +61,13 @@ def import_traces(stage: Stage, content: bytes) -> None:
             part = kind.do_part(job, source)
         job.cursor, finished = part.cursor, part.finished
     with acting_in(stage.organisation):
-        imported = Trace.objects.filter(file=file).count()
+        options = DisplayOptions.of(configuration_of(stage.project))
+        traces = list(Trace.objects.filter(file=file))
+    for trace in traces if rendered else ():
+        with acting_in(stage.organisation):
+            render_files(trace.files.all(), options)
+            render_steps(trace.steps.all(), options)
+    imported = len(traces)
     if imported != content.count(b"\n"):
         raise RuntimeError(f"{imported} of the runs of {name} were imported. Are they too large for an import?")
 

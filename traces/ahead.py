@@ -75,7 +75,7 @@ def ask(project: Project) -> Job | None:
     if all(next(_missing(trace, options), None) is None for trace in near):
         return None
     # Not in the name of the person whose act led here.
-    with acting_in(project.organisation_id):
+    with acting_in(project.organisation):
         return request_job(kind=RenderAhead.name, parameters={"project": str(project.pk)})
 
 

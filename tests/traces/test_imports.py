@@ -28,6 +28,7 @@ from traces.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
 from traces.runs import Converted, ReadingOptions
 from traces.sources import BytesSource
+from traces.storing import store_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -153,7 +154,7 @@ def test_a_killed_import_goes_on_where_its_last_part_ended(
     with acting_in(world.acme, world.dora):
         content = ContentFile(lines(*records[:4], "{broken", *records[4:], "{broken"), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = imports.store_runs
+    stored = store_runs
     calls = []
 
     def dies_once(*args: Any) -> Any:
@@ -496,7 +497,7 @@ def test_a_cancelled_import_keeps_what_came_in(
     with acting_in(world.acme, world.dora):
         content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
         file = request_import(project=world.acme_project, content=content)
-    stored = imports.store_runs
+    stored = store_runs
 
     def cancels(*args: Any) -> Any:
         Job.objects.filter(pk=str(file.job_id)).update(cancel_requested_at="2026-01-01T00:00Z")
