@@ -234,7 +234,7 @@ def test_of_very_many_the_first_are_told_and_then_their_number(
     change = {"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}
     told = told_of(world, imported(world, *({"id": f"r{at}", "files": [change]} for at in range(4))))
     assert [sentence.split(" ")[0] for sentence in told] == ["r0", "r1", "4"]
-    monkeypatch.setattr(imports, "SECONDS_TO_TELL", 0)
+    monkeypatch.setattr(imports, "SECONDS_A_PART", 0)
     told = told_of(world, imported(world, {"id": "late", "files": [change]}))
     assert told == ["Only the first 0 traces of this file were looked at for what can be judged of them."]
     with acting_in(world.acme):
