@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+VERSION = 2
+"""Of the tones that a colour gets, counted up when they change."""
 TEXT_CONTRAST = 4.8
 """Of words on every surface of a page and on their own tint: WCAG asks for 4.5."""
 MARK_CONTRAST = 3.1

@@ -2,11 +2,13 @@
 
 from django.urls import path
 
+from assignments.tones import VERSION
 from assignments.views import annotations, claims, task
 
 urlpatterns = [
     path("next/", claims.next_task, name="next-task"),
-    path("palette/<int:version>.css", task.palette_sheet, name="palette"),
+    # Browsers keep a palette for a year: other tones of the same colours have another address.
+    path(f"palette/{VERSION}/<int:version>.css", task.palette_sheet, name="palette"),
     path("tasks/<uuid:assignment_id>/", task.task_start, name="task"),
     path("tasks/<uuid:assignment_id>/files/", task.task_files, name="task-files"),
     path("tasks/<uuid:assignment_id>/steps/", task.task_steps, name="task-steps"),

@@ -231,7 +231,7 @@ def test_the_configuration_of_the_claim_stays_although_a_newer_one_is_published(
     assert "Coding Agent Code Review" in page
     assert data_of(page)["assignment"]["version"] == 1
     assert "unified-2-coloured" in page
-    assert "palette/1.css" in page
+    assert "palette/2/1.css" in page
     assert "edge cases" in text_of(bob.get(path_of(assignment, "guidelines/")))
 
 
@@ -250,7 +250,7 @@ def test_a_configuration_that_does_not_load_any_more_is_told(
     assignment = claimed(world)
     page = text_of(bob.get(path_of(assignment)), 409)
     assert "names the scheme type mood, which is not installed" in page
-    assert bob.get("/o/acme/p/parser/palette/2.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/palette/2/2.css").status_code == 404
     assert bob.post(path_of(assignment, "guidelines/acknowledge/")).status_code == 404
 
 
@@ -534,7 +534,7 @@ annotation_schemes:
       options: [{value: added, color: "#123456"}]
 """,
     )
-    response = bob.get("/o/acme/p/parser/palette/1.css")
+    response = bob.get("/o/acme/p/parser/palette/2/1.css")
     assert [rule.partition(";")[0] for rule in text_of(response).splitlines()] == [
         '[data-c="talk.added"]{--c:#ABC',
         '[data-c="talk.bug"]{--c:#ef4444',
@@ -542,9 +542,9 @@ annotation_schemes:
     ]
     assert response["Content-Type"].startswith("text/css")
     assert response["Cache-Control"] == "private, max-age=31536000, immutable"
-    assert bob.get("/o/acme/p/parser/palette/2.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/palette/2/2.css").status_code == 404
     bob.force_login(world.charlie)
-    assert bob.get("/o/acme/p/parser/palette/1.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/palette/2/1.css").status_code == 404
 
 
 def test_a_third_party_cannot_break_out_of_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
