@@ -257,3 +257,12 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
         answer = client.post("/accounts/password/change/", form)
     assert (answer.status_code, answer["Retry-After"]) == (503, "3")
     assert "Many people are signing in" in answer.content.decode()
+
+
+def test_the_task_page_is_told_in_the_same_words(world: World) -> None:
+    guess("bob", 8)
+    answer = Client().post(
+        LOGIN, {"login": "bob", "password": PASSWORD}, REMOTE_ADDR=HERE, HTTP_ACCEPT="application/json"
+    )
+    assert (answer.status_code, answer["Retry-After"]) == (429, "60")
+    assert "Wait 60 seconds" in answer.json()["form"]["errors"][0]

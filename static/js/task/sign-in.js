@@ -61,7 +61,9 @@ async function enter(given) {
   }
   const { status, data: answer } = await send("POST", data.login, given, HEADERS);
   if (status === 0) return "The site was not reached. Your work is kept in this browser; try again in a moment.";
-  if (status === 429) return "Too many attempts. Wait a few minutes, then try again; your work is kept.";
+  if (status === 429 || status === 503) {
+    return `${sentences(answer?.form) || "The site cannot sign you in now. Try again in a minute."} Your work is kept.`;
+  }
   if (status !== 200) return sentences(answer?.form) || `The site could not sign you in (${status}). Try again.`;
   if (await isMine()) return "";
   await signOut();
