@@ -45,12 +45,10 @@ def open_places(*, project: Project) -> int:
         return 0
     wanted = rules[0].annotations_per_trace
     with transaction.atomic():
-        if not lacks_places(project=project):
+        if not _newer(project).exists() and not lacks_places(project=project):
             return 0
         _wait_until_alone(project)
-        # EXCEPT is quick also before PostgreSQL has counted new tables, where it would join them row by row.
-        missing = _traces(project).values_list("pk").difference(_known(project).values_list("trace"))
-        found = [trace for (trace,) in missing.order_by("pk")[:OPENED_AT_ONCE]]
+        found = list(_newer(project)[:OPENED_AT_ONCE]) or _left_behind(project)
         idle = unjudged(rules[1], found)
         opened = TracePlaces.objects.bulk_create(
             TracePlaces(project=project, trace_id=trace, wanted=number, places=number)
@@ -62,6 +60,23 @@ def open_places(*, project: Project) -> int:
 def lacks_places(*, project: Project) -> bool:
     """Whether a trace is not in the queue, or was only put there by a transaction that still goes on."""
     return _traces(project).count() != _known(project).count()
+
+
+def _newer(project: Project) -> "QuerySet[Trace, UUID]":
+    """The traces behind the newest one in the queue, the oldest first.
+
+    Ids sort by time: a large import goes into the queue without a look at all of the project for each thousand.
+    """
+    newest = _known(project).order_by("-trace").values_list("trace", flat=True).first()
+    traces = _traces(project) if newest is None else _traces(project).filter(pk__gt=newest)
+    return traces.order_by("pk").values_list("pk", flat=True)
+
+
+def _left_behind(project: Project) -> list[UUID]:
+    """Traces older than the newest one in the queue that are not there: their import ended later than another's."""
+    # EXCEPT is quick also before PostgreSQL has counted new tables, where it would join them row by row.
+    missing = _traces(project).values_list("pk").difference(_known(project).values_list("trace"))
+    return [trace for (trace,) in missing.order_by("pk")[:OPENED_AT_ONCE]]
 
 
 def _traces(project: Project) -> "QuerySet[Trace]":

@@ -11,6 +11,7 @@ from assignments.errors import LeaseEnded, NotOpen, TakenOver, TooManyOpen
 from assignments.models import Assignment, AssignmentState, TracePlaces
 from tenancy.actor import Actor
 from tests.assignments.conftest import Queue, annotators, hand_in
+from traces.models import Trace
 
 
 def test_two_annotators_are_given_different_traces_the_oldest_first(queue: Queue) -> None:
@@ -128,6 +129,18 @@ def test_traces_that_are_imported_later_join_the_queue(queue: Queue) -> None:
     assert queue.nothing(queue.world.bob).reason == Reason.ALL_DONE
     (late,) = queue.add_traces(1, "late")
     assert queue.claimed(queue.world.bob).trace_id == late.pk
+
+
+def test_a_trace_that_is_older_than_the_queue_s_newest_is_given_out_too(queue: Queue) -> None:
+    """Its import began before another's, and ended behind it."""
+    (early,) = queue.add_traces(1, prefix="early")
+    Trace.objects.filter(pk=early.pk).delete()
+    queue.add_traces(1, prefix="late")
+    assert open_places(project=queue.project) == 4
+    early.save(force_insert=True)
+    for _ in range(4):
+        hand_in(queue.claimed(queue.world.bob))
+    assert queue.claimed(queue.world.bob).trace_id == early.pk
 
 
 def test_a_project_that_wants_more_annotators_gives_its_traces_out_again(queue: Queue) -> None:
