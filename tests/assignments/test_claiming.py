@@ -10,6 +10,7 @@ from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.errors import LeaseEnded, NotOpen, TakenOver, TooManyOpen
 from assignments.models import Assignment, AssignmentState, TracePlaces
 from tenancy.actor import Actor
+from tenancy.models import new_id
 from tests.assignments.conftest import Queue, annotators, hand_in
 from traces.models import Trace
 
@@ -133,14 +134,16 @@ def test_traces_that_are_imported_later_join_the_queue(queue: Queue) -> None:
 
 def test_a_trace_that_is_older_than_the_queue_s_newest_is_given_out_too(queue: Queue) -> None:
     """Its import began before another's, and ended behind it."""
-    (early,) = queue.add_traces(1, prefix="early")
-    Trace.objects.filter(pk=early.pk).delete()
-    queue.add_traces(1, prefix="late")
-    assert open_places(project=queue.project) == 4
-    early.save(force_insert=True)
+    early = new_id()
+    (late,) = queue.add_traces(1, prefix="late")
+    while open_places(project=queue.project):
+        pass
+    trace = Trace.objects.get(pk=late.pk)
+    trace.pk, trace.external_id = early, "early"
+    trace.save(force_insert=True)
     for _ in range(4):
         hand_in(queue.claimed(queue.world.bob))
-    assert queue.claimed(queue.world.bob).trace_id == early.pk
+    assert queue.claimed(queue.world.bob).trace_id == early
 
 
 def test_a_project_that_wants_more_annotators_gives_its_traces_out_again(queue: Queue) -> None:
