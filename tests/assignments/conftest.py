@@ -1,10 +1,10 @@
 """A project with traces and several annotators, and the acts that its stories are made of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
@@ -16,6 +16,7 @@ from assignments.actions.expiring import expire_leases
 from assignments.actions.submitting import submit
 from assignments.models import Assignment, Submission, TracePlaces
 from tenancy.actor import Actor, acting_in
+from tenancy.models import new_id
 from tests.worlds import World
 from traces.models import ImportedFile, Trace
 
@@ -40,10 +41,11 @@ class Queue:
     def publish(self, *, wanted: int = 1, max_open: int = 1) -> None:
         publish_configuration(project=self.project, source=YAML.format(wanted=wanted, max_open=max_open))
 
-    def add_traces(self, count: int, prefix: str = "trace") -> list[Trace]:
+    def add_traces(self, count: int, prefix: str = "trace", ids: Sequence[UUID] = ()) -> list[Trace]:
         file = ImportedFile.objects.create(project=self.project, name="runs", size=1, sha256="0" * 64, format="auto")
         return Trace.objects.bulk_create(
             Trace(
+                pk=ids[number] if ids else new_id(),
                 project=self.project,
                 file=file,
                 external_id=f"{prefix}-{number:05}",

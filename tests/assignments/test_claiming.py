@@ -12,7 +12,6 @@ from assignments.models import Assignment, AssignmentState, TracePlaces
 from tenancy.actor import Actor
 from tenancy.models import new_id
 from tests.assignments.conftest import Queue, annotators, hand_in
-from traces.models import Trace
 
 
 def test_two_annotators_are_given_different_traces_the_oldest_first(queue: Queue) -> None:
@@ -135,12 +134,10 @@ def test_traces_that_are_imported_later_join_the_queue(queue: Queue) -> None:
 def test_a_trace_that_is_older_than_the_queue_s_newest_is_given_out_too(queue: Queue) -> None:
     """Its import began before another's, and ended behind it."""
     early = new_id()
-    (late,) = queue.add_traces(1, prefix="late")
+    queue.add_traces(1, prefix="late")
     while open_places(project=queue.project):
         pass
-    trace = Trace.objects.get(pk=late.pk)
-    trace.pk, trace.external_id = early, "early"
-    trace.save(force_insert=True)
+    queue.add_traces(1, prefix="early", ids=[early])
     for _ in range(4):
         hand_in(queue.claimed(queue.world.bob))
     assert queue.claimed(queue.world.bob).trace_id == early
