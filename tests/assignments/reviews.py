@@ -25,8 +25,9 @@ FILES = (
 )
 
 
-def review_yaml(**blocks: dict[str, Any]) -> str:
-    """A project of code review, as JSON, which is YAML: its three schemes with these settings, and `assignment`."""
+def review_yaml(**blocks: Any) -> str:
+    """A project of code review, as JSON, which is YAML: its three schemes with these settings, `assignment` and
+    `guidelines`."""
     schemes = {
         "inline_comments": ("code_review_comments", {"severity": {"enabled": True}}),
         "file_ratings": ("code_review_file_ratings", {}),
@@ -36,9 +37,8 @@ def review_yaml(**blocks: dict[str, Any]) -> str:
         {"name": name, "annotation_type": kind, name: {**block, **blocks.get(name, {})}}
         for name, (kind, block) in schemes.items()
     ]
-    return json.dumps(
-        {"task_name": "Review", "annotation_schemes": entries, "assignment": blocks.get("assignment", {})}
-    )
+    given = {name: blocks[name] for name in ("assignment", "guidelines") if name in blocks}
+    return json.dumps({"task_name": "Review", "annotation_schemes": entries, **given})
 
 
 def reviewed(

@@ -135,6 +135,7 @@ def test_lines_are_told_exactly(world: World) -> None:
     assert api.get(where, **asked).json() == {
         "text": "line 14\nline 15 changed\nline 16",
         "lines": ["line 14", "line 15 changed", "line 16"],
+        "numbering": "file",
     }
     assert api.get(where, **{**asked, "side": "old", "start": "15", "end": "15"}).json()["text"] == "line 15"
     for wrong, code in (

@@ -212,8 +212,12 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_wor
     publish(world, STEPS)
     file = imported(
         world,
-        {"id": "changes", "files": [{"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}]},
-        {"id": "steps", "steps": [{"message": "I look."}]},
+        {
+            "id": "changes",
+            "task_description": "Fix.",
+            "files": [{"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}],
+        },
+        {"id": "steps", "task_description": "Fix.", "steps": [{"message": "I look."}]},
     )
     with acting_in(world.acme):
         assert [(problem.code, problem.sentence) for problem in ImportProblem.objects.filter(file=file)] == [
@@ -232,10 +236,12 @@ def test_of_very_many_the_first_are_told_and_then_their_number(
     publish(world, STEPS)
     monkeypatch.setattr(imports, "UNJUDGED_TOLD", 2)
     change = {"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}
-    told = told_of(world, imported(world, *({"id": f"r{at}", "files": [change]} for at in range(4))))
+    told = told_of(
+        world, imported(world, *({"id": f"r{at}", "task_description": "Fix.", "files": [change]} for at in range(4)))
+    )
     assert [sentence.split(" ")[0] for sentence in told] == ["r0", "r1", "4"]
     monkeypatch.setattr(imports, "SECONDS_A_PART", 0)
-    told = told_of(world, imported(world, {"id": "late", "files": [change]}))
+    told = told_of(world, imported(world, {"id": "late", "task_description": "Fix.", "files": [change]}))
     assert told == ["Only the first 0 traces of this file were looked at for what can be judged of them."]
     with acting_in(world.acme):
         assert set(TracePlaces.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"

@@ -167,7 +167,7 @@ def test_a_relabelled_step_loses_a_category_that_its_label_does_not_take_and_say
     world_of_browsers: World, reader: Reader
 ) -> None:
     page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
-    press(page, "2", "e", "L", "Escape", "2", "e", "L", "Escape", "1", "k", "k", "k")
+    press(page, "2", "L", "Escape", "2", "L", "Escape", "1", "k", "k", "k")
     expect(page.locator("#s0 select")).to_have_value("Logic error")
     press(page, "3", "k")
     expect(page.locator("#s0 select")).to_have_value("Logic error")
@@ -182,7 +182,7 @@ def test_a_relabelled_step_loses_a_category_that_its_label_does_not_take_and_say
 
 def test_categories_that_a_range_loses_are_counted(world_of_browsers: World, reader: Reader) -> None:
     page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
-    press(page, "2", "e", "L", "Escape", "2", "e", "L", "Escape", "k", "k", "Shift+ArrowDown", "1")
+    press(page, "2", "L", "Escape", "2", "L", "Escape", "k", "k", "Shift+ArrowDown", "1")
     expect(page.locator("#toasts")).to_contain_text("2 error categories went: Correct takes none.")
     page.get_by_role("button", name="Undo").last.click()
     expect(page.locator("#s1 select")).to_have_value("Logic error")
