@@ -1,9 +1,7 @@
 /**
- * Lines of differences: finding one by its address, moving between them, and one stop for Tab in each file.
+ * Lines of differences: their addresses, what comes next, and one stop for Tab in each file.
  * The lines' buttons come as the review page needs them; here they are links to their line, and are named so.
  */
-
-import { LazyFragment } from "./lazy-fragment.js";
 
 const BUTTONS = "button[data-side]";
 /** @type {WeakMap<Element, HTMLButtonElement>} */
@@ -61,36 +59,6 @@ export function hashOf(button) {
   const row = button.closest("tr");
   const hunk = row?.dataset.hunk ? `-h${row.dataset.hunk}` : "";
   return `#${button.closest("article")?.id}${hunk}-${button.dataset.side}-${button.dataset.l}`;
-}
-
-/**
- * The row of a line, after loading what it needs: the file, hidden rows, or more of a long file.
- * @param {HTMLElement} file
- * @param {Place} place
- * @param {(button: HTMLButtonElement) => Promise<boolean>} ask loads what a button asks for; false if it did not come
- * @returns {Promise<HTMLTableRowElement | null>} null where the file has no such line
- */
-export async function rowOf(file, place, ask) {
-  const hunk = place.hunk ? `[data-hunk="${place.hunk}"]` : "";
-  const lazy = file.querySelector("lazy-fragment");
-  if (lazy instanceof LazyFragment) await lazy.load();
-  for (;;) {
-    const row = file.querySelector(`tr[data-${place.side}="${place.line}"]${hunk}`);
-    if (row instanceof HTMLTableRowElement) return row;
-    const button = hiding(file, place) ?? file.querySelector(".diff__more button[data-part]");
-    if (!(button instanceof HTMLButtonElement) || !(await ask(button))) return null;
-  }
-}
-
-/** The button behind which the line is hidden. @param {HTMLElement} file @param {Place} place */
-function hiding(file, place) {
-  for (const row of /** @type {NodeListOf<HTMLElement>} */ (file.querySelectorAll("tr.expand[data-rows]"))) {
-    const first = Number(place.side === "old" ? row.dataset.oldFirst : row.dataset.newFirst);
-    if (first && first <= place.line && place.line < first + Number(row.dataset.rows)) {
-      return row.querySelector("button[data-part]");
-    }
-  }
-  return null;
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { key, on } from "./events.js";
 import { kept } from "./kept.js";
-import { hashOf, markRow, moveByLine, nextOf, placeOf, prepareLines, rowOf } from "./evidence-lines.js";
+import { hashOf, markRow, moveByLine, nextOf, placeOf, prepareLines } from "./evidence-lines.js";
 import { failure, fragmentFrom, LazyFragment } from "./lazy-fragment.js";
 
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-evidence]"));
@@ -85,9 +85,11 @@ function tryAgain(again) {
 
 /* Addresses ----------------------------------------------------------------------------------------- */
 
+const places = () => import("./evidence-places.js");
+
 async function followHash() {
   const place = placeOf(location.hash);
-  if (place && !(await goTo(place))) openOtherPage(place.id.slice(1));
+  if (place && !(await goTo(place))) (await places()).openOtherPage(place.id.slice(1), isFiles ? "file" : "step");
 }
 
 /**
@@ -104,20 +106,10 @@ export async function goTo(place) {
     return article;
   }
   article.scrollIntoView();
-  const row = place.line ? await rowOf(article, place, loadPart) : null;
+  if (!place.line) return article;
+  const row = await (await places()).rowOf(article, place, loadPart);
   if (row) markRow(row, place.side);
   return row ?? article;
-}
-
-/** The file or step is on another page of this trace. @param {string} index */
-function openOtherPage(index) {
-  const query = new URLSearchParams(location.search);
-  const name = isFiles ? "file" : "step";
-  if (query.get(name) === index) return;
-  query.delete("page");
-  query.delete("q");
-  query.set(name, index);
-  location.replace(`?${query}${location.hash}`);
 }
 
 /** @param {HTMLElement} step */

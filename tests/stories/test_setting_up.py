@@ -48,7 +48,6 @@ def write(reader: Reader, text: str) -> None:
 def test_an_admin_writes_mends_and_publishes_a_configuration(world_of_browsers: World, reader: Reader) -> None:
     world = world_of_browsers
     reader.sign_in_by_form("dora")
-    reader.page.get_by_role("link", name="Open Acme Research").click()
     reader.page.get_by_role("link", name=re.compile("Set up")).click()
     reader.page.wait_for_load_state("networkidle")
     write(reader, BROKEN)

@@ -4,7 +4,8 @@
  */
 
 import { linesIn } from "./comment-parts.js";
-import { asTyped, exactText, smallDiff } from "./suggestion.js";
+import { asTyped } from "./shown-text.js";
+import { exactText, smallDiff } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */

@@ -1,7 +1,7 @@
 /** Where comments are found again: counts in the rail, in the tree and in the heads of files, and lists with links. */
 
 import { choiceOf, cloneOf, counted, linesIn, nameOf } from "./comment-parts.js";
-import { element, visible } from "./suggestion.js";
+import { element, visible } from "./shown-text.js";
 
 /** @typedef {import("./comment-rules.js").Draft & { isNew: boolean, isDraft: boolean }} Entry isNew: nothing of it is saved; isDraft: not all of it is */
 

@@ -1,6 +1,6 @@
 /** What a comment looks like under its lines, and the words for where it stands. Its texts become text and nothing else. */
 
-import { element, exactText, smallDiff, visible } from "./suggestion.js";
+import { element, visible } from "./shown-text.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
@@ -60,9 +60,13 @@ export function cardOf(task, template, comment, { isNew, isDraft }) {
   copy.ariaLabel = `Copy the code suggested for ${place}`;
   copy.hidden = suggestion === "";
   if (suggestion === "") part("[data-sugg-title]").textContent = "Suggested: delete the lines";
-  part(".sugg").hidden = false;
-  const table = part(".sugg").appendChild(smallDiff(null, suggestion, line_start));
-  void exactText(task, comment).then(({ text }) => table.replaceWith(smallDiff(text, suggestion, line_start)));
+  const shown = part(".sugg");
+  shown.hidden = false;
+  // Most comments have no suggestion; the form, which writes them, brings the same module along.
+  void import("./suggestion.js").then(({ exactText, smallDiff }) => {
+    const table = shown.appendChild(smallDiff(null, suggestion, line_start));
+    void exactText(task, comment).then(({ text }) => table.replaceWith(smallDiff(text, suggestion, line_start)));
+  });
   return card;
 }
 

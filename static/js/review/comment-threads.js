@@ -6,7 +6,7 @@
 import { nextOf } from "../evidence-lines.js";
 import { cardOf, cloneOf } from "./comment-parts.js";
 import { buttonOf, mark, rowOf } from "./line-range.js";
-import { element } from "./suggestion.js";
+import { element } from "./shown-text.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-form.js").CommentForm} CommentForm */

@@ -8,7 +8,7 @@ import { uid } from "../task/storage.js";
 import { CommentForm } from "./comment-form.js";
 import { linesIn } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
-import { isBroken, neighbour, numberingOf, numberOf, rowOf } from "./line-range.js";
+import { neighbour, numberingOf, numberOf, rowOf, rowsOf } from "./line-range.js";
 
 /** @typedef {import("./comment-rules.js").Draft} Draft */
 /** @typedef {import("./line-range.js").Lines} Lines */
@@ -190,4 +190,16 @@ export class CommentWriting {
     form.comment.focus();
     this.#written(form);
   }
+}
+
+/** Whether the trace lacks some of these lines. Hidden ones that can be shown are not lacking. @param {Lines} lines */
+function isBroken(lines) {
+  const { article, side, start, end } = lines;
+  const known = new Set(rowsOf(lines).map((row) => numberOf(row, side)));
+  for (const row of /** @type {NodeListOf<HTMLElement>} */ (article.querySelectorAll("tr.expand[data-rows]"))) {
+    const first = Number(row.dataset[`${side}First`]);
+    const last = Math.min(end, first + Number(row.dataset.rows) - 1);
+    for (let line = Math.max(start, first); line <= last; line++) known.add(line);
+  }
+  return known.size < end - start + 1;
 }

@@ -3,7 +3,7 @@
  * draft's page state. Knows nothing of the page.
  */
 
-import { asTyped } from "./suggestion.js";
+import { asTyped } from "./shown-text.js";
 
 /** @typedef {import("../task/task.js").Task} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */

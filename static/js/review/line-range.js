@@ -53,7 +53,7 @@ function buttonBeside(code) {
 }
 
 /** @param {Lines} lines @returns {HTMLTableRowElement[]} */
-function rowsOf({ article, side, start, end }) {
+export function rowsOf({ article, side, start, end }) {
   const rows = /** @type {NodeListOf<HTMLTableRowElement>} */ (article.querySelectorAll(`tr[data-${side}]`));
   return [...rows].filter((row) => start <= numberOf(row, side) && numberOf(row, side) <= end);
 }
@@ -68,18 +68,6 @@ export function mark(all) {
       for (const part of parts) part.classList.add("is-sel");
     }
   }
-}
-
-/** Whether the trace lacks some of these lines. Hidden ones that can be shown are not lacking. @param {Lines} lines */
-export function isBroken(lines) {
-  const { article, side, start, end } = lines;
-  const known = new Set(rowsOf(lines).map((row) => numberOf(row, side)));
-  for (const row of /** @type {NodeListOf<HTMLElement>} */ (article.querySelectorAll("tr.expand[data-rows]"))) {
-    const first = Number(row.dataset[`${side}First`]);
-    const last = Math.min(end, first + Number(row.dataset.rows) - 1);
-    for (let line = Math.max(start, first); line <= last; line++) known.add(line);
-  }
-  return known.size < end - start + 1;
 }
 
 /**
