@@ -7,7 +7,8 @@ is away, in this process's memory: fewer are then kept together, and never none.
 
 import ipaddress
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from redis import RedisError
 
+from accounts.hashing import Busy
 from tenancy.errors import Refused
 
 Answer = TypeVar("Answer")
@@ -124,6 +126,17 @@ def take(request: HttpRequest, login: str, accounts: Sequence[Any]) -> list[Coun
             raise TooManyTries(count.limit.then_every)
         taken.append(count)
     return taken
+
+
+@contextmanager
+def given_back_if_not_made(counts: Sequence[Count]) -> Iterator[None]:
+    """A try whose turn never comes is none."""
+    try:
+        yield
+    except Busy:
+        for count in counts:
+            count.give_back()
+        raise
 
 
 def was_right(request: HttpRequest, login: str, counts: Sequence[Count]) -> None:

@@ -48,12 +48,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """The account that the credentials open. Raises ValidationError with what to do where it may not be tried.
 
-        A try is counted when its turn has come, so that the right ones of a whole class are not in each other's way.
+        A try is counted before it waits for its turn: one that is refused must not stand in the way of others.
         """
         login = str(credentials.get("email") or credentials.get("username") or "")
         try:
-            with turn.taken():
-                counts = attempts.take(request, login, _accounts_named(login))
+            counts = attempts.take(request, login, _accounts_named(login))
+            with attempts.given_back_if_not_made(counts), turn.taken():
                 # No allauth throttle: it counts an account's tries from everywhere, and locks.
                 user: User | None = AuthenticationBackend().authenticate(request, **credentials)
         except (TooManyTries, Busy) as refusal:

@@ -91,9 +91,7 @@ def last_exports(project: Project) -> list[Row]:
     return [_row(export) for export in rows.order_by("-requested_at")[:EXPORTS_SHOWN]]
 
 
-def choices_for(
-    project: Project, last: Iterable[Row], sent: Mapping[str, str] = MappingProxyType({})
-) -> list[Choice]:
+def choices_for(project: Project, last: Iterable[Row], sent: Mapping[str, str] = MappingProxyType({})) -> list[Choice]:
     """The formats that the project's schemes can fill, those of earlier versions too; in their fields what was `sent`.
 
     One query.

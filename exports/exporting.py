@@ -122,6 +122,9 @@ class _Work:
                 if records >= settings.EXPORT_RECORDS_A_PART or digest.size >= BYTES_A_PART or time.monotonic() >= ends:
                     break
             else:
+                if format.is_archive:
+                    # Traces take minutes, and an archive without an annotation is none.
+                    demand_rows(format)
                 cursor["phase"] = "traces" if format.is_archive else "end"
                 cursor["after"] = None
             self._keep(file, digest, ANNOTATIONS)

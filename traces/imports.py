@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -192,8 +193,9 @@ class _Batch:
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
+    if not _tell_traces_without_anything_to_judge(file, cursor):
+        return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"])
     _tell_keys_that_no_record_has(file, cursor)
-    _tell_traces_without_anything_to_judge(file)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
     if stated := cursor.get("stated", 0):
         result["stated"] = stated
@@ -218,25 +220,30 @@ def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) ->
         ImportProblem.objects.create(file=file, place=1, code=code, sentence=storable(sentence))
 
 
-def _tell_traces_without_anything_to_judge(file: ImportedFile) -> None:
+def _tell_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str, Any]) -> bool:
     """They came in, and the queue gives them to nobody: the first ones as a problem each, and all of them as a number.
 
-    Of a file with very many traces only as many are looked at as a part of a job has time for, and that is said.
+    Answers whether all traces of the file were looked at; the cursor says where the next part of the job goes on.
     """
     configuration = _configuration_of(file)
     if configuration is None:
-        return
-    found, ends = 0, time.monotonic() + SECONDS_A_PART
-    for looked, (name, reason) in enumerate(judged_of_file(configuration, file.pk)):
-        if not looked % RUNS_A_BATCH and time.monotonic() >= ends:
-            _tell(file, f"Only the first {looked:,} traces of this file were looked at for what can be judged of them.")
-            break
+        return True
+    told: dict[str, Any] = cursor.setdefault("unjudged", {"after": None, "found": 0})
+    ends = time.monotonic() + SECONDS_A_PART
+    after = UUID(told["after"]) if told["after"] else None
+    for looked, (trace, name, reason) in enumerate(judged_of_file(configuration, file.pk, after), 1):
+        told["after"] = str(trace)
         if reason is not None:
-            found += 1
-            if found <= UNJUDGED_TOLD:
+            told["found"] += 1
+            if told["found"] <= UNJUDGED_TOLD:
                 _tell(file, f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project.")
-    if found > UNJUDGED_TOLD:
-        _tell(file, f"{found:,} traces of this file are given to nobody, because nothing of them can be judged.")
+        if not looked % RUNS_A_BATCH and time.monotonic() >= ends:
+            return False
+    if told["found"] > UNJUDGED_TOLD:
+        _tell(
+            file, f"{told['found']:,} traces of this file are given to nobody, because nothing of them can be judged."
+        )
+    return True
 
 
 def _tell(file: ImportedFile, sentence: str) -> None:

@@ -22,15 +22,20 @@ def without_anything_to_judge(configuration: ProjectConfiguration, traces: Colle
     return dict(_idle(configuration, steps))
 
 
-def judged_of_file(configuration: ProjectConfiguration, file: UUID) -> Iterator[tuple[str, str | None]]:
-    """The traces of an imported file in their order: each with why no scheme can judge it, None where one can.
+def judged_of_file(
+    configuration: ProjectConfiguration, file: UUID, after: UUID | None = None
+) -> Iterator[tuple[UUID, str, str | None]]:
+    """The traces of an imported file in their order, behind `after`: each with its id and name, and why no scheme can
+    judge it, None where one can.
 
     They are gone through once, however many they are, and some of them are in memory at a time.
     """
     rows = Trace.objects.filter(file=file).only("external_id", "version", "steps_count").order_by("pk")
+    if after is not None:
+        rows = rows.filter(pk__gt=after)
     for portion in _in_portions(rows.iterator(chunk_size=TRACES_AT_ONCE)):
         idle = dict(_idle(configuration, {row.pk: row.steps_count for row in portion}))
-        yield from ((str(row), idle.get(row.pk)) for row in portion)
+        yield from ((row.pk, str(row), idle.get(row.pk)) for row in portion)
 
 
 def _idle(configuration: ProjectConfiguration, steps: Mapping[UUID, int]) -> Iterator[tuple[UUID, str]]:

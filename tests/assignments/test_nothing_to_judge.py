@@ -240,9 +240,12 @@ def test_of_very_many_the_first_are_told_and_then_their_number(
         world, imported(world, *({"id": f"r{at}", "task_description": "Fix.", "files": [change]} for at in range(4)))
     )
     assert [sentence.split(" ")[0] for sentence in told] == ["r0", "r1", "4"]
+    # In parts of one trace each, too, all are looked at, each once.
     monkeypatch.setattr(imports, "SECONDS_A_PART", 0)
-    told = told_of(world, imported(world, {"id": "late", "task_description": "Fix.", "files": [change]}))
-    assert told == ["Only the first 0 traces of this file were looked at for what can be judged of them."]
+    monkeypatch.setattr(imports, "RUNS_A_BATCH", 1)
+    late = ({"id": f"late{at}", "task_description": "Fix.", "files": [change]} for at in range(3))
+    told = told_of(world, imported(world, *late))
+    assert [sentence.split(" ")[0] for sentence in told] == ["late0", "late1", "3"]
     with acting_in(world.acme):
         assert set(TracePlaces.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"
 

@@ -103,7 +103,7 @@ def desk(web: Web, committed_world: World, chromium: Browser) -> Iterator[Desk]:
         page.get_by_label("User name or email").fill("bob")
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{web.address}/")
+        page.wait_for_url(f"{web.address}/o/acme/")
         desk = Desk(
             committed_world, committed_world.bob, claimed(committed_world, committed_world.bob), page, web.address
         )
