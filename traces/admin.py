@@ -9,7 +9,7 @@ from django import forms
 from django.contrib.admin import AdminSite, display
 from django.contrib.messages import success
 from django.core.exceptions import ValidationError
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
@@ -28,6 +28,7 @@ from traces.converters.registry import installed
 from traces.models import ImportedFile, ImportProblem
 
 _PROBLEMS_SHOWN = 100
+_REMARK = Q(problems__place=ImportProblem.WHOLE_FILE)
 
 
 def _formats() -> list[tuple[str, str]]:
@@ -60,7 +61,7 @@ class UploadForm(OrganisationModelForm[ImportedFile]):
 class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
     view_right = add_right = Right.IMPORT_TRACES
     form = UploadForm
-    list_display = ["name", "project", "chosen", "state", "outcome", "errors", "added_by", "added_at"]
+    list_display = ["name", "project", "chosen", "state", "outcome", "errors", "remarks", "added_by", "added_at"]
     list_filter = ["project", "chosen"]
     search_fields = ["name"]
     list_select_related = ["project", "job", "added_by"]
@@ -71,7 +72,11 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).annotate(problem_count=Count("problems"))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(error_count=Count("problems", filter=~_REMARK), remark_count=Count("problems", filter=_REMARK))
+        )
 
     def get_fields(self, request: HttpRequest, obj: ImportedFile | None = None) -> Any:
         return ["project", "upload", "format"] if obj is None else self.readonly_fields
@@ -111,24 +116,28 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         words = ", ".join([f"{traces} imported", *(f"{count} {what}" for count, what in counts if count)])
         return format_html('<a href="{}">{}</a>', url, words) if traces else words
 
-    @display(description="errors", ordering="problem_count")
+    @display(description="errors", ordering="error_count")
     def errors(self, file: Any) -> int:
-        return int(file.problem_count)
+        return int(file.error_count)
 
-    @display(description="what could not be read")
+    @display(description="remarks", ordering="remark_count")
+    def remarks(self, file: Any) -> int:
+        return int(file.remark_count)
+
+    @display(description="errors and remarks")
     def problem_list(self, file: Any) -> SafeString | str:
-        if not file.problem_count:
+        if not file.error_count + file.remark_count:
             return _nothing_wrong(file)
         rows = format_html_join(
             "",
             "<tr><td>{}</td><td>{}</td></tr>",
-            ((problem.place, problem.sentence) for problem in file.problems.all()[:_PROBLEMS_SHOWN]),
+            ((problem.place or "Whole file", problem.sentence) for problem in file.problems.all()[:_PROBLEMS_SHOWN]),
         )
         return format_html(
-            '<p><a href="{}">Error report, CSV</a> ({} in all)</p>'
+            '<p><a href="{}">Report, CSV</a> ({} in all)</p>'
             "<table><thead><tr><th>Line or record</th><th>Problem</th></tr></thead><tbody>{}</tbody></table>",
             reverse("admin:traces_importedfile_problems", args=[file.pk]),
-            file.problem_count,
+            file.error_count + file.remark_count,
             rows,
         )
 
@@ -175,7 +184,7 @@ def _report(file: ImportedFile, actor: Actor) -> Iterator[str]:
     yield writer.writerow(["file", "line or record", "code", "problem"])
     with acting(actor):
         for problem in ImportProblem.objects.filter(file=file).order_by("place", "pk").iterator(chunk_size=1000):
-            yield writer.writerow([file.name, problem.place, problem.code, problem.sentence])
+            yield writer.writerow([file.name, problem.place or "", problem.code, problem.sentence])
 
 
 def register(site: AdminSite) -> None:

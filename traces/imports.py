@@ -217,7 +217,7 @@ def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) ->
     _, options = _reading(file)
     named, usual = ({"id_key": one.id_key, "text_key": one.text_key} for one in (options, ReadingOptions()))
     for code, sentence in problems(cursor.get("named_keys", ()), named=named, usual=usual):
-        ImportProblem.objects.create(file=file, place=1, code=code, sentence=storable(sentence))
+        ImportProblem.objects.create(file=file, place=ImportProblem.WHOLE_FILE, code=code, sentence=storable(sentence))
 
 
 def _tell_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str, Any]) -> bool:
@@ -247,7 +247,9 @@ def _tell_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str,
 
 
 def _tell(file: ImportedFile, sentence: str) -> None:
-    ImportProblem.objects.create(file=file, place=1, code="nothing_to_judge", sentence=storable(sentence))
+    ImportProblem.objects.create(
+        file=file, place=ImportProblem.WHOLE_FILE, code="nothing_to_judge", sentence=storable(sentence)
+    )
 
 
 def remove_upload(event: OutboxEvent) -> None:

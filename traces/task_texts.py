@@ -54,7 +54,7 @@ def note_silent_tasks(file: ImportedFile) -> None:
     whole = traces.count()
     who = "The trace does" if whole == 1 else f"{count:,} of {whole:,} traces do"
     sentence = f"{who} not say what the agent was asked, so people judge without it. {remedy}"
-    ImportProblem.objects.create(file=file, place=1, code="no_task_text", sentence=sentence)
+    ImportProblem.objects.create(file=file, place=ImportProblem.WHOLE_FILE, code="no_task_text", sentence=sentence)
 
 
 def are_tasks_first(source: FileSource) -> bool:

@@ -22,6 +22,6 @@ def problems_of(organisation: Organisation, name: str, result: Imported) -> Iter
     with acting_in(organisation):
         problems = list(result.file.problems.all()[: _PROBLEMS_SHOWN + 1])
     for problem in problems[:_PROBLEMS_SHOWN]:
-        yield f"{name}, {problem}"
+        yield f"{name}{':' if problem.is_remark else ','} {problem}"
     if len(problems) > _PROBLEMS_SHOWN:
         yield f"{name}: and more. The rest is on the import's page in the admin."

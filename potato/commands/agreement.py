@@ -25,7 +25,8 @@ from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words
 class AgreementReport:
     """What is compared under every scheme, and what it rests on.
 
-    `unreadable` counts parts of records that are not as their scheme has them; they are left out.
+    `unreadable` counts parts of records that are not as their scheme has them; they are left out. `is_assumed` says
+    that there was no configuration, and that the schemes are the documented ones.
     """
 
     annotations: int
@@ -33,6 +34,7 @@ class AgreementReport:
     traces: int
     shared_traces: int
     unreadable: int
+    is_assumed: bool
     settings: Settings
     compared: tuple[Compared, ...]
 
@@ -44,6 +46,7 @@ class AgreementReport:
             "traces": self.traces,
             "shared_traces": self.shared_traces,
             "unreadable": self.unreadable,
+            "is_assumed": self.is_assumed,
             "tolerance": self.settings.tolerance,
             "samples": self.settings.samples,
             "seed": self.settings.seed,
@@ -89,6 +92,7 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
         traces=len(annotators),
         shared_traces=shared,
         unreadable=unreadable,
+        is_assumed=folder.configuration_text() is None,
         settings=settings,
         compared=tuple(_compared(schemes, answers, settings)),
     )
@@ -111,6 +115,11 @@ def told(report: AgreementReport) -> Iterator[str]:
     )
     if report.unreadable:
         yield f"{_counted(report.unreadable, 'part')} of records left out: not as the scheme has it"
+    if report.is_assumed:
+        yield (
+            "There is no configuration, so the documented schemes are assumed: own categories, options and labels of "
+            "steps are not compared. Name it with --config CONFIG.yaml."
+        )
     for one in report.compared:
         yield ""
         yield f"{one.title} ({one.scheme})"
@@ -124,7 +133,7 @@ def _figure(estimate: Estimate, measure: str) -> str:
     if estimate.value is None:
         return f"not defined: {estimate.undefined}"
     interval = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
-    word = f", {in_words(estimate)}" if measure in CHANCE_CORRECTED else ""
+    word = f", agreement: {in_words(estimate)}" if measure in CHANCE_CORRECTED else ""
     few = ", too few to say much" if estimate.has_few_pairs else ""
     return f"{estimate.value:.2f}{interval} from {_counted(estimate.pairs, 'pair')}{word}{few}"
 

@@ -226,6 +226,7 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_wor
                 "changes is given to nobody: the trace has no steps, so nothing of it can be judged in this project.",
             )
         ]
+        assert all(problem.is_remark for problem in ImportProblem.objects.filter(file=file)), "they came in"
         assert dict(TracePlaces.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
 
 

@@ -151,6 +151,12 @@ def test_the_text_says_what_a_figure_rests_on(folder: Path, capsys: pytest.Captu
     assert "too few to say much" in told
 
 
+def test_without_a_configuration_it_says_what_is_assumed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "config.yaml").unlink()
+    assert main(["agreement", "-i", str(folder), "--samples", "0"]) == 0
+    assert "There is no configuration, so the documented schemes are assumed" in capsys.readouterr().out
+
+
 def test_gold_and_adjudicated_records_are_no_independent_judgements(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -439,7 +439,7 @@ def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(committed
     work(world, file)
     page = client.get(answer["Location"]).content.decode()
     assert "1 imported" in page
-    assert "Error report, CSV" in page
+    assert "Report, CSV" in page
     report = client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv")
     assert report["Content-Disposition"].startswith("attachment")
     rows = b"".join(report).decode().splitlines()

@@ -137,6 +137,6 @@ def test_the_commands_take_the_texts_before_the_runs_whatever_their_order(
     call_command("import_traces", "acme/parser", files[1])
     (tmp_path / "c.jsonl").write_bytes(jsonl(prediction(7)))
     call_command("import_traces", "acme/parser", str(tmp_path / "c.jsonl"))
-    assert "c.jsonl, 1: The trace does not say what the agent was asked" in capsys.readouterr().err
+    assert "c.jsonl: The trace does not say what the agent was asked" in capsys.readouterr().err
     with acting_in(world.acme):
         assert [*Trace.objects.exclude(task="").values_list("task", flat=True)] == [SAID, SAID]

@@ -60,7 +60,12 @@ class TaskText(TenantModel):
 
 
 class ImportProblem(TenantModel):
-    """A line or record that gave no trace, or that was mended: where it stands, and a sentence that says what to do."""
+    """A line or record that gave no trace: where it stands, from 1, and a sentence that says what to do.
+
+    `place` is WHOLE_FILE for a remark, which is about traces that came in and is no error.
+    """
+
+    WHOLE_FILE = 0
 
     file = models.ForeignKey(ImportedFile, on_delete=models.PROTECT, related_name="problems", db_index=False)
     place = models.PositiveBigIntegerField()
@@ -76,4 +81,8 @@ class ImportProblem(TenantModel):
         ordering = ["place", "pk"]
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.sentence}"
+        return self.sentence if self.is_remark else f"{self.place}: {self.sentence}"
+
+    @property
+    def is_remark(self) -> bool:
+        return self.place == self.WHOLE_FILE
