@@ -259,6 +259,22 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
     assert "Many people are signing in" in answer.content.decode()
 
 
+def test_a_try_that_is_refused_waits_for_no_turn_and_one_whose_turn_never_comes_is_none(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guess("alice", 6)
+    full = Turn()
+    monkeypatch.setattr(hashing, "turn", full)
+    monkeypatch.setattr("accounts.login.turn", full)
+    for _ in range(1 + hashing.WAITING):
+        assert full._places.acquire(blocking=False)
+    assert tried("alice", "guess").status_code == 429, "no place was needed to say so"
+    assert [tried("bob", "guess").status_code for _ in range(8)] == [503] * 8
+    for _ in range(1 + hashing.WAITING):
+        full._places.release()
+    assert tried("bob", PASSWORD).status_code == 302, "none of his tries was made"
+
+
 def test_the_task_page_is_told_in_the_same_words(world: World) -> None:
     guess("bob", 8)
     answer = Client().post(
