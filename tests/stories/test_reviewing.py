@@ -179,6 +179,7 @@ class Keys:
 
     def line(self, number: int, *, side: str = "new") -> None:
         """From a line of a file to another one of it."""
+        expect(self.page.locator("button[data-side]:focus")).to_have_count(1)
         for _ in range(80):
             at = re.search(r"Comment on (\w+) line (\d+)", self.focused())
             assert at, self.focused()
