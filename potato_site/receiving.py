@@ -129,9 +129,13 @@ def _remove_what_arrived(request: HttpRequest) -> None:
 
 def _refused(request: HttpRequest, answer: Refused) -> HttpResponse:
     title = "The disk is full" if isinstance(answer, NoSpace) else "Not now"
-    retry_after = getattr(answer, "retry_after", 0)
     return refusal(
-        request, answer.status, code=answer.code, title=title, sentence=answer.sentence, retry_after=retry_after
+        request,
+        answer.status,
+        code=answer.code,
+        title=title,
+        sentence=answer.sentence,
+        retry_after=answer.retry_after or 0,
     )
 
 

@@ -233,11 +233,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
 
     def _drop(self, conn: Any, answer: bytes = b"") -> None:
         self._forget(conn)
-        with contextlib.suppress(OSError, KeyError, ValueError):
-            self.poller.unregister(conn.sock)
         if answer:
             with contextlib.suppress(OSError):
                 conn.sock.send(answer)
+        self._close(conn)
+
+    def _close(self, conn: Any) -> None:
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            self.poller.unregister(conn.sock)
         self.nr_conns -= 1
         conn.close()
 
@@ -288,9 +291,5 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
             self._left(conn)
 
     def _left(self, conn: Any) -> None:
-        if self._leaving.pop(conn, None) is None:
-            return
-        with contextlib.suppress(OSError, KeyError, ValueError):
-            self.poller.unregister(conn.sock)
-        self.nr_conns -= 1
-        conn.close()
+        if self._leaving.pop(conn, None) is not None:
+            self._close(conn)

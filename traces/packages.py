@@ -149,7 +149,7 @@ def companions_among(names: Iterable[str], head: Callable[[str], bytes]) -> dict
             continue
         match = _SESSION_ID.search(head(name))
         own = str(path.with_name(f"{match[1].decode('ascii')}.jsonl")) if match else ""
-        if own in stems.values():
+        if own and own.removesuffix(".jsonl") in stems:
             notes = f"{name.removesuffix('.jsonl')}.meta.json"
             found.setdefault(own, []).extend([name, *([notes] if notes in names else [])])
     return found
