@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from accounts.configuration.answers import Gap
+from potato.schemes.answers import Gap
 from tenancy.errors import Refused
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from assignments.actions.locks import lock_desk
 from assignments.models import Assignment, Desk
 from tenancy.prepared import prepared
-from traces.records import sha256_of
+from potato.runs.exact_json import sha256_of
 
 
 class Reading(StrEnum):

@@ -6,8 +6,8 @@ Elements name them as `data-c="<scheme>.<value>"`: two schemes, or a scheme and 
 import re
 from collections.abc import Iterator
 
-from accounts.configuration import ProjectConfiguration
-from accounts.configuration.registry import SchemeConfiguration, scheme_types
+from potato.configuration import ProjectConfiguration
+from potato.schemes.registry import SchemeConfiguration, scheme_types
 from assignments.tones import tones_of
 
 _COLOUR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})", re.ASCII)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from accounts.configuration.annotations import record
+from potato.records.annotations import record
 from accounts.models import Membership
 from assignments.models import Submission
 from tenancy.actor import active_organisation

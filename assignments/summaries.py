@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from accounts.configuration.annotations import summaries
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.records.annotations import summaries
 from accounts.models import ConfigurationVersion
 from assignments.models import Submission
 

@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
-from accounts.configuration import ProjectConfiguration, SchemeConfiguration
-from accounts.configuration.contents import TraceContents
-from accounts.configuration.registry import SchemeType, scheme_types
+from potato.configuration import ProjectConfiguration, SchemeConfiguration
+from potato.runs.contents import TraceContents
+from potato.schemes.registry import SchemeType, scheme_types
 from assignments.models import Assignment
 from assignments.models.claims import configuration_of
 from tenancy.actor import ActiveMembership

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.configuration import UnreadablePinError
+from potato.configuration import UnreadablePinError
 from accounts.models import Project
 from assignments.models import Assignment, Desk, TracePlaces
 from tenancy.prepared import prepared

@@ -17,7 +17,7 @@ from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from traces.sources import BytesSource
+from potato.runs.sources import BytesSource
 
 Answer = TypeVar("Answer")
 

@@ -20,7 +20,7 @@ from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from traces.sources import source_at
+from potato.runs.sources import source_at
 
 TRACES = int(os.environ.get("BENCH_TRACES", "10000"))
 RECORDS = int(os.environ.get("BENCH_RECORDS", "1000000"))

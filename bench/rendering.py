@@ -11,13 +11,13 @@ TRACES = 12
 
 
 def measured() -> dict[str, float]:
-    from traces.changes.derive import derive
-    from traces.converters.native import Native
+    from potato.runs.changes.derive import derive
+    from potato.runs.converters.native import Native
     from traces.rendering import highlight
     from traces.rendering.diff import DiffOptions, render_views
     from traces.rendering.steps import StepOptions, render_step
-    from traces.runs import Converted, ReadingOptions
-    from traces.sources import BytesSource
+    from potato.runs.model import Converted, ReadingOptions
+    from potato.runs.sources import BytesSource
 
     changes = runpy.run_path(str(Path(__file__).with_name("changes.py")))
     content = changes["as_file"]([changes["record"](number, files=12, lines=25) for number in range(TRACES)])

@@ -15,7 +15,7 @@ from tenancy.roles import Role
 from traces.fragments import DisplayOptions, configuration_of, render_files, render_steps
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from traces.sources import BytesSource
+from potato.runs.sources import BytesSource
 
 PLACES = 8
 """Annotations that each trace is given out for."""

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts.configuration import UnreadablePinError
-from accounts.configuration.annotations import choices
+from potato.configuration import UnreadablePinError
+from potato.records.annotations import choices
 from accounts.models import Project
 from assignments.models import Submission
 from dashboard.models import CountedAnnotation, Counts, ProjectTally

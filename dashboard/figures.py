@@ -15,9 +15,9 @@ from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Least, TruncDate
 from django.utils import timezone
 
-from accounts.configuration import ProjectConfiguration
-from accounts.configuration.annotations import distributions
-from accounts.configuration.distributions import Distribution
+from potato.configuration import ProjectConfiguration
+from potato.records.annotations import distributions
+from potato.schemes.distributions import Distribution
 from accounts.models import Membership, Project
 from assignments.actions.places import unjudged
 from assignments.models import OPEN, Assignment, AssignmentState, Kind, TracePlaces

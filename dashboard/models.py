@@ -17,7 +17,7 @@ from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
 
 Counts = dict[str, dict[str, dict[str, int]]]
-"""How often each value was chosen: by scheme key, question and value, as accounts.configuration.annotations says."""
+"""How often each value was chosen: by scheme key, question and value, as potato.records.annotations says."""
 
 
 class ProjectTally(TenantModel):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from accounts.configuration import ProjectConfiguration
+from potato.configuration import ProjectConfiguration
 from accounts.models import Project
 from dashboard.models import CountedAnnotation, RewardStatistics
 from dashboard.reward_charts import CurveChart, ErrorChart, curve_chart, errors_by_share, errors_by_step

@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from accounts.configuration.distributions import Distribution
-from accounts.configuration.wording import counted, title_case
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.schemes.distributions import Distribution
+from potato.wording import counted, title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share

@@ -9,9 +9,9 @@ from django.utils import timezone
 from accounts.models import Project
 from exports import storage
 from exports.exporting import ExportAnnotations
-from exports.formats.options import read_options
-from exports.formats.records import Refusal
-from exports.formats.registry import demand_schemes, format_named
+from potato.formats.options import read_options
+from potato.records.sources import Refusal
+from potato.formats.registry import demand_schemes, format_named
 from exports.models import Export, annotation_types_of
 from jobs.actions import request_job
 from tenancy import audit

@@ -14,14 +14,14 @@ from django.utils.safestring import SafeString
 
 from accounts.models import Project
 from exports.actions import request_export
-from exports.formats.options import known_options, read_options
-from exports.formats.records import Refusal
-from exports.formats.registry import demand_schemes, formats, formats_for
+from potato.formats.options import known_options, read_options
+from potato.records.sources import Refusal
+from potato.formats.registry import demand_schemes, formats, formats_for
 from exports.models import Export, annotation_types_of
 from jobs.bounds import TooManyJobs, demand_room
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
-from traces.sources import in_words
+from potato.runs.sources import in_words
 
 
 class RequestForm(OrganisationModelForm[Export]):

@@ -15,14 +15,14 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from assignments.archives import ANNOTATIONS, TRACES
+from potato.records.archives import ANNOTATIONS, TRACES
 from exports import storage
-from exports.formats.options import read_options
-from exports.formats.records import Refusal
-from exports.formats.registry import Format, format_named
+from potato.formats.options import read_options
+from potato.records.sources import Refusal
+from potato.formats.registry import Format, format_named
 from exports.models import Export
 from exports.stored import StoredProject
-from exports.writing import (
+from potato.formats.writing import (
     SCHEMA_VERSION,
     Digest,
     configuration_members,

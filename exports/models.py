@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
-from exports.formats.registry import formats
+from potato.formats.registry import formats
 from jobs.models import JobState
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel

@@ -18,13 +18,13 @@ from django.db import connection
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Length, TruncSecond
 
-from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from accounts.configuration.annotations import timestamp
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.records.annotations import timestamp
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission
-from exports.folders import run_of
-from exports.formats.records import (
+from potato.records.folders import run_of
+from potato.records.sources import (
     NO_TRACE,
     Answer,
     Need,
@@ -39,10 +39,10 @@ from exports.formats.records import (
 from jobs.wording import storable
 from tenancy.actor import Actor, acting
 from tenancy.snapshots import Snapshot
-from traces.changes.places import Evidence, JudgedFile
+from potato.runs.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
-from traces.records import change_from
-from traces.runs import AgentRun
+from potato.runs.exact_json import change_from
+from potato.runs.model import AgentRun
 from traces.screenshots import with_pictures_inside
 
 ROWS_AT_ONCE = 20_000

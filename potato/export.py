@@ -1,8 +1,8 @@
-"""`python -m potato.export -i PATH -f FORMAT -o FILE`: exports from files. The work is exports.command's."""
+"""`python -m potato.export -i PATH -f FORMAT -o FILE`: exports from files. The work is potato.commands.export's."""
 
 import sys
 
-from exports.command import main
+from potato.commands.export import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -27,7 +27,7 @@ from tenancy import actor
 from tenancy.errors import Refused
 from tenancy.roles import Right, role_has
 from traces.actions import FILE_BYTES, NoSpace
-from traces.sources import in_words
+from potato.runs.sources import in_words
 
 FORM_BYTES = 2**20
 API_BYTES = 2 * LARGEST_ANNOTATION

@@ -308,7 +308,7 @@ if EXPORT_S3_BUCKET:
     }
 
 # --- Imports -------------------------------------------------------------------------------------
-# How much one import may bring. What one record may hold is in traces/runs.py (Bounds).
+# How much one import may bring. What one record may hold is in potato/runs/model.py (Bounds).
 
 IMPORT_MOST_BYTES = env.int("IMPORT_MOST_BYTES", 2 * 2**30)
 IMPORT_MOST_RECORDS = env.int("IMPORT_MOST_RECORDS", 2_000_000)

@@ -22,11 +22,11 @@ from tenancy.actor import acting_in, current
 from tenancy.errors import Refused
 from tenancy.models import new_id
 from traces import uploads
-from traces.converters.detection import AUTOMATIC
-from traces.converters.registry import installed
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.converters.registry import installed
 from traces.imports import ImportTraces
 from traces.models import ImportedFile
-from traces.sources import in_words, source_at
+from potato.runs.sources import in_words, source_at
 from traces.task_texts import are_tasks_first
 
 FILE_BYTES = settings.IMPORT_MOST_BYTES

@@ -23,8 +23,8 @@ from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
 from tenancy.roles import Right
 from traces.actions import request_import
-from traces.converters.detection import AUTOMATIC
-from traces.converters.registry import installed
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.converters.registry import installed
 from traces.models import ImportedFile, ImportProblem
 
 _PROBLEMS_SHOWN = 100

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
-from accounts.configuration import UnreadablePinError
+from potato.configuration import UnreadablePinError
 from accounts.models import Project
 from jobs.actions import request_job
 from jobs.kinds import JobFailed, Part

@@ -12,8 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_vary_headers
 
-from accounts.configuration import ProjectConfiguration
-from accounts.configuration.agentic import CodingTraceDisplay
+from potato.configuration import ProjectConfiguration
+from potato.configuration.agentic import CodingTraceDisplay
 from traces.evidence import Address, files_page, steps_page
 from traces.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
 from traces.models import Fragment, Picture, Trace

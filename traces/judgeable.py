@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db.models import Count
 
-from accounts.configuration import ProjectConfiguration
-from accounts.configuration.annotations import why_nothing_is_judged
-from accounts.configuration.contents import TraceContents
+from potato.configuration import ProjectConfiguration
+from potato.records.annotations import why_nothing_is_judged
+from potato.runs.contents import TraceContents
 from traces.models import Trace, TraceFile
 
 TRACES_AT_ONCE = 1_000

@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 
 from jobs.wording import storable
 from tenancy.prepared import prepared
-from traces.changes.model import FileChange, Hunk, Numbering, Operation, Side
-from traces.changes.places import Evidence, JudgedFile
+from potato.runs.changes.model import FileChange, Hunk, Numbering, Operation, Side
+from potato.runs.changes.places import Evidence, JudgedFile
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
-from traces.records import change_from, lines_in
+from potato.runs.exact_json import change_from, lines_in
 
 
 class StoredChange:

@@ -7,11 +7,11 @@ import hashlib
 import json
 from dataclasses import replace
 
-from traces.converters.native_pages import data_url
+from potato.runs.converters.native_pages import data_url
 from traces.models import Picture
-from traces.packages import BROKEN
+from potato.runs.packages import BROKEN
 from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
-from traces.runs import AgentRun, Converted, Screenshot, Source, Step, TooLarge
+from potato.runs.model import AgentRun, Converted, Screenshot, Source, Step, TooLarge
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from accounts.models import Project
 from jobs.wording import storable
-from traces.converters.task_texts import holds_tasks
+from potato.runs.converters.task_texts import holds_tasks
 from traces.models import ImportedFile, ImportProblem, TaskText, Trace
-from traces.runs import Converted, StatedTask
-from traces.sources import FileSource
+from potato.runs.model import Converted, StatedTask
+from potato.runs.sources import FileSource
 
 LONGEST = 100_000
 

@@ -4,7 +4,7 @@ a page has up to 150 of them. It decides nothing about what the tree shows.
 
 from collections.abc import Iterable
 
-from accounts.configuration.agentic import FileTree
+from potato.configuration.agentic import FileTree
 from accounts.drawn_icons import drawn_icon
 from traces.evidence import Folder, ShownFile
 from traces.rendering.safe import SafeHtml, trusted

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from accounts.configuration import ProjectConfiguration, UnreadablePinError
+from potato.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.models import Project
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from accounts.configuration.wording import counted
+from potato.wording import counted
 from accounts.models import Organisation
 from tenancy.actor import acting_in
 from traces.actions import Imported

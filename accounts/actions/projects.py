@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from accounts.configuration import (
+from potato.configuration import (
     CheckedConfiguration,
     ProjectConfiguration,
     Stripped,
@@ -14,7 +14,7 @@ from accounts.configuration import (
     differences,
     pinned,
 )
-from accounts.configuration.wording import counted
+from potato.wording import counted
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox
 from tenancy import audit

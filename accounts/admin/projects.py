@@ -29,7 +29,7 @@ from accounts.actions.projects import (
     rename_project,
     save_draft,
 )
-from accounts.configuration import CheckedConfiguration, check_configuration
+from potato.configuration import CheckedConfiguration, check_configuration
 from accounts.models import ConfigurationVersion, Project
 from accounts.textdiff import unified_rows
 from tenancy.admin import OrganisationModelAdmin

@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.request import Request
 
-from accounts.configuration.answers import shown
+from potato.schemes.answers import shown
 
 
 class LengthNeeded(APIException):

@@ -7,8 +7,8 @@ from django.http import Http404
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
-from accounts.configuration import UnreadablePinError
-from accounts.configuration.answers import Gap, Incomplete
+from potato.configuration import UnreadablePinError
+from potato.schemes.answers import Gap, Incomplete
 from tenancy.errors import Refused
 
 GAPS_TOLD = 500

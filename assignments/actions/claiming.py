@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from accounts.configuration.project import Assignment as AssignmentRules
+from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import Project, User
 from assignments.actions.locks import (
     TurnTooLongError,

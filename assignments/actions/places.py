@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
-from accounts.configuration import UnreadablePinError
-from accounts.configuration.project import Assignment as AssignmentRules
+from potato.configuration import UnreadablePinError
+from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project
 from assignments.models import TracePlaces
 from assignments.models.claims import configuration_of

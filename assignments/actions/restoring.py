@@ -13,7 +13,7 @@ from jobs import outbox
 from tenancy.errors import Refused
 from traces.models import Trace
 from traces.models.bodies import pack
-from traces.records import sha256_of
+from potato.runs.exact_json import sha256_of
 
 KEY = "archive"
 

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.configuration import UnreadablePinError
-from accounts.configuration.annotations import results
-from accounts.configuration.answers import Incomplete
+from potato.configuration import UnreadablePinError
+from potato.records.annotations import results
+from potato.schemes.answers import Incomplete
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
@@ -21,7 +21,7 @@ from tenancy.actor import current
 from tenancy.prepared import insert, prepared, prepared_update
 from traces.judging import evidence_of
 from traces.models.bodies import pack
-from traces.records import sha256_of
+from potato.runs.exact_json import sha256_of
 
 UNDO = timedelta(seconds=30)
 # The clock of a person who undoes at the last moment has shown the button a little longer than ours.

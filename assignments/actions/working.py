@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from accounts.configuration.annotations import malformed
+from potato.records.annotations import malformed
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft

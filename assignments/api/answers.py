@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from accounts.configuration.registry import scheme_types
+from potato.schemes.registry import scheme_types
 from assignments.actions.claiming import NothingToDo
 from assignments.api import shapes
 from assignments.models import Assignment, Submission

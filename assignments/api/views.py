@@ -30,7 +30,7 @@ from assignments.progress import progress_of
 from assignments.records import record_of
 from tenancy.prepared import prepared
 from tenancy.roles import Right
-from traces.changes.places import SIDES
+from potato.runs.changes.places import SIDES
 from traces.judging import judged_file
 
 LARGEST_ANNOTATION = 2_000_000

@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.configuration import ProjectConfiguration, pinned
-from accounts.configuration.project import Assignment as AssignmentRules
+from potato.configuration import ProjectConfiguration, pinned
+from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project, User
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel

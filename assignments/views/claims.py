@@ -8,7 +8,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.configuration import UnreadablePinError
+from potato.configuration import UnreadablePinError
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import release, skip

@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.configuration.registry import scheme_types
-from accounts.configuration.wording import title_case
+from potato.schemes.registry import scheme_types
+from potato.wording import title_case
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.history import TASK_START, Week, recent_events, this_week, title_of
 from assignments.models import Assignment

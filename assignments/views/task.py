@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.actions.claiming import resume
 from assignments.guidelines import acknowledge, reading_of

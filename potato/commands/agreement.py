@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from accounts.configuration import SchemeConfiguration
-from accounts.configuration.registry import scheme_types
-from exports.folders import Folder
-from exports.formats.records import Refusal
+from potato.configuration import SchemeConfiguration
+from potato.schemes.registry import scheme_types
+from potato.records.folders import Folder
+from potato.records.sources import Refusal
 from potato.statistics.agreement.comments import TOLERANCE
 from potato.statistics.agreement.estimates import SAMPLES, Estimate
 from potato.statistics.agreement.report import TITLES, Answered, Compared, Settings, compare

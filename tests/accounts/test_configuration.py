@@ -6,10 +6,10 @@ from importlib.metadata import EntryPoints
 import pytest
 from pydantic import ValidationError
 
-from accounts.configuration import ProjectConfiguration, check_configuration, converters
-from accounts.configuration.agentic import Agentic, CodingTraceDisplay, FileTree, Steps
-from accounts.configuration.project import Assignment, ItemProperties
-from review.configuration import (
+from potato.configuration import ProjectConfiguration, check_configuration, converters
+from potato.configuration.agentic import Agentic, CodingTraceDisplay, FileTree, Steps
+from potato.configuration.project import Assignment, ItemProperties
+from potato.schemes.review.configuration import (
     FileRatingsScheme,
     InlineCommentsBlock,
     InlineCommentsScheme,

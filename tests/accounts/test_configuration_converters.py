@@ -4,7 +4,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from accounts.configuration import check_configuration, converters
+from potato.configuration import check_configuration, converters
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

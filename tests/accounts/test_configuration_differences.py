@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from accounts.configuration import ProjectConfiguration, differences
+from potato.configuration import ProjectConfiguration, differences
 from tests.accounts import documented_configurations as documented
 from tests.accounts.test_configuration import loaded
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from accounts.configuration import check_configuration
-from accounts.configuration.json_schema import json_schema
+from potato.configuration import check_configuration
+from potato.configuration.json_schema import json_schema
 from tests.accounts.broken_configurations import Broken, broken
 
 CASES = [*broken("keys"), *broken("rewards"), *broken("yaml")]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from accounts.configuration import ProjectConfiguration, check_configuration
-from accounts.configuration.blocks import Block
-from accounts.configuration.registry import scheme_types
+from potato.configuration import ProjectConfiguration, check_configuration
+from potato.validation.blocks import Block
+from potato.schemes.registry import scheme_types
 from tests.accounts.test_configuration import loaded
 
 REQUIRED = object()

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from accounts.configuration import json_schema
-from accounts.configuration.icons import icon_names
+from potato.configuration import json_schema
+from potato.schemes.icons import icon_names
 from tests.accounts import documented_configurations as documented
 from tests.accounts.broken_configurations import Broken, broken
 from tests.accounts.test_configuration_keys import KEYS, Key, configuration_with, key_id

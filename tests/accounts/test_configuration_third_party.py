@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from pydantic import Field, field_validator
 
-from accounts.configuration import (
+from potato.configuration import (
     ProjectConfiguration,
     SchemeConfiguration,
     SchemeType,
@@ -17,15 +17,15 @@ from accounts.configuration import (
     json_schema,
     registry,
 )
-from accounts.configuration.annotations import missing as answers_missing
-from accounts.configuration.annotations import why_nothing_is_judged
-from accounts.configuration.answers import Gap, missing
-from accounts.configuration.blocks import Block, Entries, Given, Remark
-from accounts.configuration.contents import TraceContents
-from accounts.configuration.registry import SchemeTypeError, Target, scheme_types
+from potato.records.annotations import missing as answers_missing
+from potato.records.annotations import why_nothing_is_judged
+from potato.schemes.answers import Gap, missing
+from potato.validation.blocks import Block, Entries, Given, Remark
+from potato.runs.contents import TraceContents
+from potato.schemes.registry import SchemeTypeError, Target, scheme_types
 from tests.accounts.test_configuration import loaded
 from tests.review.evidence import change
-from traces.changes.places import Evidence
+from potato.runs.changes.places import Evidence
 
 
 class Palette(Block):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from accounts.configuration import ProjectConfiguration, check_configuration
-from accounts.configuration.yaml_source import MAX_BYTES, MAX_VALUES, read_yaml
+from potato.configuration import ProjectConfiguration, check_configuration
+from potato.validation.yaml_source import MAX_BYTES, MAX_VALUES, read_yaml
 from tests.accounts import documented_configurations as documented
 
 KB = 1024

@@ -18,7 +18,7 @@ from accounts.actions.projects import (
     rename_project,
     save_draft,
 )
-from accounts.configuration import ProjectConfiguration, UnreadablePinError
+from potato.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.models import AuditEvent, ConfigurationVersion, Project
 from accounts.textdiff import unified_rows
 from jobs.models import OutboxEvent

@@ -16,7 +16,7 @@ from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.stored import outcome, stored
 from traces.models import Trace
-from traces.runs import FileEvent
+from potato.runs.model import FileEvent
 
 DOCUMENTED: dict[str, Any] = RECORD["annotations"]
 FILES = (

@@ -16,7 +16,7 @@ from tests.assignments.reviews import api_of
 from tests.rewards import documented_results as documented
 from tests.traces.stored import stored
 from tests.worlds import World
-from traces.runs import Step
+from potato.runs.model import Step
 
 REWARDS = "process_reward"
 CATEGORIES = {"enabled": True}

@@ -17,7 +17,7 @@ from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 from tests.worlds import World
-from traces.runs import FileEdit
+from potato.runs.model import FileEdit
 
 EXACT = "NUL \x00, half a pair \ud800, its other half \udc00, emoji \U0001f600, \u2028, \x1b[31m"
 
@@ -51,7 +51,7 @@ def test_a_repetition_is_answered_also_when_the_rules_would_refuse_it_today(
     api = api_of(world.bob)
     held = api.claim()
     first = api.submit(held, documented(), key="the-same")
-    monkeypatch.setattr("review.comments.KEYS", ("file",))
+    monkeypatch.setattr("potato.schemes.review.comments.KEYS", ("file",))
     assert api.submit(held, documented(), key="the-same").content == first.content
     assert api.submit(held, documented(), key="another").status_code == 422
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
-from accounts.configuration.answers import Incomplete
+from potato.schemes.answers import Incomplete
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.submitting import hand_in
 from assignments.actions.working import skip

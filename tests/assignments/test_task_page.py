@@ -20,7 +20,7 @@ from assignments.actions.expiring import expire_leases
 from assignments.actions.submitting import submit
 from assignments.actions.working import release, save_draft, skip
 from assignments.models import Assignment
-from rewards.schemes import ProcessReward
+from potato.schemes.rewards.types import ProcessReward
 from tenancy.actor import Actor, acting_in
 from tests.pages import text_of
 from tests.traces.hostile import HOSTILE
@@ -548,9 +548,9 @@ annotation_schemes:
 
 
 def test_a_third_party_cannot_break_out_of_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
-    from accounts.configuration import check_configuration
+    from potato.configuration import check_configuration
     from assignments.palette import palette
-    from review.schemes import Verdict
+    from potato.schemes.review.types import Verdict
 
     colours = {"good": "#fff", 'a"]{}': "#fff", "b": "red;}", "c": "#fff}*{x:y"}
     monkeypatch.setattr(Verdict, "colours", classmethod(lambda cls, scheme: colours))

@@ -4,11 +4,11 @@ from itertools import combinations
 
 import pytest
 
-from accounts.configuration import check_configuration
+from potato.configuration import check_configuration
 from assignments.palette import palette
 from assignments.tones import APART, DARK, LIGHT, MARK_CONTRAST, TEXT_CONTRAST, Tones, contrast, distance, tones_of
-from review.configuration import KNOWN_CATEGORIES
-from rewards.configuration import KNOWN_LABELS
+from potato.schemes.review.configuration import KNOWN_CATEGORIES
+from potato.schemes.rewards.configuration import KNOWN_LABELS
 
 CATEGORIES = tuple(look.color for look in KNOWN_CATEGORIES.values())
 LABELS = tuple(look.color for look in KNOWN_LABELS.values())

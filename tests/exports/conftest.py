@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from accounts.models import User
 from assignments.models import Assignment, Submission
-from exports.command import main
+from potato.commands.export import main
 from tests.assignments.annotating import Annotating
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered

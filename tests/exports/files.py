@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from exports.command import main
-from traces.converters.native import run_as_native
-from traces.runs import AgentRun
+from potato.commands.export import main
+from potato.runs.converters.native import run_as_native
+from potato.runs.model import AgentRun
 
 WITHOUT_DJANGO = """
 import sys

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traces.runs import AgentRun, FileOutcome, Step, ToolCall
+from potato.runs.model import AgentRun, FileOutcome, Step, ToolCall
 
 HOSTILE = "nul \x00, line \u2028 separator, \u202eright to left, lone \udcff half, \U0001f954, </script>"
 SEARCH = ToolCall("1", "search", {"query": "Tokyo", "deep": True}, "13,960,000 people")

@@ -19,7 +19,7 @@ from tests.exports.test_formats import HARM, record, run
 from tests.traces.stored import outcome, stored
 from tests.worlds import World
 from traces.models import Trace, TraceFile, TraceStep
-from traces.runs import Step, ToolCall
+from potato.runs.model import Step, ToolCall
 
 
 def load(path: Path, *arguments: str) -> str:

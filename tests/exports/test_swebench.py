@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from exports.command import main
+from potato.commands.export import main
 from tests.exports.files import exported, folder, json_lines
 from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, record, run
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewards.judgements import judgements
+from potato.schemes.rewards.judgements import judgements
 from tests.exports.files import exported, folder, json_lines, refused, without_django
 from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from exports.command import main
+from potato.commands.export import main
 from tests.accounts.documented_configurations import COMPLETE
 from tests.exports.files import folder, lines
 from tests.exports.test_formats import record, run
-from traces.converters.native import run_as_native
+from potato.runs.converters.native import run_as_native
 
 
 @pytest.fixture

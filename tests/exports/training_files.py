@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from exports.command import main
+from potato.commands.export import main
 from tests.exports.files import folder
 from tests.exports.rewarded import RECORDS, RUNS
 

@@ -15,10 +15,10 @@ from potato.statistics.agreement.comments import (
     match_comments,
     matched_values,
 )
-from potato.statistics.agreement.comparisons import PlacedComment
+from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.first_errors import first_error_agreement, first_error_distances
 from potato.statistics.agreement.judged import Choices
-from rewards.statistics import process_reward_stats
+from potato.statistics.rewards.figures import process_reward_stats
 
 comments = st.lists(
     st.builds(

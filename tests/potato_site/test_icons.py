@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.template import Context, Template
 
-from accounts.configuration.icons import icon_names, icon_shapes
-from review.configuration import KNOWN_CATEGORIES, KNOWN_OPTIONS, Look
+from potato.schemes.icons import icon_names, icon_shapes
+from potato.schemes.review.configuration import KNOWN_CATEGORIES, KNOWN_OPTIONS, Look
 
 SHAPES = {"path", "circle", "ellipse", "line", "polygon", "polyline", "rect"}
 SPRITE = (Path(settings.BASE_DIR) / "static/icons/sprite.svg").read_text()

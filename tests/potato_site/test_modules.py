@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accounts.configuration.registry import scheme_types
+from potato.schemes.registry import scheme_types
 from tests.potato_site.modules import MODULES, ROOT, STATIC, has_computed_import, imports_of, target, types_of
 
 TASK_PAGE = STATIC / "js/task/page.js"

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from accounts.configuration import check_configuration, json_schema
-from exports.formats.registry import formats
+from potato.configuration import check_configuration, json_schema
+from potato.formats.registry import formats
 from potato_site import reference
 from potato_site.reference import PLACE, references
 

@@ -1,8 +1,8 @@
 """A trace's files for the tests of code review: one of each operation, with numbered lines that are easy to find."""
 
-from traces.changes.model import FileChange, Hunk, Line, Operation
-from traces.changes.places import Evidence
-from traces.changes.texts import hunks_of
+from potato.runs.changes.model import FileChange, Hunk, Line, Operation
+from potato.runs.changes.places import Evidence
+from potato.runs.changes.texts import hunks_of
 
 
 def numbered(count: int, changed: tuple[int, ...] = ()) -> str:

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from accounts.configuration import ProjectConfiguration, check_configuration
-from review.configuration import FileRatingsScheme, InlineCommentsScheme, VerdictScheme
+from potato.configuration import ProjectConfiguration, check_configuration
+from potato.schemes.review.configuration import FileRatingsScheme, InlineCommentsScheme, VerdictScheme
 
 KINDS = {
     "inline_comments": "code_review_comments",

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from accounts.configuration import ProjectConfiguration, check_configuration
-from accounts.configuration.annotations import malformed, missing, record, results, timestamp
-from accounts.configuration.answers import Incomplete
+from potato.configuration import ProjectConfiguration, check_configuration
+from potato.records.annotations import malformed, missing, record, results, timestamp
+from potato.schemes.answers import Incomplete
 from tests.accounts import documented_configurations as documented
 from tests.review.documented_record import RECORD
 from tests.review.evidence import EVERY_KIND, TWO_FILES, change, numbered
 from tests.review.schemes_from import project
 from tests.traces.hostile import HOSTILE
-from traces.changes.places import Evidence
+from potato.runs.changes.places import Evidence
 
 SUBMITTED_AT = datetime(2025, 1, 15, 14, 30, 0, 123_456, tzinfo=UTC)
 EVERYTHING = project(

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from accounts.configuration import SchemeConfiguration, check_configuration
-from accounts.configuration.registry import scheme_types
-from review.configuration import (
+from potato.configuration import SchemeConfiguration, check_configuration
+from potato.schemes.registry import scheme_types
+from potato.schemes.review.configuration import (
     FileRatingsBlock,
     FileRatingsScheme,
     InlineCommentsBlock,
@@ -17,8 +17,8 @@ from review.configuration import (
     VerdictBlock,
     VerdictScheme,
 )
-from review.schemes import FileRatings, InlineComments, Verdict
-from rewards.schemes import ProcessReward
+from potato.schemes.review.types import FileRatings, InlineComments, Verdict
+from potato.schemes.rewards.types import ProcessReward
 from tests.accounts import documented_configurations as documented
 
 NAMES = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given
 
-from accounts.configuration.annotations import summaries
+from potato.records.annotations import summaries
 from tests.review.documented_record import RECORD
 from tests.review.schemes_from import project
 from tests.review.test_annotations import ALMOST, EVERYTHING, JSON, documented_project

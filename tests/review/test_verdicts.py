@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from accounts.configuration.answers import Gap
-from review.schemes import Verdict
+from potato.schemes.answers import Gap
+from potato.schemes.review.types import Verdict
 from tests.review.evidence import TWO_FILES
 from tests.review.schemes_from import verdict_scheme
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
-from rewards.analysis import plot_error_distribution, plot_reward_curves, process_reward_stats
-from rewards.curves import GROUPS_KEPT, STEPS_KEPT, RewardCurves
-from rewards.judgements import decided, judgements
-from rewards.statistics import RewardTally
+from potato.records.loading import plot_error_distribution, plot_reward_curves, process_reward_stats
+from potato.statistics.rewards.curves import GROUPS_KEPT, STEPS_KEPT, RewardCurves
+from potato.schemes.rewards.judgements import decided, judgements
+from potato.statistics.rewards.figures import RewardTally
 
 
 def record(trace: str, annotator: str, labels: list[Any], **part: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from accounts.configuration import ProjectConfiguration, check_configuration
+from potato.configuration import ProjectConfiguration, check_configuration
 from accounts.models import ConfigurationVersion, Organisation
-from rewards.configuration import KNOWN_CATEGORIES, KNOWN_LABELS, ProcessRewardScheme
+from potato.schemes.rewards.configuration import KNOWN_CATEGORIES, KNOWN_LABELS, ProcessRewardScheme
 from tenancy.actor import acting_in
 from tests.rewards import documented_configurations as documented
 from tests.worlds import World

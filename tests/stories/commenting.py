@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page
 from accounts.models import User
 from assignments.actions.working import save_draft
 from assignments.models import Assignment
-from review.configuration import InlineCommentsScheme
-from review.schemes import InlineComments
+from potato.schemes.review.configuration import InlineCommentsScheme
+from potato.schemes.review.types import InlineComments
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
@@ -21,7 +21,7 @@ from tests.traces.stored import code, outcome
 from tests.worlds import World
 from traces.judging import evidence_of
 from traces.models import Trace, TraceFile
-from traces.runs import FileEvent
+from potato.runs.model import FileEvent
 
 PATH = "src/parser.py"
 PATIENCE = 8.0

@@ -8,7 +8,7 @@ from tests.stories.commenting import desk as desk  # a fixture
 from tests.stories.conftest import Reader
 from tests.traces.stored import outcome
 from tests.worlds import World
-from traces.runs import Excerpt, FileEdit, FileOutcome, FileRead
+from potato.runs.model import Excerpt, FileEdit, FileOutcome, FileRead
 
 pytestmark = pytest.mark.browser
 

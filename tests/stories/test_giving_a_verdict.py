@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from assignments.models import Assignment, Submission
-from review.configuration import VerdictBlock
-from review.verdicts import missing_of
+from potato.schemes.review.configuration import VerdictBlock
+from potato.schemes.review.verdicts import missing_of
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader

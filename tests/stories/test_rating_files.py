@@ -7,8 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from assignments.actions.working import save_draft
 from assignments.models import Assignment, Submission
-from review.configuration import FileRatingsBlock
-from review.ratings import rated_files
+from potato.schemes.review.configuration import FileRatingsBlock
+from potato.schemes.review.ratings import rated_files
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.review.evidence import numbered

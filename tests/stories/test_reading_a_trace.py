@@ -22,7 +22,7 @@ from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from tests.worlds import World
 from traces.models import Trace, TraceFile
-from traces.runs import FileEvent, Step, ToolCall
+from potato.runs.model import FileEvent, Step, ToolCall
 
 pytestmark = pytest.mark.browser
 

@@ -17,7 +17,7 @@ from tests.traces.web_runs import drawn
 from tests.worlds import World
 from traces.actions import import_now
 from traces.models import Trace
-from traces.runs import Step, ToolCall
+from potato.runs.model import Step, ToolCall
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from traces.changes.model import FileChange, Line, LineEnd, LineKind
+from potato.runs.changes.model import FileChange, Line, LineEnd, LineKind
 from traces.rendering.diff import RenderedFile
 from traces.rendering.parts import Part
 

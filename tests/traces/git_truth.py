@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tests.missing import missing
-from traces.changes.model import FileChange
+from potato.runs.changes.model import FileChange
 
 _QUIET = {
     "GIT_CONFIG_GLOBAL": os.devnull,

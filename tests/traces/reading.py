@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from traces.converters.reading import Chosen, read_file
-from traces.runs import AgentRun, Bounds, Converted, ReadingOptions, StatedTask, Unreadable
-from traces.sources import BytesSource
+from potato.runs.converters.reading import Chosen, read_file
+from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, StatedTask, Unreadable
+from potato.runs.sources import BytesSource
 
 
 def jsonl(*records: Any) -> bytes:

@@ -3,7 +3,7 @@
 from accounts.models import Organisation, Project
 from tenancy.actor import acting_in
 from traces.models import ImportedFile, Trace
-from traces.runs import AgentRun, ConversionReport, Converted, FileEvent, FileOutcome, FileRead, Step, ToolCall
+from potato.runs.model import AgentRun, ConversionReport, Converted, FileEvent, FileOutcome, FileRead, Step, ToolCall
 from traces.storing import store_run
 
 CODE = [

@@ -4,10 +4,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from traces.changes.derive import derive
-from traces.converters.reading import Chosen, read_file
-from traces.runs import Converted, ReadingOptions, Unreadable
-from traces.sources import FileSource
+from potato.runs.changes.derive import derive
+from potato.runs.converters.reading import Chosen, read_file
+from potato.runs.model import Converted, ReadingOptions, Unreadable
+from potato.runs.sources import FileSource
 
 
 def counted(counts: Counter[str]) -> str:

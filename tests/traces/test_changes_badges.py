@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from traces.changes.derive import derive
-from traces.changes.model import BadgeCode, FileChange
-from traces.runs import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import BadgeCode, FileChange
+from potato.runs.model import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
 
 TEXT = "one\ntwo\nthree\n"
 HUNK = b"@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"

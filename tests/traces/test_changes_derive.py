@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.changes.derive import derive
-from traces.changes.model import FileChange
-from traces.changes.paths import identity
-from traces.changes.texts import apply_hunks
-from traces.changes.writing import unified_patch
-from traces.runs import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import FileChange
+from potato.runs.changes.paths import identity
+from potato.runs.changes.texts import apply_hunks
+from potato.runs.changes.writing import unified_patch
+from potato.runs.model import AgentRun, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileWrite
 
 FOLDER = "/home/alice/shop"
 TEXT = "one\ntwo\nthree\n"

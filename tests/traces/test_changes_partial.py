@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.changes.derive import derive
-from traces.changes.model import FileChange, Side
-from traces.runs import AgentRun, Excerpt, FileEdit, FileEvent, FilePatch, FileRead
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import FileChange, Side
+from potato.runs.model import AgentRun, Excerpt, FileEdit, FileEvent, FilePatch, FileRead
 
 TEXT = [f"line {number}" for number in range(1, 61)]
 

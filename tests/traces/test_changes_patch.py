@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.changes.model import BadgeCode, FileChange
-from traces.changes.patch import MAX_FILES, MAX_HUNKS, MAX_LINES, MAX_PATCH_BYTES, read_patch
-from traces.changes.writing import body_of
+from potato.runs.changes.model import BadgeCode, FileChange
+from potato.runs.changes.patch import MAX_FILES, MAX_HUNKS, MAX_LINES, MAX_PATCH_BYTES, read_patch
+from potato.runs.changes.writing import body_of
 
 HUNK = b"@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 GOOD = b"diff --git a/good b/good\nindex 1..2 100644\n--- a/good\n+++ b/good\n" + HUNK

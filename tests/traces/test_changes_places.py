@@ -3,10 +3,10 @@
 import pytest
 
 from tests.review.evidence import ADDED, DELETED, EVERY_KIND, PARSER, WHOLE, change
-from traces.changes.model import FileChange, Hunk, Line
-from traces.changes.patch import read_patch
-from traces.changes.places import Evidence, JudgedFile, Side
-from traces.records import change_from, change_record, lines_in
+from potato.runs.changes.model import FileChange, Hunk, Line
+from potato.runs.changes.patch import read_patch
+from potato.runs.changes.places import Evidence, JudgedFile, Side
+from potato.runs.exact_json import change_from, change_record, lines_in
 
 
 def judged(*changes: FileChange) -> JudgedFile:

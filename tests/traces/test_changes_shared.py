@@ -8,15 +8,15 @@ from typing import cast
 from tests.traces.git_truth import counted, numstat
 from tests.traces.reading import jsonl, the_one
 from tests.traces.shared_data import shared_file, shared_files
-from traces.changes.derive import derive
-from traces.changes.model import FileChange, Side
-from traces.changes.patch import read_patch
-from traces.changes.paths import identity
-from traces.changes.texts import apply_hunks
-from traces.changes.writing import unified_patch
-from traces.converters.reading import read_file
-from traces.runs import AgentRun, Converted, FileEdit, FileWrite, ReadingOptions
-from traces.sources import FileSource
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import FileChange, Side
+from potato.runs.changes.patch import read_patch
+from potato.runs.changes.paths import identity
+from potato.runs.changes.texts import apply_hunks
+from potato.runs.changes.writing import unified_patch
+from potato.runs.converters.reading import read_file
+from potato.runs.model import AgentRun, Converted, FileEdit, FileWrite, ReadingOptions
+from potato.runs.sources import FileSource
 
 
 def runs_of(path: Path) -> list[AgentRun]:

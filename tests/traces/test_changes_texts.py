@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.traces.git_truth import counted, git, numstat
-from traces.changes.differences import _Search, same_lines
-from traces.changes.model import FileChange, counts, ending_of, to_bytes
-from traces.changes.patch import read_patch
-from traces.changes.texts import apply_hunks, compare, hunks_of, split_lines
-from traces.changes.writing import unified_patch
+from potato.runs.changes.differences import _Search, same_lines
+from potato.runs.changes.model import FileChange, counts, ending_of, to_bytes
+from potato.runs.changes.patch import read_patch
+from potato.runs.changes.texts import apply_hunks, compare, hunks_of, split_lines
+from potato.runs.changes.writing import unified_patch
 
 ENDS = st.sampled_from(["\n", "\r\n", "\n", "\r"])
 CONTENT = st.sampled_from(

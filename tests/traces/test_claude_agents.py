@@ -10,11 +10,11 @@ import pytest
 
 from tests.traces.reading import jsonl, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
-from traces.changes.derive import derive
-from traces.converters.reading import read_file
-from traces.packages import packed, run_files, sources_in
-from traces.runs import AgentRun, Bounds, Converted, ReadingOptions, SubAgent, Unreadable
-from traces.sources import FileSource, source_at
+from potato.runs.changes.derive import derive
+from potato.runs.converters.reading import read_file
+from potato.runs.packages import packed, run_files, sources_in
+from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, SubAgent, Unreadable
+from potato.runs.sources import FileSource, source_at
 
 CART = f"{FOLDER}/cart.py"
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.traces.reading import the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited
-from traces.changes.derive import derive
-from traces.changes.model import FileChange
-from traces.converters.shell import effects_of
-from traces.runs import AgentRun
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import FileChange
+from potato.runs.converters.shell import effects_of
+from potato.runs.model import AgentRun
 
 CART = f"{FOLDER}/cart.py"
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.traces.reading import jsonl, read
 from tests.traces.sessions import calls, says
 from tests.traces.shared_data import shared_files
-from traces.changes.derive import derive
-from traces.changes.paths import identity
-from traces.converters.reading import read_file
-from traces.runs import AgentRun, Converted, ReadingOptions, Step
-from traces.sources import source_at
+from potato.runs.changes.derive import derive
+from potato.runs.changes.paths import identity
+from potato.runs.converters.reading import read_file
+from potato.runs.model import AgentRun, Converted, ReadingOptions, Step
+from potato.runs.sources import source_at
 
 KINDS = ("agent", "agent", "agent", "user", "user", "result", "boundary", "summary", "progress", "side", "api")
 

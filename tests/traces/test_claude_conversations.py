@@ -6,8 +6,8 @@ import pytest
 
 from tests.traces.reading import jsonl, read, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
-from traces.changes.derive import derive
-from traces.runs import Converted, FileRead, Unreadable
+from potato.runs.changes.derive import derive
+from potato.runs.model import Converted, FileRead, Unreadable
 
 CART = f"{FOLDER}/cart.py"
 REFUSED = (

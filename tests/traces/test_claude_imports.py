@@ -13,8 +13,8 @@ from tests.traces.test_claude_agents import META, TODAY, agent_file, as_zip, ses
 from tests.traces.test_imports import job_of, upload
 from tests.worlds import World
 from traces.models import ImportedFile, Trace
-from traces.records import step_from
-from traces.runs import Step
+from potato.runs.exact_json import step_from
+from potato.runs.model import Step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

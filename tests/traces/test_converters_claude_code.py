@@ -6,7 +6,7 @@ import pytest
 
 from tests.traces.reading import errors, jsonl, read, runs, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says, thinks
-from traces.runs import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
+from potato.runs.model import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
 
 CART = f"{FOLDER}/cart.py"
 

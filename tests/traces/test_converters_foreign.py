@@ -7,9 +7,9 @@ import pytest
 
 from tests.traces.reading import jsonl, the_refusal
 from tests.traces.shared_data import shared_file, shared_files
-from traces.converters.reading import read_file
-from traces.runs import ReadingOptions, Unreadable
-from traces.sources import FileSource
+from potato.runs.converters.reading import read_file
+from potato.runs.model import ReadingOptions, Unreadable
+from potato.runs.sources import FileSource
 
 CHAT = [{"role": "user", "content": "Round."}, {"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}]
 EVENT = {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}

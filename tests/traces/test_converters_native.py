@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
-from traces.converters.native import run_as_native
-from traces.records import canonical, step_from, step_record
-from traces.runs import (
+from potato.runs.converters.native import run_as_native
+from potato.runs.exact_json import canonical, step_from, step_record
+from potato.runs.model import (
     AgentRun,
     Divider,
     Excerpt,

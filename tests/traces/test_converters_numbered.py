@@ -6,10 +6,10 @@ import pytest
 
 from tests.traces.reading import jsonl, the_one
 from tests.traces.sessions import SessionFile, calls, says
-from traces.changes.derive import derive
-from traces.changes.model import FileChange
-from traces.converters.numbered import CUT_AT, numbered_lines
-from traces.runs import Excerpt
+from potato.runs.changes.derive import derive
+from potato.runs.changes.model import FileChange
+from potato.runs.converters.numbered import CUT_AT, numbered_lines
+from potato.runs.model import Excerpt
 
 CAT = "    41\tdef total(prices):\n    42\t    return sum(prices)\n    43\t"
 ARROWS = CAT.replace("\t", "→")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.traces.reading import errors, jsonl, read, runs, the_one
 from tests.traces.shared_data import shared_file
-from traces.runs import Bounds, Converted, ReadingOptions, ToolCall
+from potato.runs.model import Bounds, Converted, ReadingOptions, ToolCall
 
 RUN = """12 Question: Which city is larger, Tokyo or New York?
 Thought 1: I look up Tokyo.

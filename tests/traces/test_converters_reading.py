@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from accounts.configuration.converters import allowed_converters, installed_converters
+from potato.configuration.converters import allowed_converters, installed_converters
 from tests.traces.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
 from tests.traces.sessions import SessionFile, says
-from traces.converters.reading import read_file
-from traces.converters.registry import installed
-from traces.runs import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
-from traces.sources import BytesSource, FileSource
+from potato.runs.converters.reading import read_file
+from potato.runs.converters.registry import installed
+from potato.runs.model import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
+from potato.runs.sources import BytesSource, FileSource
 
 STEP = {"message": "I look."}
 GOOD = jsonl({"id": "good", "task_description": "Look.", "steps": [STEP]})

@@ -12,10 +12,10 @@ from tests.traces.reading import SMALL_BOUNDS, jsonl
 from tests.traces.sessions import SessionFile, says
 from tests.traces.test_converters_patches import BODY, DIFF, mail
 from tests.traces.web_runs import asked
-from traces.converters.reading import Bookmark, Entry, read_on
-from traces.packages import sources_in
-from traces.runs import Converted, ReadingOptions, Unreadable
-from traces.sources import BytesSource, FileSource
+from potato.runs.converters.reading import Bookmark, Entry, read_on
+from potato.runs.packages import sources_in
+from potato.runs.model import Converted, ReadingOptions, Unreadable
+from potato.runs.sources import BytesSource, FileSource
 
 STEP = {"message": "I look around."}
 REACT = "\n".join(

@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 
 from tests.traces.shared_data import shared_file, shared_files
-from traces.changes.derive import derive
-from traces.converters.reading import Chosen, read_file
-from traces.runs import AgentRun, Converted, ReadingOptions, StatedTask, Unreadable
-from traces.sources import FileSource, source_at
+from potato.runs.changes.derive import derive
+from potato.runs.converters.reading import Chosen, read_file
+from potato.runs.model import AgentRun, Converted, ReadingOptions, StatedTask, Unreadable
+from potato.runs.sources import FileSource, source_at
 
 # Files of the small ones in which a session has no message of the agent, or lines that are no objects.
 SMALL_ERRORS = {"edge_cases.jsonl": {"not_an_object": 3}}

@@ -7,10 +7,10 @@ import pytest
 from tests.traces.reading import errors, jsonl, read, runs, the_one, the_refusal
 from tests.traces.shared_data import shared_file, shared_files
 from tests.traces.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
-from traces.converters.reading import read_file
+from potato.runs.converters.reading import read_file
 from traces.rendering.tools import StepTitle, title_of
-from traces.runs import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
-from traces.sources import BytesSource, source_at
+from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
+from potato.runs.sources import BytesSource, source_at
 
 NAME = "interact_messages.json"
 

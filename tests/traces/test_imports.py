@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
-from accounts.configuration import ProjectConfiguration
+from potato.configuration import ProjectConfiguration
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox, runner
 from jobs.models import Job, JobState
@@ -23,11 +23,11 @@ from tenancy.actor import Actor, acting_in
 from tests.worlds import World
 from traces import imports
 from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
-from traces.converters.native import run_as_native
-from traces.converters.reading import read_file
+from potato.runs.converters.native import run_as_native
+from potato.runs.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from traces.runs import Converted, ReadingOptions
-from traces.sources import BytesSource
+from potato.runs.model import Converted, ReadingOptions
+from potato.runs.sources import BytesSource
 from traces.storing import store_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.traces.reading import jsonl, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited
-from traces.changes.derive import derive
+from potato.runs.changes.derive import derive
 
 CART = f"{FOLDER}/cart.py"
 BEFORE = "a b\n"

@@ -12,7 +12,7 @@ from traces.rendering.parts import Part
 from traces.rendering.prose import markdown
 from traces.rendering.steps import RenderedStep, StepOptions, render_step
 from traces.rendering.tools import title_of
-from traces.runs import Step, ToolCall
+from potato.runs.model import Step, ToolCall
 
 from .fragments import Fragment, Tables
 from .hostile import HOSTILE
@@ -314,9 +314,9 @@ def test_nothing_hostile_in_any_text_of_a_step_becomes_markup(hostile: str) -> N
 
 
 def test_every_step_of_real_sessions_is_rendered() -> None:
-    from traces.converters.reading import read_file
-    from traces.runs import Converted, ReadingOptions
-    from traces.sources import BytesSource
+    from potato.runs.converters.reading import read_file
+    from potato.runs.model import Converted, ReadingOptions
+    from potato.runs.sources import BytesSource
 
     steps = 0
     for path in shared_files("claude-code/*/session.jsonl"):

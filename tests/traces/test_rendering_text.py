@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.changes.model import Line
+from potato.runs.changes.model import Line
 from traces.rendering.ansi import Terminal
 from traces.rendering.highlight import highlighted
 from traces.rendering.icons import SHAPES

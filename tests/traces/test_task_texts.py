@@ -12,7 +12,7 @@ from tests.traces.reading import errors, jsonl, read
 from tests.traces.test_imports import upload
 from tests.worlds import World
 from traces.models import ImportProblem, TaskText, Trace
-from traces.runs import StatedTask
+from potato.runs.model import StatedTask
 
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
 SAID = 'The last page is dropped.\n\nIt should be "kept", shouldn\'t it?'

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from traces.changes.model import BadgeCode, FileChange, to_bytes
+from potato.runs.changes.model import BadgeCode, FileChange, to_bytes
 from traces.rendering.highlight import LineTokens, highlighted
 from traces.rendering.icons import icon
 from traces.rendering.layout import Hidden, Layout, Missing, Row, Section, Shown, layout_of, sections_of

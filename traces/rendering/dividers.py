@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from traces.runs import Divider
+from potato.runs.model import Divider
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from traces.changes.model import Line
-from traces.changes.texts import hunks_of
+from potato.runs.changes.model import Line
+from potato.runs.changes.texts import hunks_of
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_rows
 from traces.rendering.highlight import highlighted
 from traces.rendering.layout import Row

@@ -5,7 +5,7 @@ Shapes are Lucide's, as in static/icons/sprite.svg (ISC licence: static/icons/LI
 
 from html import escape
 
-from accounts.configuration.icons import icon_shapes
+from potato.schemes.icons import icon_shapes
 from traces.rendering.safe import SafeHtml, trusted
 
 SHAPES = {

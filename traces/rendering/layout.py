@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from traces.changes.model import BadgeCode, FileChange, Hunk, Line, ending_of
-from traces.changes.texts import split_lines
+from potato.runs.changes.model import BadgeCode, FileChange, Hunk, Line, ending_of
+from potato.runs.changes.texts import split_lines
 from traces.rendering.whitespace import Numbered, without_whitespace_changes
 
 

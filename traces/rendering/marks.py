@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from traces.runs import Step
+from potato.runs.model import Step
 
 _BOXES = ("box", "bbox", "bounding_box", "bounding_box_rect")
 _POINTS = ("coordinate", "coordinates", "position", "point")

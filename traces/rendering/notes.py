@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from traces.changes.model import SUBMODULE_MODE, SYMLINK_MODE, BadgeCode, FileChange
+from potato.runs.changes.model import SUBMODULE_MODE, SYMLINK_MODE, BadgeCode, FileChange
 from traces.rendering.icons import icon
 from traces.rendering.visible import escaped
 

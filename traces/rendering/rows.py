@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from traces.changes.model import Line
+from potato.runs.changes.model import Line
 from traces.rendering.highlight import LineTokens
 from traces.rendering.layout import Row
 from traces.rendering.parts import Part, nodes_in

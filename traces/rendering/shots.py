@@ -7,7 +7,7 @@ from traces.rendering.icons import icon
 from traces.rendering.marks import Mark, address_of, mark_of
 from traces.rendering.tools import title_of
 from traces.rendering.visible import attribute, escaped
-from traces.runs import Screenshot, Step
+from potato.runs.model import Screenshot, Step
 
 
 def picture_address(sha256: str, size: str) -> str:

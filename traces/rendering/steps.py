@@ -21,7 +21,7 @@ from traces.rendering.safe import trusted
 from traces.rendering.shots import screenshot_figure
 from traces.rendering.tools import Use, title_of, use_of
 from traces.rendering.visible import escaped
-from traces.runs import Step, SubAgent, ToolCall
+from potato.runs.model import Step, SubAgent, ToolCall
 
 _SHORT = 200
 _MOST_ARGUMENTS = 60

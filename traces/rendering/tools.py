@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from traces.rendering.visible import named
-from traces.runs import Step, ToolCall
+from potato.runs.model import Step, ToolCall
 
 Kind: TypeAlias = Literal["command", "read", "edit", "write", "search", "web", "plan", "agent", "message", "other"]
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from rapidfuzz.distance import LCSseq
 
-from traces.changes.model import Line
+from potato.runs.changes.model import Line
 
 Numbered = tuple[Line, int]
 """A line and the number of its hunk, -1 outside hunks."""

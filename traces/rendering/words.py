@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from rapidfuzz.distance import LCSseq
 
-from traces.changes.model import Line
+from potato.runs.changes.model import Line
 
 Ranges: TypeAlias = list[tuple[int, int]]
 

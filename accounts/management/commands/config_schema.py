@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from accounts.configuration import json_schema
+from potato.configuration import json_schema
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from potato.statistics.agreement.comparisons import PlacedComment
+from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
 from potato.statistics.agreement.judged import Judged
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from potato.statistics.agreement.comparisons import same_error
+from potato.schemes.comparisons import same_error
 from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
 
 FirstErrors = Mapping[Any, Iterable[int | None]]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from potato.statistics.agreement import coefficients
 from potato.statistics.agreement.comments import TOLERANCE, comment_agreement, matched_values
-from potato.statistics.agreement.comparisons import (
+from potato.schemes.comparisons import (
     Comparison,
     FirstErrorComparison,
     Measure,

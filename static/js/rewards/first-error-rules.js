@@ -3,7 +3,7 @@
 /** @import { Scheme } from "../task/task.js" */
 /** @import { Missing } from "./process-reward.js" */
 /**
- * @typedef {object} Answers  As rewards/first_error.py reads them
+ * @typedef {object} Answers  As potato/schemes/rewards/first_error.py reads them
  * @property {number} [first_error_step]
  * @property {boolean} [all_correct]
  * @property {number} [reviewed_to]  the last step that was found correct, while nothing is judged

@@ -13,9 +13,9 @@ from accounts.models import Organisation, Project
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import Imported, import_now, request_import, tasks_first
-from traces.converters.detection import AUTOMATIC
-from traces.packages import packed, run_files
-from traces.sources import source_at
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.packages import packed, run_files
+from potato.runs.sources import source_at
 from traces.task_texts import are_tasks_first
 from traces.wording import problems_of, told
 

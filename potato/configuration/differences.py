@@ -1,0 +1,36 @@
+"""What a new version of a configuration would take from the annotations that exist. Changes nothing and forbids
+nothing: a person decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from potato.configuration.project import ProjectConfiguration
+from potato.schemes.registry import SchemeConfiguration, scheme_types
+from potato.schemes.stripping import Stripped
+
+
+def differences(old: ProjectConfiguration, new: ProjectConfiguration) -> tuple[Stripped, ...]:
+    """What existing annotations may refer to under `old` and could not under `new`, in the order of `old`.
+
+    Empty where the new configuration only adds, or only changes how things look.
+    """
+    after = {scheme.name: scheme for scheme in new.annotation_schemes}
+    return tuple(
+        difference.below("annotation_schemes", scheme.name)
+        for scheme in old.annotation_schemes
+        for difference in _differences_of(scheme, after.get(scheme.name))
+    )
+
+
+def _differences_of(old: SchemeConfiguration, new: SchemeConfiguration | None) -> Iterator[Stripped]:
+    if new is None:
+        yield Stripped((), "scheme_removed", f"The scheme {old.name} is removed.")
+    elif new.annotation_type != old.annotation_type:
+        yield Stripped(
+            ("annotation_type",),
+            "type_changed",
+            f"The scheme {old.name} changes its type from {old.annotation_type} to {new.annotation_type}.",
+        )
+    elif old.annotation_type in scheme_types():
+        yield from scheme_types()[old.annotation_type].stripped(old, new)

@@ -1,0 +1,129 @@
+"""The configuration of a project as one typed, frozen object; every key that is left out has its default here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import normpath
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator, SerializeAsAny
+
+from potato.configuration.agentic import Agentic
+from potato.validation.blocks import Block, Entries, Given, LocalPath, Remark, repeated, text
+from potato.schemes.registry import SchemeConfiguration, default_entries, scheme_types
+from potato.wording import quoted, shortened
+
+RecordKey = Annotated[str, text(200)]
+
+
+def _read_scheme(given: Any) -> SchemeConfiguration:
+    if isinstance(given, SchemeConfiguration):
+        return given
+    scheme = SchemeConfiguration.model_for(given).model_validate(given)
+    assert isinstance(scheme, SchemeConfiguration)  # noqa: S101 - model_for is typed for all blocks
+    return scheme
+
+
+def _default_schemes() -> tuple[SchemeConfiguration, ...]:
+    return tuple(_read_scheme(entry) for entry in default_entries())
+
+
+class ItemProperties(Block):
+    """Which keys of an imported record say what it is."""
+
+    id_key: RecordKey = "id"
+    """The key that holds the record's id."""
+    text_key: RecordKey = "task_description"
+    """The key that holds what the agent was asked to do."""
+
+
+class Assignment(Block):
+    """How traces are given to annotators."""
+
+    annotations_per_trace: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many annotators judge each trace."""
+    lease_minutes: Annotated[int, Field(ge=1, le=10_080)] = 30
+    """How long a claimed trace is kept for its annotator without a sign of work."""
+    max_open: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many claimed traces an annotator may have at once."""
+
+
+class ProjectConfiguration(Block):
+    """Everything that a project's YAML says.
+
+    `model_dump(mode="json")` is plain JSON and validates back to an equal object, so that it can be pinned in a row.
+    """
+
+    task_name: Annotated[str, text(200)]
+    """Title of the project."""
+    task_dir: LocalPath = "."
+    """Folder of the project on a person's machine; read by the commands only."""
+    data_files: Annotated[tuple[LocalPath, ...], Entries(1000)] | None = None
+    """Files of traces beside the configuration; read by the commands only."""
+    item_properties: ItemProperties = ItemProperties()
+    """Which keys of an imported record say what it is."""
+    agentic: Agentic = Agentic()
+    """How agent runs are read and shown."""
+    annotation_schemes: Annotated[
+        tuple[SerializeAsAny[Annotated[SchemeConfiguration, PlainValidator(_read_scheme)]], ...], Entries(20)
+    ] = Field(default_factory=_default_schemes)
+    """What annotators judge; at most one scheme of each type."""
+    output_annotation_dir: LocalPath = "output/"
+    """Folder for exports beside the configuration; read by the commands only."""
+    output_annotation_format: Literal["jsonl"] = "jsonl"
+    """File format of stored annotations."""
+    guidelines: Annotated[str, text(100_000)] | None = None
+    """Instructions for annotators in Markdown, shown beside the work."""
+    assignment: Assignment = Assignment()
+    """How traces are given to annotators."""
+
+    @classmethod
+    def remarks(cls, given: Given) -> Iterator[Remark]:
+        yield from repeated(given, "annotation_schemes", "name")
+        yield from _second_of_a_type(given.get("annotation_schemes"))
+        yield from _files_named_twice(given.get("data_files"))
+        if isinstance(agentic := given.get("agentic"), Mapping):
+            for remark in Agentic.remarks_beside(agentic, _types_of_steps(given.get("annotation_schemes"))):
+                yield remark.below("agentic")
+
+
+def _types_of_steps(schemes: object) -> list[str]:
+    """The scheme types among the entries that judge the steps of a run."""
+    kinds = (scheme.get("annotation_type") for scheme in _entries(schemes) if isinstance(scheme, Mapping))
+    known = (kind for kind in kinds if isinstance(kind, str) and kind in scheme_types())
+    return [kind for kind in known if scheme_types()[kind].target == "agentic_steps"]
+
+
+def _entries(given: object) -> Sequence[Any]:
+    return given if isinstance(given, list | tuple) else default_entries() if given is None else ()
+
+
+def _files_named_twice(files: object) -> Iterator[Remark]:
+    """`a.jsonl` and `./a.jsonl` are one file, whose traces would be read twice."""
+    first_at: dict[str, int] = {}
+    for index, name in enumerate(files if isinstance(files, list | tuple) else ()):
+        if not isinstance(name, str):
+            continue
+        first = first_at.setdefault(normpath(name), index)
+        if first != index:
+            yield Remark(
+                ("data_files", index),
+                "repeated",
+                f"{quoted(name)} is already entry {first + 1} of data_files. Name each file once.",
+            )
+
+
+def _second_of_a_type(schemes: object) -> Iterator[Remark]:
+    """One scheme of each type: a result is read by its type."""
+    seen: set[str] = set()
+    for index, scheme in enumerate(schemes if isinstance(schemes, Sequence) else ()):
+        kind = scheme.get("annotation_type") if isinstance(scheme, Mapping) else None
+        if not isinstance(kind, str) or kind not in scheme_types():
+            continue
+        if kind in seen:
+            yield Remark(
+                ("annotation_schemes", index, "annotation_type"),
+                "second_of_a_type",
+                f"A project has at most one scheme of the type {shortened(kind)}. Remove one of them.",
+            )
+        seen.add(kind)

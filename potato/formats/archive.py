@@ -1,0 +1,24 @@
+"""`archive`: everything of a project that the other formats are made from, as a folder or a ZIP."""
+
+from potato.formats.options import Options
+from potato.records.sources import Record, TraceFacts, json_text
+from potato.formats.registry import Format
+
+
+class Archive(Format):
+    """The rows are the records, with the configuration version and the kind of assignment beside them."""
+
+    name = "archive"
+    label = "Everything: annotations, traces and configurations (folder or ZIP)"
+    suffix = ".zip"
+    media_type = "application/zip"
+    options = Options
+    is_archive = True
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        self.state["rows"] += 1
+        version = record.configuration_version
+        more = "" if version is None else f',"configuration_version":{version}'
+        if record.kind != "normal":
+            more += f',"kind":{json_text(record.kind)}'
+        return (record.text[:-1] + more + "}\n").encode("ascii")

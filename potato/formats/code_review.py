@@ -1,0 +1,21 @@
+"""`code_review`: every annotation as the documented record, a line of JSON each."""
+
+from potato.formats.options import RowOptions
+from potato.records.sources import Record, TraceFacts
+from potato.formats.registry import Format
+
+
+class CodeReview(Format):
+    """`annotations` has a part for each scheme, under the scheme's name, as it was submitted. `timestamp` is the
+    submission in UTC. `trace_version` stands beside `id` where the trace has had other content before."""
+
+    name = "code_review"
+    label = "Complete reviews, one record a line"
+    suffix = ".jsonl"
+    media_type = "application/jsonl"
+    options = RowOptions
+    annotation_types = frozenset({"code_review_comments", "code_review_file_ratings", "code_review_verdict"})
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        self.state["rows"] += 1
+        return record.text.encode("ascii") + b"\n"

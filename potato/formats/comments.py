@@ -1,0 +1,96 @@
+"""`code_review_comments`: one comment a line, with the code that it is about."""
+
+from collections.abc import Collection
+from typing import Any
+
+from potato.formats.options import RowOptions
+from potato.records.sources import Record, TraceFacts, json_text, part_of
+from potato.formats.registry import Format
+from potato.runs.changes.model import Hunk
+from potato.runs.changes.places import SIDES, JudgedFile, Side
+
+TYPE = "code_review_comments"
+_SIGNS = {"context": " ", "add": "+", "del": "-"}
+_NO_LINE_END = "\n\\ No newline at end of file\n"
+
+
+class Comments(Format):
+    """The comment's own keys as they stand in the record, then what is known of its place: `side` ("new" or "old"),
+    the record's `id` and `annotator`, `diff_hunk` (the hunks that hold a commented line, as a unified diff) and
+    `commented_text`. `line_start` and `line_end` count lines of the file on that side; with `"numbering": "excerpt"`
+    the trace does not say where in the file they stand, and they count the lines of that side as they were shown, from
+    1, a gap between two hunks as one line: such a hunk begins with `@@ -0,3 +0,4 @@`. A comment without a side is on
+    the new one."""
+
+    name = "code_review_comments"
+    label = "Comments with the code they are about, one a line"
+    suffix = ".jsonl"
+    media_type = "application/jsonl"
+    options = RowOptions
+    needs = frozenset({"task_description", "files"})
+    annotation_types = frozenset({TYPE})
+
+    def paths(self, record: Record) -> Collection[str]:
+        return {path for comment in self._comments(record) if isinstance(path := comment.get("file"), str)}
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        rows = [json_text(_row(comment, record, facts)) for comment in self._comments(record)]
+        self.state["rows"] += len(rows)
+        return "".join(f"{row}\n" for row in rows).encode("ascii")
+
+    def nothing(self) -> str:
+        return "The export selects nothing: no annotation has a comment. Nothing was written."
+
+    def _comments(self, record: Record) -> list[dict[str, Any]]:
+        part: list[Any] = part_of(record, self.project.scheme(record, TYPE), list, "a list of comments") or []
+        return [comment for comment in part if isinstance(comment, dict)]
+
+
+def _row(comment: dict[str, Any], record: Record, facts: TraceFacts) -> dict[str, Any]:
+    side: Side = next((side for side in SIDES if side == comment.get("side")), "new")
+    path, start = comment.get("file"), comment.get("line_start")
+    end = comment.get("line_end", start)
+    file = facts.file(path) if isinstance(path, str) else None
+    hunk = text = None
+    if file is not None and isinstance(start, int) and isinstance(end, int):
+        hunk, text = diff_hunk(file, side, start, end), file.text(side, start, end)
+    return {
+        **comment,
+        "side": side,
+        "id": record.id,
+        **({"trace_version": record.trace_version} if record.trace_version > 1 else {}),
+        "annotator": record.annotator,
+        "task_description": facts.task_description,
+        "diff_hunk": hunk,
+        "commented_text": text,
+    }
+
+
+def diff_hunk(file: JudgedFile, side: Side, start: int, end: int) -> str | None:
+    """The hunks that hold one of the lines, as a unified diff has them; None where no hunk does."""
+    found = [
+        hunk_text(hunk)
+        for change in file.changes
+        for hunk in change.shown_hunks
+        if any(
+            start <= number <= end
+            for line in hunk.lines
+            if (number := line.new_no if side == "new" else line.old_no) is not None
+        )
+    ]
+    return "".join(found) or None
+
+
+def hunk_text(hunk: Hunk) -> str:
+    """The hunk with its header. Texts stand as they are, whatever they hold."""
+    section = f" {hunk.section}" if hunk.section else ""
+    lines = [f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@{section}\n"]
+    for line in hunk.lines:
+        lines.append(_SIGNS[line.kind] + line.whole)
+        if line.ends == "none":
+            lines.append(_NO_LINE_END)
+    return "".join(lines)
+
+
+def _range(start: int, count: int) -> str:
+    return str(start) if count == 1 else f"{start},{count}"

@@ -1,0 +1,310 @@
+"""`dpo`: preferences between two runs of one task, or between a wrong step and its correction."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from potato.formats.notes import Note, Notes, note_line
+from potato.formats.options import RowOptions
+from potato.records.sources import UNKNOWN, Record, json_text
+from potato.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
+from potato.runs.model import AgentRun
+from potato.runs.tasks import task_of
+
+_TEXTS_KEPT = 16
+_Run: TypeAlias = tuple[str, int]
+Pairing: TypeAlias = Literal["within", "across"]
+
+
+class DpoOptions(RowOptions):
+    step_text: StepText = "short"
+    """a step as its message and calls, or in full with the results and the hidden thought"""
+    pairs: Literal["traces", "within", "corrections"] = "traces"
+    """two runs of one task, such pairs by one annotator alone (within), or a wrong step and the correction that was
+    written for it"""
+    score: Literal["sum", "mean"] = "sum"
+    """where steps were rated one by one: the sum of a run's scores, or their mean, which does not grow with its
+    length; a first error is scored by its place, whatever stands here"""
+    min_score_gap: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """the least difference of two runs' scores; equal scores never make a pair"""
+    prompt_style: Literal["text", "messages"] = "text"
+    """the prompt as text, or as a list of messages, as current preference trainers demand"""
+
+    @model_validator(mode="after")
+    def _scores_are_of_traces(self) -> "DpoOptions":
+        if self.pairs != "corrections":
+            return self
+        for name, given in (("min_score_gap", bool(self.min_score_gap)), ("score", self.score != "sum")):
+            if given:
+                raise PydanticCustomError(
+                    "no_score",
+                    "{name} is for pairs of traces: a correction has no score. Leave one of the two out.",
+                    {"name": name},
+                )
+        return self
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """One annotation of one run, or several of them together: who says which score."""
+
+    trace: _Run
+    annotators: tuple[str, ...]
+    mode: str
+    score: Fraction
+    steps: int
+    is_final: bool
+    note: Note
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Two runs that may be compared."""
+
+    first: _Judged
+    second: _Judged
+    pairing: Pairing
+
+    @property
+    def is_of_one_scale(self) -> bool:
+        return self.first.mode == self.second.mode
+
+
+class Dpo(TrainingFormat):
+    """Each row has `prompt` (the task), `chosen` and `rejected` (a message of the assistant for each step). Beside
+    them stand `margin`, both scores, both trace ids, the task's id, who judged, and `pairing`.
+
+    Both runs have one `task_id`, and the chosen one has the strictly higher score. Where steps were rated one by one
+    the score is the cumulative one, the sum of the rated steps' scores; `--score mean` takes their mean. Where the
+    first error was marked it is 1 for a run without an error, else the share of its steps before the error: so a right
+    run is above every wrong one however long they are, two right ones tie, and of two wrong ones the one that went
+    wrong later is the better one. Scores of the two modes are never compared.
+
+    Two runs that one annotator judged both are compared within that annotator, a row for each such annotator
+    (`pairing` is "within"); an adjudicated judgement takes the place of the annotator's own, and where both runs are
+    adjudicated there is that one pair alone. Two runs that nobody judged both are compared by the means over their
+    annotators (`pairing` is "across"; `chosen_annotator` is null where the mean is of several, whom
+    `chosen_annotators` names). `--pairs within` leaves those out. The manifest's `counts` says how many rows are of
+    each kind, and in how many of those with rated steps the longer run has over one and a half times the steps of the
+    shorter one: a sum may prefer it for its length alone. Ties, pairs under the gap and runs that pair with none are
+    left out, and counted.
+
+    With `--pairs corrections` the prompt is the task and the steps before, `chosen` the correction and `rejected` the
+    step that it corrects; such a file has no pairs of traces."""
+
+    name = "dpo"
+    label = "Preferences between runs of one task, or between steps and their corrections"
+    options = DpoOptions
+
+    @property
+    def gathers(self) -> bool:
+        return bool(self.chosen.pairs != "corrections")
+
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+        if not task_of(run):
+            return self.leave_out("without_task")
+        if not run.steps:
+            return self.leave_out("without_steps")
+        if not self.gathers:
+            return self._corrections(record, rewards, run)
+        if not rewards.is_rated:
+            return self.leave_out("without_rated_step")
+        score = str(self._score(rewards))
+        head = [[record.id, record.trace_version], record.annotator, record.kind, rewards.mode, score, len(run.steps)]
+        return note_line(task_of(run), head, [readable(run.task), self._messages(run)])
+
+    def gathered(self, notes: Notes) -> Iterator[bytes]:
+        for task, same in notes:
+            yield from self._pairs_of(task, same, notes)
+
+    def remarks(self) -> list[str]:
+        said = []
+        if uneven := self.counts.get("uneven_lengths", 0):
+            advice = " A sum may prefer the longer run for its length alone: --score mean compares means of steps."
+            said.append(
+                f"In {uneven:,} of {self.rows:,} pairs the longer run has over one and a half times the steps of the "
+                f"shorter one.{advice if self.chosen.score == 'sum' else ''}"
+            )
+        if across := self.counts.get("pairs_across", 0):
+            said.append(
+                f"{across:,} of {self.rows:,} pairs compare the means of different annotators, because nobody judged "
+                "both runs: --pairs within leaves them out."
+            )
+        if self.chosen.prompt_style != "messages":
+            said.append(
+                "Current preference trainers want the prompt as messages: --prompt-style messages writes it so."
+            )
+        return said
+
+    def nothing(self) -> str:
+        if not self.gathers:
+            return "The export selects nothing: no annotation has a correction. Nothing was written."
+        return (
+            "The export selects nothing: no two traces of one task have different scores"
+            f"{' by one annotator' if self.chosen.pairs == 'within' else ''}"
+            f"{' with that gap' if self.chosen.min_score_gap else ''}. Nothing was written."
+        )
+
+    def _score(self, rewards: Rewards) -> Fraction:
+        """What the annotation says the whole run is worth. It rates a step at least."""
+        if rewards.mode == "first_error":
+            at = rewards.first_error()
+            return Fraction(1) if at is None else Fraction(at, len(rewards.scores))
+        total = Fraction(rewards.total)
+        return total / rewards.rated if self.chosen.score == "mean" else total
+
+    def _messages(self, run: AgentRun, end: int | None = None) -> list[dict[str, str]]:
+        return [_said(step_text(step, self.chosen.step_text)) for step in run.steps[:end]]
+
+    def _prompt(self, task: str, before: Sequence[dict[str, str]] = ()) -> Any:
+        """The task, and what was done before, as messages or as paragraphs."""
+        if self.chosen.prompt_style == "messages":
+            return [{"role": "user", "content": task}, *before]
+        return "\n\n".join([task, *(message["content"] for message in before)])
+
+    def _corrections(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+        rows = []
+        for at, correction in rewards.corrections.items():
+            if at >= len(run.steps):
+                self.leave_out("without_step")
+                continue
+            row = {
+                "prompt": self._prompt(readable(run.task), self._messages(run, at)),
+                "chosen": [_said(readable(correction))],
+                "rejected": [_said(step_text(run.steps[at], self.chosen.step_text))],
+                "trace_id": readable(record.id),
+                **({"trace_version": record.trace_version} if record.trace_version > 1 else {}),
+                "step": at,
+                "task_id": readable(task_of(run)),
+                "annotator": readable(record.annotator),
+            }
+            rows.append(f"{json_text(row)}\n")
+        self.state["rows"] += len(rows)
+        return "".join(rows).encode("ascii")
+
+    def _pairs_of(self, task: str, same: Sequence[Note], notes: Notes) -> Iterator[bytes]:
+        paired: set[_Run] = set()
+        judged = [_judged(note) for note in same]
+        texts = _Texts(notes)
+        for candidate in _candidates(judged):
+            if candidate.pairing == "across" and self.chosen.pairs == "within":
+                self.leave_out("across_annotators")
+                continue
+            paired |= {candidate.first.trace, candidate.second.trace}
+            if not candidate.is_of_one_scale:
+                self.leave_out("of_two_modes")
+                continue
+            if candidate.first.score == candidate.second.score:
+                self.leave_out("ties")
+                continue
+            chosen, rejected = sorted((candidate.first, candidate.second), key=lambda one: -one.score)
+            if chosen.score - rejected.score < Fraction(str(self.chosen.min_score_gap)):
+                self.leave_out("under_the_gap")
+                continue
+            self.count(f"pairs_{candidate.pairing}")
+            if chosen.mode == "per_step" and _are_uneven(chosen.steps, rejected.steps):
+                self.count("uneven_lengths")
+            yield self._row(task, chosen, rejected, candidate.pairing, texts)
+        if alone := {one.trace for one in judged} - paired:
+            self.leave_out("without_partner", len(alone))
+
+    def _row(self, task: str, chosen: _Judged, rejected: _Judged, pairing: Pairing, texts: "_Texts") -> bytes:
+        self.state["rows"] += 1
+        prompt, better = texts.of(chosen.note)
+        _, worse = texts.of(rejected.note)
+        row: dict[str, Any] = {
+            "prompt": self._prompt(prompt),
+            "chosen": better,
+            "rejected": worse,
+            "margin": float(chosen.score - rejected.score),
+        }
+        for side, one in (("chosen", chosen), ("rejected", rejected)):
+            names = [readable(name) for name in one.annotators]
+            row[f"{side}_score"] = float(one.score)
+            row[f"{side}_trace_id"] = readable(one.trace[0])
+            if one.trace[1] > 1:
+                row[f"{side}_trace_version"] = one.trace[1]
+            row[f"{side}_annotator"] = names[0] if len(names) == 1 else None
+            row[f"{side}_annotators"] = names
+        row["pairing"] = pairing
+        row["task_id"] = readable(task)
+        return f"{json_text(row)}\n".encode("ascii")
+
+
+def _judged(note: Note) -> _Judged:
+    (trace, version), annotator, kind, mode, score, steps = note.head
+    return _Judged((trace, version), (annotator,), mode, Fraction(score), steps, kind == "adjudication", note)
+
+
+class _Texts:
+    """Prompts and messages of the runs that were used last."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._kept: dict[int, Any] = {}
+
+    def of(self, note: Note) -> Any:
+        found = self._kept.pop(note.place, None) or self._notes.body(note)
+        self._kept[note.place] = found
+        if len(self._kept) > _TEXTS_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+
+def _candidates(judged: Sequence[_Judged]) -> Iterator[_Candidate]:
+    """Every two runs of one task that can be compared: both adjudicated, else by each annotator who judged both,
+    whose own judgement gives way to an adjudicated one, else by the means over their annotators. Of several judgements
+    by one person for one run the last counts. Who is unknown may be somebody else each time."""
+    final: dict[_Run, _Judged] = {}
+    people: dict[_Run, dict[str, _Judged]] = {}
+    for one in judged:
+        people.setdefault(one.trace, {})[one.annotators[0]] = one
+        if one.is_final:
+            final[one.trace] = one
+    means = {run: _means([final[run]] if run in final else list(own.values())) for run, own in people.items()}
+    for one_run, other_run in combinations(people, 2):
+        if one_run in final and other_run in final:
+            first, second = final[one_run], final[other_run]
+            yield _Candidate(first, second, "within" if first.annotators == second.annotators else "across")
+            continue
+        both = [person for person in people[one_run] if person in people[other_run] and person != UNKNOWN]
+        for person in both:
+            first = final.get(one_run, people[one_run][person])
+            second = final.get(other_run, people[other_run][person])
+            yield _Candidate(first, second, "within")
+        if not both:
+            of_one, of_other = means[one_run], means[other_run]
+            modes = [mode for mode in of_one if mode in of_other]
+            for mode in modes:
+                yield _Candidate(of_one[mode], of_other[mode], "across")
+            if not modes:
+                yield _Candidate(next(iter(of_one.values())), next(iter(of_other.values())), "across")
+
+
+def _means(same: Sequence[_Judged]) -> dict[str, _Judged]:
+    """The judgements of one run together, those of each mode by themselves."""
+    by_mode: dict[str, list[_Judged]] = {}
+    for one in same:
+        by_mode.setdefault(one.mode, []).append(one)
+    return {
+        mode: replace(
+            own[0],
+            annotators=tuple(name for one in own for name in one.annotators),
+            score=sum((one.score for one in own), Fraction(0)) / len(own),
+        )
+        for mode, own in by_mode.items()
+    }
+
+
+def _are_uneven(one: int, other: int) -> bool:
+    """Whether the longer one has over one and a half times the steps of the shorter one."""
+    return 2 * max(one, other) > 3 * min(one, other)
+
+
+def _said(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}

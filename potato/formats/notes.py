@@ -1,0 +1,92 @@
+"""Notes that a format takes of records, on disk, for files whose rows need several records at once.
+
+A note has a group, a small head and a body that may be large; groups are told in the order of their first note.
+"""
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from potato.records.sources import json_text
+
+_CACHE_KIB = 16 * 1024
+_TABLES = """
+CREATE TABLE family (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE note (place INTEGER PRIMARY KEY, family INTEGER NOT NULL, head TEXT NOT NULL, body TEXT NOT NULL);
+"""
+_BY_FAMILY = "CREATE INDEX note_by_family ON note (family, place)"
+
+
+def note_line(group: Any, head: Any, body: Any) -> bytes:
+    """A note as a line that `Notes.read` takes. All three are JSON."""
+    return f"{json_text(json_text(group))}\t{json_text(head)}\t{json_text(body)}\n".encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """`place` counts all notes from 1, in the order of their records."""
+
+    place: int
+    head: Any
+
+
+class Notes:
+    """All notes of an export. Memory holds one group's heads, never the bodies."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def __iter__(self) -> Iterator[tuple[Any, list[Note]]]:
+        """Each group with its notes in their order."""
+        rows = self._database.execute(
+            "SELECT name, place, head FROM note JOIN family ON family.id = note.family ORDER BY family, place"
+        )
+        for name, same in groupby(rows, key=lambda row: row[0]):
+            yield json.loads(name), [Note(place, json.loads(head)) for _, place, head in same]
+
+    def body(self, note: Note) -> Any:
+        (text,) = self._database.execute("SELECT body FROM note WHERE place = ?", (note.place,)).fetchone()
+        return json.loads(text)
+
+
+@contextmanager
+def noted(lines: Iterable[bytes], folder: Path) -> Iterator[Notes]:
+    """The notes of those pieces, which need not end where a line ends, in a file of the folder for that long."""
+    with tempfile.TemporaryDirectory(prefix=".notes-", dir=folder) as scratch:
+        database = sqlite3.connect(Path(scratch) / "notes.sqlite", isolation_level=None)
+        try:
+            database.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{_CACHE_KIB}")
+            database.executescript(_TABLES)
+            _fill(database, lines)
+            yield Notes(database)
+        finally:
+            database.close()
+
+
+def _fill(database: sqlite3.Connection, lines: Iterable[bytes]) -> None:
+    families: dict[str, int] = {}
+    database.execute("BEGIN")
+    for line in _whole_lines(lines):
+        name, head, body = line.decode("ascii").split("\t")
+        if name not in families:
+            families[name] = len(families) + 1
+            database.execute("INSERT INTO family VALUES (?, ?)", (families[name], json.loads(name)))
+        database.execute("INSERT INTO note (family, head, body) VALUES (?, ?, ?)", (families[name], head, body))
+    database.execute(_BY_FAMILY)
+    database.execute("COMMIT")
+
+
+def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest: list[bytes] = []
+    for piece in pieces:
+        *lines, last = piece.split(b"\n")
+        for line in lines:
+            yield b"".join([*rest, line])
+            rest = []
+        rest.append(last)

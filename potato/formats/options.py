@@ -1,0 +1,111 @@
+"""What can be chosen of a format: a typed model each. Doors make their flags and fields out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+
+from potato.records.sources import Refusal, Resolve
+
+
+class Options(BaseModel):
+    """No choice at all. A format with choices has a subclass, whose field descriptions are read by people."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class SelectionOptions(Options):
+    """Which of the annotations of a trace leave."""
+
+    resolve: Resolve = "all"
+    """all annotations, those of adjudicators, the latest of each trace, or what the majority says"""
+
+
+def _not_majority(resolve: Resolve) -> Resolve:
+    if resolve == "majority":
+        raise PydanticCustomError(
+            "no_majority",
+            "There is no majority of single annotations: it exists for code_review_verdicts, swebench and prm. "
+            "Use all, adjudicated or latest.",
+        )
+    return resolve
+
+
+class RowOptions(SelectionOptions):
+    resolve: Annotated[Resolve, AfterValidator(_not_majority)] = "all"
+    """all annotations, those of adjudicators, or the latest of each trace"""
+
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+@dataclass(frozen=True)
+class KnownOption:
+    """One option as a door shows it: what it means, the values that can be chosen (none: any), who knows it."""
+
+    description: str
+    choices: tuple[str, ...]
+    formats: tuple[str, ...]
+    default: Any
+    is_in_file_name: bool
+    """Whether a command takes it from the name of the file to write."""
+
+
+IN_FILE_NAME = "is_in_file_name"
+
+
+class HasOptions(Protocol):
+    options: ClassVar[type[Options]]
+
+
+def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOption]:
+    """Every option of any of the formats, by its name."""
+    found: dict[str, KnownOption] = {}
+    for format_name, format in formats.items():
+        for name, field in format.options.model_fields.items():
+            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            described = " ".join((field.description or name).split())
+            new = KnownOption(described, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME)))
+            before = found.get(name, new)
+            # Of an option that some formats restrict, the words that name all its values.
+            told = max(before.description, new.description, key=len)
+            found[name] = replace(before, description=told, formats=(*before.formats, format_name))
+    return found
+
+
+def values_of(model: type[Options], name: str) -> list[str]:
+    """The values that the model's option takes, its default first; none where it takes more than can be listed."""
+    field = model.model_fields[name]
+    taken = [value for value in _choices(field.annotation) if _is_taken(model, name, value)]
+    return sorted(taken, key=lambda value: value != field.default)
+
+
+def _is_taken(model: type[Options], name: str, value: str) -> bool:
+    try:
+        model.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
+
+
+def read_options(model: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
+    """The options as the model has them. Raises Refusal with everything that is wrong."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        raise Refusal(" ".join(_sentence(details) for details in error.errors(include_url=False))) from None
+
+
+def _sentence(details: Any) -> str:
+    name = ".".join(map(str, details["loc"]))
+    if not name:
+        return str(details["msg"])
+    if details["type"] == "extra_forbidden":
+        return f"{name} is not an option of this format."
+    return f"{name}: {str(details['msg']).rstrip('.')}."

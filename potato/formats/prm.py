@@ -1,0 +1,111 @@
+"""`prm`: each step of a trace with its label, a row an annotation, for training process reward models."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from potato.formats.notes import Notes, note_line
+from potato.records.sources import Record, json_text
+from potato.formats.training import Rewards, StepOptions, TrainingFormat, readable, step_text
+from potato.schemes.rewards.judgements import THRESHOLD
+from potato.runs.model import AgentRun
+
+MASKED = -100
+"""What trainers leave out of the loss."""
+
+
+class PrmOptions(StepOptions):
+    threshold: Annotated[float, Field(allow_inf_nan=False)] = THRESHOLD
+    """a step whose score is above this is right, any other rated one is wrong"""
+
+
+class Prm(TrainingFormat):
+    """`steps` has the text and the label of each step: 1 for right, -1 for wrong, null for a step that was not rated
+    or is neutral. Beside it stand the columns of stepwise supervision: `prompt` (the task), `completions` (the
+    texts), `labels` (1, 0, and -100 for null, which trainers leave out of the loss) and `rewards` (the scores). A
+    text is the step's message and then each call as name(arguments as JSON). `error_categories` stands in rows whose
+    annotator gave a step one; a step with a category is right all the same where its score is above the threshold, and
+    the manifest counts such steps.
+
+    Under the majority a trace has one row: a step is what most of those say who rated it, null where they tie; its
+    rewards are 1 and -1. Traces without steps and annotations without a rated step are left out, and counted."""
+
+    name = "prm"
+    label = "Labelled steps for training process reward models, one trace a line"
+    options = PrmOptions
+
+    @property
+    def gathers(self) -> bool:
+        return self.resolve == "majority"
+
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+        decided = rewards.decided(self.chosen.threshold)
+        if not decided:
+            return self.leave_out("without_steps")
+        texts = [step_text(step, self.chosen.step_text) for step in run.steps]
+        prompt = readable(run.task)
+        if self.gathers:
+            return note_line([record.id, record.trace_version], [rewards.mode, decided], [prompt, texts])
+        if set(decided) == {None}:
+            return self.leave_out("without_rated_step")
+        scores = [None if label is None else score for label, score in zip(decided, rewards.scores, strict=True)]
+        about: dict[str, Any] = {"annotator": readable(record.annotator), "mode": rewards.mode}
+        if rewards.categories:
+            about["error_categories"] = [
+                readable(rewards.categories[at]) if at in rewards.categories else None for at in range(len(decided))
+            ]
+            self.count("right_steps_with_error_category", rewards.categorised_right(self.chosen.threshold))
+        return self._row(record.id, record.trace_version, about, prompt, texts, decided, scores)
+
+    def gathered(self, notes: Notes) -> Iterator[bytes]:
+        for (trace, version), same in notes:
+            decided = _majority([note.head[1] for note in same])
+            if set(decided) == {None}:
+                self.leave_out("without_rated_step")
+                continue
+            prompt, texts = notes.body(same[0])
+            scores = [None if label is None else float(label) for label in decided]
+            about = {"annotators": len(same), "mode": same[0].head[0]}
+            yield self._row(trace, version, about, prompt, texts, decided, scores)
+
+    def remarks(self) -> list[str]:
+        many = self.counts.get("right_steps_with_error_category", 0)
+        if not many:
+            return []
+        return [
+            f"Steps that are right by their score although an error category was given to them: {many:,}. "
+            "--threshold moves the border; error_categories has the categories."
+        ]
+
+    def nothing(self) -> str:
+        return "The export selects nothing: no annotation rates a step of a trace that is there. Nothing was written."
+
+    def _row(
+        self,
+        trace: str,
+        version: int,
+        about: dict[str, Any],
+        prompt: str,
+        texts: Sequence[str],
+        decided: Sequence[int | None],
+        scores: Sequence[float | None],
+    ) -> bytes:
+        self.state["rows"] += 1
+        row = {
+            "trace_id": readable(trace),
+            "steps": [{"content": text, "label": label} for text, label in zip(texts, decided, strict=True)],
+            **({"trace_version": version} if version > 1 else {}),
+            **about,
+            "prompt": prompt,
+            "completions": texts,
+            "labels": [MASKED if label is None else int(label > 0) for label in decided],
+            "rewards": scores,
+        }
+        return f"{json_text(row)}\n".encode("ascii")
+
+
+def _majority(ratings: Sequence[Sequence[int | None]]) -> list[int | None]:
+    """Each step by the sign of most of those who rated it; None where they tie."""
+    sums = [sum(label or 0 for label in step) for step in zip(*ratings, strict=True)]
+    return [None if total == 0 else (1 if total > 0 else -1) for total in sums]

@@ -1,0 +1,185 @@
+"""What a format is, and which ones installed packages bring by the entry-point group `potato.export_formats`.
+
+Knows none of them: a third party adds a package with a `Format` and touches nothing else.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, ClassVar
+
+from potato.wording import listed
+from potato.formats.notes import Notes
+from potato.formats.options import Options
+from potato.records.sources import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
+
+ENTRY_POINT_GROUP = "potato.export_formats"
+
+
+class Format:
+    """One export of one project while it is written: told record by record, it answers with their rows as bytes.
+
+    The file is head, rows, tail. What is carried from row to row is `state`, JSON, so that another process can go on.
+    Head and tail are asked for after the last row.
+
+    A format that gathers writes notes (`note_line`) instead of rows. The file is then what `gathered` makes of all
+    notes, or a ZIP of `members` where `zips` says so; there is no head and no tail.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    """What the file holds, for people who choose."""
+    suffix: ClassVar[str]
+    media_type: ClassVar[str]
+    options: ClassVar[type[Options]]
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    """What of the traces the rows say."""
+    annotation_types: ClassVar[frozenset[str]] = frozenset()
+    """The scheme types whose annotations can fill it; empty for whatever there is."""
+    is_archive: ClassVar[bool] = False
+    """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
+
+    in_folders: ClassVar[bool] = False
+    """Whether a command may be given a folder to write several files into, which `files` then names."""
+
+    needs_traces: ClassVar[bool] = False
+    """Whether there is no export without the traces."""
+
+    def __init__(self, project: Project, options: Any, state: Mapping[str, Any] | None = None) -> None:
+        self.project = project
+        self.chosen = options
+        self.state: dict[str, Any] = {**self.start(), **(state or {})}
+
+    @property
+    def resolve(self) -> Resolve:
+        resolve: Resolve = getattr(self.chosen, "resolve", "all")
+        return resolve
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are so far. An export without one is refused."""
+        return int(self.state["rows"])
+
+    @property
+    def gathers(self) -> bool:
+        return False
+
+    @property
+    def zips(self) -> bool:
+        return False
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many of what was selected are not in the file, by the reason's short name."""
+        counts: dict[str, int] = self.state.get("left_out", {})
+        return counts
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of the rows, or of what is in them, are of which kind, by the kind's short name."""
+        counts: dict[str, int] = self.state.get("counts", {})
+        return counts
+
+    def remarks(self) -> list[str]:
+        """What a person should know about the file that was written, in sentences."""
+        return []
+
+    @classmethod
+    def kind_of_file(cls, options: Mapping[str, Any]) -> tuple[str, str]:
+        """The suffix and the media type of the file under those options."""
+        return cls.suffix, cls.media_type
+
+    @classmethod
+    def options_by(cls, path: Path) -> dict[str, Any]:
+        """The options that the name of the file to write says. Raises Refusal for a name that it cannot have."""
+        return {}
+
+    def start(self) -> dict[str, Any]:
+        """The state before the first record."""
+        return {"rows": 0}
+
+    def scan(self, record: Record) -> None:
+        """Look at a record before the first row, where the project's configurations do not name every value."""
+
+    def paths(self, record: Record) -> Collection[str]:
+        """The files that `write` will ask its facts for."""
+        return ()
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        """The record's rows; none are empty bytes."""
+        raise NotImplementedError
+
+    def finish(self, source: Source) -> None:
+        """After the last record, for what has to be counted over traces."""
+
+    def head(self) -> bytes:
+        return b""
+
+    def tail(self) -> bytes:
+        return b""
+
+    def gathered(self, notes: Notes) -> Iterator[bytes]:
+        """The whole file out of the notes."""
+        raise NotImplementedError
+
+    def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The files of the ZIP out of the notes, each to be written before the next is asked for."""
+        raise NotImplementedError
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        """The files of a folder out of the notes, each to be written before the next is asked for."""
+        raise NotImplementedError
+
+    def leave_out(self, reason: str, many: int = 1) -> bytes:
+        """Count what is not in the file; answers no bytes."""
+        counts = self.state.setdefault("left_out", {})
+        counts[reason] = counts.get(reason, 0) + many
+        return b""
+
+    def count(self, kind: str, many: int = 1) -> None:
+        """Count rows, or what is in them, of that kind."""
+        counts = self.state.setdefault("counts", {})
+        if many:
+            counts[kind] = counts.get(kind, 0) + many
+
+    def nothing(self) -> str:
+        """Why there is no row, as a sentence."""
+        return "The export selects nothing: there is no annotation. Nothing was written."
+
+
+def formats_for(annotation_types: Collection[str]) -> Mapping[str, type[Format]]:
+    """The installed formats that annotations of these scheme types can fill."""
+    types = frozenset(annotation_types)
+    return {
+        name: format
+        for name, format in formats().items()
+        if not format.annotation_types or format.annotation_types & types
+    }
+
+
+def demand_schemes(format: type[Format], annotation_types: Collection[str]) -> None:
+    """Raises Refusal, with the formats that there are, where no scheme of a project can fill the format."""
+    offered = formats_for(annotation_types)
+    if format.name not in offered:
+        types = listed(sorted(format.annotation_types), "and")
+        raise Refusal(
+            f"{format.name} is made of answers to {types}, and this project has no such scheme. The formats that its "
+            f"schemes fill: {', '.join(offered)}."
+        )
+
+
+@cache
+def formats() -> Mapping[str, type[Format]]:
+    """Every installed format by its name, sorted."""
+    found = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
+    return {entry.name: entry.load() for entry in found}
+
+
+def format_named(name: str) -> type[Format]:
+    """Raises Refusal, with the names that there are."""
+    try:
+        return formats()[name]
+    except KeyError:
+        known = ", ".join(formats()) or "none; install Potato itself, for example with pip install -e ."
+        raise Refusal(f"{name!r} is no export format. The formats are: {known}.") from None

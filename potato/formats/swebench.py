@@ -1,0 +1,292 @@
+"""`swebench`: people's judgements in the files of SWE-bench, as one run report (JSON) or with all that it is made of
+(ZIP)."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from potato.formats.notes import Note, Notes, note_line
+from potato.formats.options import IN_FILE_NAME, SelectionOptions
+from potato.records.sources import UNKNOWN, Record, Refusal, Resolve, TraceFacts, json_text, part_of
+from potato.formats.registry import Format
+from potato.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
+from potato.formats.training import TYPE as PROCESS_REWARD
+from potato.formats.training import rewards_of
+from potato.schemes.review.configuration import VerdictScheme
+from potato.schemes.rewards.judgements import THRESHOLD
+from potato.runs.changes.derive import derive
+from potato.runs.changes.writing import unified_patch
+from potato.runs.model import AgentRun
+
+VERDICT = "code_review_verdict"
+OUTCOMES: Mapping[str, Outcome] = {
+    "approve": "resolved",
+    "request_changes": "unresolved",
+    "comment_only": "incomplete",
+}
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+=:, ()-]{0,149}")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.@+=:, ()-]+")
+
+
+def _one_judgement(resolve: Resolve) -> Resolve:
+    if resolve == "all":
+        raise PydanticCustomError(
+            "one_judgement",
+            "SWE-bench has one outcome for an instance, so all annotations cannot leave. "
+            "Use majority, adjudicated or latest.",
+        )
+    return resolve
+
+
+def _values(given: object) -> object:
+    """Values apart by commas, as flags and forms have them."""
+    if isinstance(given, str):
+        return [value for part in given.split(",") if (value := part.strip())]
+    return given
+
+
+class SweBenchOptions(SelectionOptions):
+    resolve: Annotated[Resolve, AfterValidator(_one_judgement)] = "majority"
+    """what the majority of annotators says of a trace, or adjudicators, or the latest annotation"""
+    container: Annotated[Literal["json", "zip"], Field(json_schema_extra={IN_FILE_NAME: True})] = "zip"
+    """one model's run report (json), or the files of every model (zip)"""
+    model: str = ""
+    """the agent model whose runs leave; without it all"""
+    resolved: Annotated[tuple[str, ...], BeforeValidator(_values)] = ()
+    """the verdicts that mean resolved, apart by commas; without it approve"""
+    threshold: Annotated[float, Field(allow_inf_nan=False)] = THRESHOLD
+    """where there is no verdict: a step whose score is above this is right"""
+
+
+class SweBench(Format):
+    """`resolved` is a human judgement, not the result of tests: approve is resolved, request_changes unresolved, and
+    comment_only incomplete, which is neither a prediction nor a report. Other verdicts need `--resolved`. Without a
+    verdict a run is resolved when its process rewards have no wrong step. A tie is unresolved.
+
+    The JSON is the run report of one model (`schema_version` 2), and beside its keys `instances`: instance_id,
+    model_name_or_path, model_patch, resolved. Where -o names a folder, it gets one such file for each model,
+    `<model>.human.json`. The ZIP has `predictions/<model>.jsonl`,
+    `logs/run_evaluation/human/<model>/<instance>/report.json`, `<model>.human.json` (the run report),
+    `dataset.jsonl`, `human_judgments.jsonl` and `README.md`; a slash in a model's name is `__` in file names.
+
+    A trace without an `instance_id` is an instance of its own, under its id. Of several runs of a model for one
+    instance the last counts. An instance without changes is one with an empty patch, whatever was said of it."""
+
+    name = "swebench"
+    label = "Run reports and predictions in the files of SWE-bench"
+    suffix = ".zip"
+    media_type = "application/zip"
+    options = SweBenchOptions
+    needs = frozenset({"run"})
+    needs_traces = True
+    gathers = True
+    in_folders = True
+    annotation_types = frozenset({VERDICT, PROCESS_REWARD})
+
+    @property
+    def zips(self) -> bool:
+        return bool(self.chosen.container == "zip")
+
+    @classmethod
+    def kind_of_file(cls, options: Mapping[str, Any]) -> tuple[str, str]:
+        is_json = options.get("container") == "json"
+        return (".json", "application/json") if is_json else (cls.suffix, cls.media_type)
+
+    @classmethod
+    def options_by(cls, path: Path) -> dict[str, Any]:
+        if path.is_dir() or not path.suffix:
+            return {"container": "json"}
+        container = path.suffix.lower().removeprefix(".")
+        if container not in ("json", "zip"):
+            raise Refusal(
+                f"{path.name} must end in .json (the run report of one model) or in .zip (everything), or be a folder "
+                "(the run report of each model)."
+            )
+        return {"container": container}
+
+    def start(self) -> dict[str, Any]:
+        return {"rows": 0, "decisions": [], "unnamed": 0}
+
+    def write(self, record: Record, facts: TraceFacts) -> bytes:
+        judged = self._judged(record)
+        if judged is None:
+            return b""
+        run = facts.run
+        if run is None:
+            return self.leave_out("without_trace")
+        model = run.agent_model or UNKNOWN
+        if self.chosen.model and self.chosen.model not in (model, _as_model(model)):
+            return self.leave_out("of_other_models")
+        outcome, rule = judged
+        instance = run.instance_id or record.id
+        head = [record.id, record.trace_version, record.annotator, outcome, bool(run.instance_id)]
+        body = {
+            "repo": run.repo or UNKNOWN,
+            "problem_statement": run.task,
+            "created_at": run.started_at,
+            "patch": _patch(run),
+            "judgement": {
+                "instance_id": _as_folder(instance),
+                "model_name_or_path": _as_model(model),
+                "trace_id": record.id,
+                **({"trace_version": record.trace_version} if record.trace_version > 1 else {}),
+                "annotator": record.annotator,
+                "timestamp": record.timestamp,
+                **({"kind": record.kind} if record.kind != "normal" else {}),
+                "outcome": outcome,
+                "rule": rule,
+                "annotations": record.annotations,
+            },
+        }
+        return note_line([_as_model(model), _as_folder(instance)], head, body)
+
+    def gathered(self, notes: Notes) -> Iterator[bytes]:
+        judged = self._outcomes(notes)
+        models = _models(judged)
+        if len(models) > 1:
+            raise Refusal(
+                f"A run report is of one model, and there are {len(models)}: {', '.join(models[:10])}. "
+                "Choose one with --model, export a ZIP, or give the command a folder, with -o, for a file of each."
+            )
+        if models:
+            yield from self._report(judged, models[0], notes)
+
+    def files(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        judged = self._outcomes(notes)
+        _demand_own_names(judged)
+        for model in _models(judged):
+            yield f"{folder_of(model)}.{RUN}.json", self._report(judged, model, notes)
+
+    def _report(self, judged: Sequence[Judged], model: str, notes: Notes) -> Iterator[bytes]:
+        """The run report of that model, with its instances beside SWE-bench's keys."""
+        report = report_of(judged, model)
+        text = json.dumps(report, indent=4).removesuffix("\n}")
+        yield text.encode("ascii")
+        yield b',\n    "instances": ['
+        own = [one for one in judged if one.model == model]
+        for place, instance in enumerate(instances_of(own, notes)):
+            yield (b"," if place else b"") + f"\n        {json_text(instance)}".encode("ascii")
+        yield b"\n    ]\n}\n"
+
+    def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+        judged = self._outcomes(notes)
+        _demand_own_names(judged)
+        yield from members_of(judged, notes, {"resolve": self.resolve, "resolved": self._resolved()})
+
+    def remarks(self) -> list[str]:
+        said = []
+        if self.state["unnamed"]:
+            said.append(f"Instances named after their trace, which has no instance_id: {self.state['unnamed']:,}.")
+        if many := self.counts.get("without_error_with_error_category", 0):
+            said.append(
+                f"Annotations without a wrong step in which a step has an error category all the same: {many:,}. They "
+                "count as resolved; --threshold moves the border."
+            )
+        return said
+
+    def nothing(self) -> str:
+        return (
+            "The export selects nothing: no trace that is there has a verdict or process rewards"
+            f"{' and is of that model' if self.chosen.model else ''}. Nothing was written."
+        )
+
+    def _judged(self, record: Record) -> tuple[Outcome, str] | None:
+        """What the annotation says of the run, and by which of the two rules."""
+        part = part_of(record, self.project.scheme(record, VERDICT), dict, "an object with a decision")
+        decision = None if part is None else part.get("decision")
+        if isinstance(decision, str):
+            if decision not in self.state["decisions"]:
+                self.state["decisions"].append(decision)
+            return self._outcome(decision), "verdict"
+        rewards = rewards_of(record, self.project)
+        if rewards is None:
+            return None
+        if not rewards.is_rated:
+            self.leave_out("without_rated_step")
+            return None
+        if not rewards.found_no_error(self.chosen.threshold):
+            return "unresolved", "process_reward"
+        self.count("without_error_with_error_category", rewards.categorised_right(self.chosen.threshold) > 0)
+        return "resolved", "process_reward"
+
+    def _outcome(self, decision: str) -> Outcome:
+        if decision in self._resolved():
+            return "resolved"
+        if decision == "approve":
+            return "unresolved"
+        if decision not in OUTCOMES and not self.chosen.resolved:
+            raise Refusal(
+                f"{decision} is no verdict whose meaning is known. Name the verdicts that mean resolved, as in "
+                "--resolved approve,accept; request_changes is unresolved and comment_only incomplete."
+            )
+        return OUTCOMES.get(decision, "unresolved")
+
+    def _resolved(self) -> Sequence[str]:
+        return self.chosen.resolved or ("approve",)
+
+    def _outcomes(self, notes: Notes) -> list[Judged]:
+        """The outcome of every instance, and the notes that it is made of."""
+        self._demand_known_verdicts()
+        found = []
+        for (model, instance), same in notes:
+            last = max(same, key=lambda note: (note.head[1], note.place))
+            of_run = [note for note in same if note.head[:2] == last.head[:2]]
+            if earlier := len({(note.head[0], note.head[1]) for note in same}) - 1:
+                self.leave_out("earlier_runs", earlier)
+            self.state["unnamed"] += not last.head[4]
+            self.state["rows"] += 1
+            found.append(Judged(model, instance, _majority(of_run), bool(notes.body(last)["patch"].strip()), of_run))
+        return sorted(found, key=lambda one: (one.model, one.instance))
+
+    def _demand_known_verdicts(self) -> None:
+        """Raises Refusal for a verdict of `--resolved` that nobody can have given."""
+        schemes = (cast(VerdictScheme, scheme) for scheme in self.project.schemes(VERDICT))
+        known = {option.value for scheme in schemes for option in scheme.verdict.options} | {*self.state["decisions"]}
+        for value in self.chosen.resolved:
+            if value not in known:
+                raise Refusal(f"{value} is no verdict of this project. Its verdicts are {', '.join(sorted(known))}.")
+
+
+def _majority(notes: Sequence[Note]) -> Outcome:
+    (first, most), *others = Counter(note.head[3] for note in notes).most_common()
+    return "unresolved" if others and others[0][1] == most else first
+
+
+def _models(judged: Iterable[Judged]) -> list[str]:
+    return sorted({one.model for one in judged})
+
+
+def _demand_own_names(judged: Iterable[Judged]) -> None:
+    """Raises Refusal where two models would have one name among the files."""
+    folders = Counter(folder_of(model).casefold() for model in _models(judged))
+    for model in _models(judged):
+        if folders[folder_of(model).casefold()] > 1:
+            raise Refusal(f"{model} and another model have one folder in SWE-bench's files. Choose one with --model.")
+
+
+def _patch(run: AgentRun) -> str:
+    """The patch that the run states, else one of all that it changed."""
+    patch = unified_patch(derive(run).files) if run.patch is None else run.patch
+    return patch.decode("utf-8", "surrogateescape")
+
+
+def _as_model(name: str) -> str:
+    """The model's name, when SWE-bench's folder for it can be one; else its likeness with a part of its hash."""
+    return name if _FOLDER_NAME.fullmatch(name.replace("/", "__")) else _likeness(name)
+
+
+def _as_folder(name: str) -> str:
+    """The same for an instance, in whose folder's name no slash stands."""
+    return name if _FOLDER_NAME.fullmatch(name) else _likeness(name)
+
+
+def _likeness(name: str) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{_NOT_IN_NAMES.sub('_', name).lstrip('.,-=+:@() ')[:100]}~{digest}".lstrip("~")

@@ -1,0 +1,148 @@
+"""The files that SWE-bench's harness reads and writes, out of outcomes: predictions, reports, a data set."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal, TypeAlias
+
+from potato.formats.notes import Note, Notes
+from potato.records.sources import json_text
+
+Outcome: TypeAlias = Literal["resolved", "unresolved", "incomplete"]
+RUN = "human"
+_TESTS = ("FAIL_TO_PASS", "PASS_TO_PASS", "FAIL_TO_FAIL", "PASS_TO_FAIL")
+_README = """\
+# Human judgements in the files of SWE-bench
+
+`resolved` is what people judged, not the result of tests. This is no submission to a leaderboard.
+
+- `predictions/<model>.jsonl`: the patches, a line each
+- `logs/run_evaluation/{run}/<model>/<instance>/report.json`: the outcome of each instance that has a patch
+- `<model>.{run}.json`: the run report of each model
+- `dataset.jsonl`: a row for every instance; what is not known of it is empty
+- `human_judgments.jsonl`: every annotation that an outcome is made of
+
+Verdicts that mean resolved: {resolved}. Annotations: {resolve}. An instance that was only commented on is incomplete:
+it has no prediction and no report. A slash in a model's name is `__` in the names of files.
+
+The run report is what SWE-bench writes itself (`make_run_report`, client None) in this folder, with run id `{run}`.
+"""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One instance of one model: its outcome, and the notes of the annotations that it is made of."""
+
+    model: str
+    instance: str
+    outcome: Outcome
+    has_patch: bool
+    notes: Sequence[Note]
+
+    @property
+    def is_predicted(self) -> bool:
+        return self.outcome != "incomplete"
+
+
+def folder_of(model: str) -> str:
+    """The model's name among the files."""
+    return model.replace("/", "__")
+
+
+def report_of(judged: Sequence[Judged], model: str) -> dict[str, Any]:
+    """The run report of that model, over all instances of the data set."""
+    own = {one.instance: one for one in judged if one.model == model and one.is_predicted}
+    completed = {instance for instance, one in own.items() if one.has_patch}
+    resolved = {instance for instance in completed if own[instance].outcome == "resolved"}
+    instances = {one.instance for one in judged}
+    sets = {
+        "completed": completed,
+        "incomplete": instances - own.keys(),
+        "empty_patch": own.keys() - completed,
+        "submitted": own.keys(),
+        "resolved": resolved,
+        "unresolved": completed - resolved,
+        "infra_failure": set(),
+        "ambiguous_failure": set(),
+    }
+    counted = ("submitted", "completed", "resolved", "unresolved", "infra_failure", "ambiguous_failure", "empty_patch")
+    return {
+        "total_instances": len(instances),
+        **{f"{name}_instances": len(sets[name]) for name in counted},
+        "error_instances": 0,
+        **{f"{name}_ids": sorted(ids) for name, ids in sets.items()},
+        "failure_reasons": {},
+        "error_ids": [],
+        "schema_version": 2,
+    }
+
+
+def instances_of(judged: Iterable[Judged], notes: Notes) -> Iterator[dict[str, Any]]:
+    """Every predicted instance with its patch and outcome. One without a patch is not resolved."""
+    for one in judged:
+        if one.is_predicted:
+            yield {**_prediction(one, notes), "resolved": one.has_patch and one.outcome == "resolved"}
+
+
+def members_of(
+    judged: Sequence[Judged], notes: Notes, rule: Mapping[str, Any]
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The files of the ZIP. `judged` is sorted by model."""
+    for model, own in groupby(judged, key=lambda one: one.model):
+        predicted = [one for one in own if one.is_predicted]
+        folder = folder_of(model)
+        yield f"predictions/{folder}.jsonl", (_line(_prediction(one, notes)) for one in predicted)
+        for one in predicted:
+            if one.has_patch:
+                name = f"logs/run_evaluation/{RUN}/{folder}/{one.instance}/report.json"
+                yield name, [json.dumps({one.instance: _report(one)}, indent=4).encode("ascii")]
+        yield f"{folder}.{RUN}.json", [json.dumps(report_of(judged, model), indent=4).encode("ascii") + b"\n"]
+    yield "dataset.jsonl", _dataset(judged, notes)
+    yield "human_judgments.jsonl", (_line(notes.body(note)["judgement"]) for one in judged for note in one.notes)
+    words = {"run": RUN, "resolve": rule["resolve"], "resolved": ", ".join(rule["resolved"])}
+    yield "README.md", [_README.format(**words).encode("utf-8", "backslashreplace")]
+
+
+def _prediction(one: Judged, notes: Notes) -> dict[str, Any]:
+    patch = notes.body(one.notes[-1])["patch"] if one.has_patch else ""
+    return {"instance_id": one.instance, "model_name_or_path": one.model, "model_patch": patch}
+
+
+def _report(one: Judged) -> dict[str, Any]:
+    """SWE-bench's report of one instance. Nothing was applied and no test was run, which null and no names say."""
+    return {
+        "patch_is_None": False,
+        "patch_exists": True,
+        "patch_successfully_applied": None,
+        "resolved": one.outcome == "resolved",
+        "infra_failure": False,
+        "tests_status": {name: {"success": [], "failure": []} for name in _TESTS},
+        "human": {"outcome": one.outcome, "judgements": [note.head[3] for note in one.notes]},
+    }
+
+
+def _dataset(judged: Sequence[Judged], notes: Notes) -> Iterator[bytes]:
+    """A row for each instance, whichever model it is of."""
+    for instance, (one, *_) in groupby(sorted(judged, key=lambda one: one.instance), key=lambda one: one.instance):
+        known = notes.body(one.notes[-1])
+        yield _line(
+            {
+                "repo": known["repo"],
+                "instance_id": instance,
+                "base_commit": "",
+                "patch": "",
+                "test_patch": "",
+                "problem_statement": known["problem_statement"],
+                "hints_text": "",
+                "created_at": known["created_at"],
+                "version": "",
+                "FAIL_TO_PASS": "[]",
+                "PASS_TO_PASS": "[]",
+                "environment_setup_commit": "",
+            }
+        )
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return f"{json_text(row)}\n".encode("ascii")

@@ -1,0 +1,368 @@
+"""Writes an export to a file or folder in one go: whole, or not at all.
+
+Pure: no Django and no database. Rows are streamed; what is held in memory is a portion of the records.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, Any
+
+from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from potato.formats.notes import noted
+from potato.records.sources import NO_TRACE, Record, Refusal, Source, json_text
+from potato.formats.registry import Format
+
+SCHEMA_VERSION = 1
+# Fast, and nearly as small: an archive of a large project is packed by one worker within one part of its job.
+COMPRESSION_LEVEL = 1
+BLOCK_BYTES = 2**18
+ARCHIVE_FILES = (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS, MANIFEST)
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""ZIPs of the same content have the same bytes."""
+
+
+@dataclass
+class Digest:
+    """How many bytes went by, and their SHA-256."""
+
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def passing(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            self.size += len(piece)
+            self._sha256.update(piece)
+            yield piece
+
+    @property
+    def sha256(self) -> str:
+        return self._sha256.hexdigest()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a file of an export holds: how it was chosen, how much it is, and how to tell that it is whole."""
+
+    schema_version: int
+    format: str
+    options: dict[str, Any]
+    rows: int
+    bytes: int
+    sha256: str
+    left_out: dict[str, int]
+    counts: dict[str, int]
+    remarks: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> Iterator[bytes]:
+    """The rows of some records, record by record."""
+    if not format.needs:
+        return map(format.write, portion, repeat(NO_TRACE))
+    records = list(portion)
+    # A record comes before its facts, so that none are made for a record that is not there.
+    return map(format.write, records, source.facts([(one, format.paths(one)) for one in records], format.needs))
+
+
+def body_of(format: Format, source: Source) -> Iterator[bytes]:
+    """All rows of the source. Raises Refusal where there are none."""
+    if not source.names_every_version:
+        for portion in source.records(format.resolve, held=False):
+            for record in portion:
+                format.scan(record)
+    for portion in source.records(format.resolve, held=bool(format.needs)):
+        yield from in_blocks(rows_of(format, source, portion))
+    format.finish(source)
+    if not format.gathers:
+        demand_rows(format)
+
+
+def demand_rows(format: Format) -> None:
+    """Raises Refusal where the file would have no row."""
+    if not format.rows:
+        raise Refusal(f"{format.nothing()} {left_out_of(format)}".rstrip())
+
+
+def demand_traces(format: Format, source: Source) -> None:
+    """Raises Refusal where the format needs traces and there are none."""
+    if format.needs_traces and not source.has_traces:
+        raise Refusal(
+            f"There is no {TRACES}, and {format.name} needs it: only traces know their steps, tasks and patches. "
+            f"Put it beside {ANNOTATIONS}, or name an archive that has both (-f archive writes one)."
+        )
+
+
+def left_out_of(format: Format) -> str:
+    """What is not in the file, as a sentence; "" where nothing was left out."""
+    return left_out_in_words(format.left_out)
+
+
+def left_out_in_words(left_out: Mapping[str, int]) -> str:
+    """The counts of a manifest as that sentence."""
+    counts = (f"{many:,} {reason.replace('_', ' ')}" for reason, many in sorted(left_out.items()))
+    listed = ", ".join(counts)
+    return f"Left out: {listed}." if listed else ""
+
+
+def manifest_of(format: Format, digest: Digest) -> Manifest:
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        format=format.name,
+        options=options_of(format),
+        rows=format.rows,
+        bytes=digest.size,
+        sha256=digest.sha256,
+        left_out=format.left_out,
+        counts=format.counts,
+        remarks=format.remarks(),
+    )
+
+
+def in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in larger pieces, for what costs its time a piece: hashes, files."""
+    block: list[bytes] = []
+    room = BLOCK_BYTES
+    for piece in pieces:
+        block.append(piece)
+        room -= len(piece)
+        if room <= 0:
+            yield b"".join(block)
+            block, room = [], BLOCK_BYTES
+    if block:
+        yield b"".join(block)
+
+
+def options_of(format: Format) -> dict[str, Any]:
+    options: dict[str, Any] = format.chosen.model_dump(mode="json")
+    return options
+
+
+def write_export(format: Format, source: Source, path: Path) -> Manifest:
+    """Write the export to the path. An archive is a ZIP where the path ends so, else a folder; where the path is a
+    folder, a format of several files writes them into it.
+
+    Missing folders are made. Raises Refusal, and leaves no file, where nothing is selected.
+    """
+    demand_traces(format, source)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if format.in_folders and names_folder(path):
+        return _write_files(format, source, path)
+    if not format.is_archive:
+        return _write_file(format, source, path)
+    if path.is_dir() or path.suffix.lower() != ".zip":
+        return write_folder(format, source, path)
+    digest = Digest()
+    with _beside(path) as file:
+        write_zip(file, format, archive_members(format, source))
+        file.seek(0)
+        for _ in digest.passing(_blocks(file)):
+            pass
+    return manifest_of(format, digest)
+
+
+def names_folder(path: Path) -> bool:
+    """Whether a path to write to is a folder: one that is there, or a name without a suffix."""
+    return path.is_dir() or not path.suffix
+
+
+def files_written(format: type[Format], path: Path) -> list[Path]:
+    """The files that an export to the path may write, where that is known before."""
+    if format.is_archive and (path.is_dir() or path.suffix.lower() != ".zip"):
+        return [path / name for name in ARCHIVE_FILES]
+    if format.in_folders and names_folder(path):
+        return []
+    return [path]
+
+
+def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
+    """Write an archive as a folder of files, without those of an earlier archive that this one has not.
+
+    The manifest's size and hash are those of its annotations.
+    """
+    contents = write_into(folder, format, archive_members(format, source), MANIFEST)
+    manifest = manifest_of(format, contents[ANNOTATIONS])
+    others = [name for name in ARCHIVE_FILES if name not in {*contents, MANIFEST} and (folder / name).exists()]
+    said = (
+        f"{folder / name} is not of this export and was left; who reads the folder reads it too." for name in others
+    )
+    return replace(manifest, remarks=[*manifest.remarks, *said])
+
+
+def write_into(
+    folder: Path, format: Format, members: Iterable[tuple[str, Iterable[bytes]]], manifest: str
+) -> dict[str, Digest]:
+    """Write files into a folder, with a manifest of that name; answers what was written.
+
+    What an earlier export of this format wrote there and this one does not goes; a file that somebody else wrote, or
+    changed since, stays.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as unfinished:
+        contents: dict[str, Digest] = {}
+        for name, pieces in members:
+            digest = contents[name] = Digest()
+            with (Path(unfinished) / name).open("wb") as file:
+                file.writelines(digest.passing(pieces))
+        (Path(unfinished) / manifest).write_bytes(archive_manifest(format, contents))
+        for name in _written_before(folder, format, manifest) - contents.keys():
+            (folder / name).unlink()
+        for name in (*contents, manifest):
+            (Path(unfinished) / name).replace(folder / name)
+    return contents
+
+
+def _written_before(folder: Path, format: Format, manifest: str) -> set[str]:
+    """The files that the manifest in the folder says were written by this format, as far as they are still the same."""
+    try:
+        known = json.loads((folder / manifest).read_bytes())
+        files = known["files"] if known["format"] == format.name else {}
+        hashes = {name: entry["sha256"] for name, entry in files.items() if Path(name).name == name}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        # There is none, or somebody else's.
+        return set()
+    return {name for name, sha256 in hashes.items() if _sha256_of(folder / name) == sha256}
+
+
+def _sha256_of(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The files of an archive but the manifest, each to be written before the next is asked for."""
+    yield ANNOTATIONS, body_of(format, source)
+    if first := next(lines := source.trace_lines(), None):
+        yield TRACES, (line + b"\n" for block in ((first,), lines) for line in block)
+    yield from configuration_members(source)
+
+
+def configuration_members(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+    if newest := source.configuration_text():
+        yield CONFIGURATION, [newest.encode("utf-8")]
+    if versions := source.configuration_sources():
+        lines = ({"version": number, "source": text, "note": note} for number, text, note in versions)
+        yield VERSIONS, [f"{json_text(line)}\n".encode("ascii") for line in lines]
+
+
+def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iterable[bytes]]]) -> None:
+    """Pack the members and their manifest."""
+    contents: dict[str, Digest] = {}
+    with _zip(file) as archive:
+        for name, pieces in members:
+            digest = contents[name] = Digest()
+            with archive.open(_entry(name), "w", force_zip64=True) as packed:
+                for piece in digest.passing(pieces):
+                    packed.write(piece)
+        with archive.open(_entry(MANIFEST), "w") as packed:
+            packed.write(archive_manifest(format, contents))
+
+
+def write_gathered(file: IO[bytes], format: Format, notes: Iterable[bytes], folder: Path) -> None:
+    """The whole file of a format that gathers. Raises Refusal where there is nothing in it."""
+    with noted(notes, folder) as found:
+        if format.zips:
+            with _zip(file) as archive:
+                for name, pieces in format.members(found):
+                    # A small file is written in one go: its header then says its size, and no room is kept for more.
+                    with archive.open(_entry(name), "w", force_zip64=not isinstance(pieces, list)) as packed:
+                        for piece in in_blocks(pieces):
+                            packed.write(piece)
+        else:
+            file.writelines(in_blocks(format.gathered(found)))
+    demand_rows(format)
+
+
+def _zip(file: IO[bytes]) -> zipfile.ZipFile:
+    return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
+
+
+def archive_manifest(format: Format, contents: dict[str, Digest]) -> bytes:
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "format": format.name,
+        "options": options_of(format),
+        "rows": format.rows,
+        "files": {name: {"bytes": digest.size, "sha256": digest.sha256} for name, digest in contents.items()},
+    }
+    return json.dumps(manifest, indent=2).encode("ascii") + b"\n"
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _LONG_AGO)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
+    """The files of a format that writes several. The manifest's size and hash are those of all in their order."""
+    digest = Digest()
+    with tempfile.TemporaryFile(dir=folder.parent) as body:
+        body.writelines(body_of(format, source))
+        body.seek(0)
+        with noted(_blocks(body), folder.parent) as found:
+            members = ((name, digest.passing(in_blocks(pieces))) for name, pieces in format.files(found))
+            # Where there is nothing, not even the folder is made.
+            first = next(members, None)
+            demand_rows(format)
+            write_into(folder, format, chain([first] if first else [], members), f"{format.name}.{MANIFEST}")
+    return manifest_of(format, digest)
+
+
+def _write_file(format: Format, source: Source, path: Path) -> Manifest:
+    digest = Digest()
+    with tempfile.TemporaryFile(dir=path.parent) as body, _beside(path) as file:
+        # What stands at the head may be known after the last row only.
+        body.writelines(body_of(format, source))
+        body.seek(0)
+        if format.gathers:
+            write_gathered(file, format, _blocks(body), path.parent)
+            file.seek(0)
+            for _ in digest.passing(_blocks(file)):
+                pass
+            return manifest_of(format, digest)
+        file.writelines(digest.passing([format.head()]))
+        file.writelines(digest.passing(_blocks(body)))
+        file.writelines(digest.passing([format.tail()]))
+    return manifest_of(format, digest)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is finished, and is gone when it is not."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o666 & ~_umask())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(2**20):
+        yield block

@@ -1,0 +1,157 @@
+"""An annotation over all schemes of a project: what its answers lack, its result, and the record that leaves.
+
+Answers are one JSON object with a part for each scheme, by name. What is in a part is the scheme type's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from potato.schemes.answers import Gap, Incomplete, refused, shown
+from potato.runs.contents import TraceContents
+from potato.schemes.distributions import Distribution
+from potato.configuration.project import ProjectConfiguration
+from potato.schemes.registry import SchemeConfiguration, SchemeType, scheme_types
+from potato.wording import listed
+
+
+def malformed(answers: object, configuration: ProjectConfiguration) -> tuple[Gap, ...]:
+    """What of the answers cannot be kept, not even as a draft: keys that do not exist and values of the wrong type.
+
+    Looks at no evidence, so that it can be asked at every change of a draft. Raises nothing.
+    """
+    gaps = list(_strange_parts(answers, configuration))
+    for scheme, kind, part in _parts(answers, configuration):
+        gaps += (gap.below(scheme.name) for gap in kind.malformed(part))
+    return tuple(gaps)
+
+
+# Evidence is potato.runs.changes.places.Evidence, which stands a floor above.
+def missing(answers: object, configuration: ProjectConfiguration, evidence: Any) -> tuple[Gap, ...]:
+    """Everything that keeps the answers from being submitted, scheme after scheme. Raises nothing.
+
+    Of a scheme that cannot judge the trace nothing is missing, and nothing can be said.
+    """
+    gaps = list(_strange_parts(answers, configuration))
+    reasons = []
+    for scheme, kind, part in _parts(answers, configuration):
+        if reason := kind.cannot_judge(scheme, evidence.contents):
+            reasons.append(reason)
+            if part:
+                sentence = f"{scheme.name}: {reason}, so there is nothing to be said of it."
+                gaps.append(refused((scheme.name,), "nothing_to_judge", sentence))
+            continue
+        gaps += (gap.below(scheme.name) for gap in kind.missing(part, kind.asked_of(scheme, evidence), evidence))
+    if len(reasons) == len(configuration.annotation_schemes):
+        sentence = f"Nothing of this trace can be judged: {listed(dict.fromkeys(reasons), 'and')}. Skip it."
+        gaps.append(refused((), "nothing_to_judge", sentence))
+    return tuple(gaps)
+
+
+def why_nothing_is_judged(configuration: ProjectConfiguration, contents: TraceContents) -> str | None:
+    """Why a trace with that in it can be judged under no scheme; None where it can under one at least."""
+    reasons = []
+    for scheme, kind, _ in _parts({}, configuration):
+        reason = kind.cannot_judge(scheme, contents)
+        if reason is None:
+            return None
+        reasons.append(reason)
+    return listed(dict.fromkeys(reasons), "and")
+
+
+def results(
+    answers: object, configuration: ProjectConfiguration, evidence: Any, submitted_at: datetime
+) -> dict[str, Any]:
+    """The `annotations` of the record, without schemes that cannot judge the trace. Raises Incomplete with every gap
+    where there is one."""
+    if gaps := missing(answers, configuration, evidence):
+        raise Incomplete(gaps)
+    return {
+        scheme.name: kind.result(part, kind.asked_of(scheme, evidence), evidence, submitted_at)
+        for scheme, kind, part in _parts(answers, configuration)
+        if kind.cannot_judge(scheme, evidence.contents) is None
+    }
+
+
+def summaries(annotations: object, configuration: ProjectConfiguration) -> list[str]:
+    """The `annotations` of a record in a few words a scheme, in the order of the configuration. Raises nothing: what
+    a scheme type cannot read has no words."""
+    said = [
+        kind.summary(part, scheme)
+        for scheme, kind, part in _parts(annotations, configuration)
+        if part is not None and not kind.malformed(part)
+    ]
+    return [words for words in said if words]
+
+
+def choices(annotations: object, configuration: ProjectConfiguration) -> Iterator[tuple[str, str, str]]:
+    """What of the `annotations` of a record is counted: the key of the scheme, the question and the value chosen.
+
+    Raises nothing: a part that its scheme type cannot read has no choices.
+    """
+    for scheme, kind, part in _parts(annotations, configuration):
+        if part is not None and not kind.malformed(part):
+            key = _counted_as(scheme)
+            yield from ((key, question, value) for question, value in kind.choices(part, scheme))
+
+
+def distributions(
+    counts: Mapping[str, Mapping[str, Mapping[str, int]]], configuration: ProjectConfiguration
+) -> Iterator[tuple[SchemeConfiguration, Distribution]]:
+    """How often each of the choices was made, in the order of the configuration. `counts` are of what `choices`
+    answers: by key, question and value. Of schemes that the configuration no longer has, nothing is said."""
+    for scheme, kind, _ in _parts({}, configuration):
+        found = counts.get(_counted_as(scheme), {})
+        yield from ((scheme, distribution) for distribution in kind.distributions(found, scheme))
+
+
+def record(
+    external_id: str,
+    annotator: str,
+    submitted_at: datetime,
+    annotations: Mapping[str, Any],
+    *,
+    trace_version: int = 1,
+) -> dict[str, Any]:
+    """One annotation as it leaves: in exports, and over the API. `annotator` is the name in the organisation."""
+    version = {"trace_version": trace_version} if trace_version > 1 else {}
+    return {
+        "id": external_id,
+        **version,
+        "annotator": annotator,
+        "timestamp": timestamp(submitted_at),
+        "annotations": dict(annotations),
+    }
+
+
+def timestamp(at: datetime) -> str:
+    """UTC in whole seconds: 2025-01-15T14:30:00Z. Refuses a time without a zone."""
+    if at.tzinfo is None:
+        raise ValueError("A timestamp needs a time with its zone.")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def _counted_as(scheme: SchemeConfiguration) -> str:
+    """Under one name a later version may have a scheme of another type, whose values mean something else."""
+    return f"{scheme.annotation_type}/{scheme.name}"
+
+
+def _strange_parts(answers: object, configuration: ProjectConfiguration) -> Iterator[Gap]:
+    names = [scheme.name for scheme in configuration.annotation_schemes]
+    if not isinstance(answers, Mapping):
+        yield refused((), "not_an_object", f"Annotations must be an object with the keys {listed(names, 'and')}.")
+        return
+    for name in answers:
+        if name not in names:
+            sentence = f"{shown(name)} is not a scheme of this project. Its schemes are {listed(names, 'and')}."
+            yield refused((name,), "unknown_scheme", sentence)
+
+
+def _parts(
+    answers: object, configuration: ProjectConfiguration
+) -> Iterator[tuple[SchemeConfiguration, type[SchemeType], object]]:
+    given = answers if isinstance(answers, Mapping) else {}
+    for scheme in configuration.annotation_schemes:
+        yield scheme, scheme_types()[scheme.annotation_type], given.get(scheme.name)

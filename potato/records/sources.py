@@ -1,0 +1,188 @@
+"""What formats read: records, what a trace says about its record, and what the project's configurations say.
+
+Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal`,
+`UNKNOWN` and `json_text` are of potato.records.archives, and a format finds them here with the rest.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+from potato.configuration import ProjectConfiguration, SchemeConfiguration
+from potato.records.archives import UNKNOWN, Kind, Record, Refusal, json_text
+from potato.schemes.rewards.configuration import ProcessRewardScheme
+from potato.runs.changes.places import JudgedFile
+from potato.runs.model import AgentRun
+
+Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
+
+Answer = TypeVar("Answer")
+
+__all__ = [
+    "NO_TRACE",
+    "UNKNOWN",
+    "Answer",
+    "Kind",
+    "Need",
+    "NoTrace",
+    "Project",
+    "Record",
+    "Refusal",
+    "Resolve",
+    "Source",
+    "TraceFacts",
+    "Wanted",
+    "json_text",
+    "part_of",
+]
+
+
+class TraceFacts(Protocol):
+    """What only the trace knows. None or "" where it does not know, or where there is no trace."""
+
+    @property
+    def task_description(self) -> str | None: ...
+
+    @property
+    def agent_model(self) -> str: ...
+
+    def operation(self, path: str) -> str | None:
+        """What the agent did to the file."""
+        ...
+
+    def file(self, path: str) -> JudgedFile | None:
+        """The file with its hunks and lines."""
+        ...
+
+    @property
+    def run(self) -> AgentRun | None:
+        """The run as it was imported."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoTrace:
+    """Nothing is known."""
+
+    task_description: str | None = None
+    agent_model: str = ""
+    run: None = None
+
+    def operation(self, path: str) -> str | None:
+        return None
+
+    def file(self, path: str) -> JudgedFile | None:
+        return None
+
+
+NO_TRACE = NoTrace()
+
+
+@dataclass(frozen=True)
+class Project:
+    """The configurations that records were made under, by their version; `default` is for records that name none."""
+
+    default: ProjectConfiguration | None = None
+    versions: Mapping[int, ProjectConfiguration] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls) -> "Project":
+        """Where nobody says how the project is configured: the schemes with the documented names."""
+        known = ProjectConfiguration(task_name="Unknown project")
+        rewards = ProcessRewardScheme(name="process_reward", annotation_type="process_reward", mode="first_error")
+        return cls(known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}))
+
+    @property
+    def newest(self) -> ProjectConfiguration | None:
+        return self.versions[max(self.versions)] if self.versions else self.default
+
+    def scheme(self, record: Record, annotation_type: str) -> SchemeConfiguration | None:
+        """The scheme of that type in the configuration that the record was made under."""
+        made_under = record.configuration_version
+        if made_under is not None and made_under in self.versions:
+            return _scheme(self.versions[made_under], annotation_type)
+        return _scheme(self.newest, annotation_type)
+
+    def annotation_types(self, wanted: Collection[str]) -> set[str]:
+        """The types of all schemes; of the newest configuration alone where that has one that is wanted: an earlier
+        one may not load in this installation, and is not needed then."""
+        newest = _types_of(self.newest)
+        return newest if newest & set(wanted) else newest.union(*map(_types_of, self.versions.values()))
+
+    def schemes(self, annotation_type: str) -> Iterator[SchemeConfiguration]:
+        """The scheme of that type in every configuration that has one, the newest first."""
+        numbers = sorted(self.versions, reverse=True)
+        for configuration in (self.versions[number] for number in numbers) if numbers else (self.default,):
+            if scheme := _scheme(configuration, annotation_type):
+                yield scheme
+
+
+def _types_of(configuration: ProjectConfiguration | None) -> set[str]:
+    return {scheme.annotation_type for scheme in configuration.annotation_schemes} if configuration else set()
+
+
+def _scheme(configuration: ProjectConfiguration | None, annotation_type: str) -> SchemeConfiguration | None:
+    schemes = configuration.annotation_schemes if configuration else ()
+    return next((scheme for scheme in schemes if scheme.annotation_type == annotation_type), None)
+
+
+def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun: str) -> Any:
+    """The record's part of that scheme, None where it has none. Raises Refusal for one of another type of JSON."""
+    part = None if scheme is None else record.annotations.get(scheme.name)
+    if part is None or isinstance(part, kind):
+        return part
+    name = "" if scheme is None else scheme.name
+    raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
+
+
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run"]
+Wanted: TypeAlias = Sequence[tuple[Record, Collection[str]]]
+"""Records with the paths of the files that will be asked for."""
+
+
+class Source(Protocol):
+    """Where records come from. It can be read as often as one likes, always in the same order."""
+
+    @property
+    def project(self) -> Project: ...
+
+    @property
+    def names_every_version(self) -> bool:
+        """Whether `project` has the configuration of every record, so that none has a value that it does not name."""
+        ...
+
+    @property
+    def has_traces(self) -> bool:
+        """Whether facts are known of any trace."""
+        ...
+
+    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
+        """The records in their order, in portions, each to be used up before the next; "majority" are all of them.
+
+        With `held` a portion fits into memory and can be made a list, so that facts can be asked for within it.
+        Raises Refusal where nothing can be selected so.
+        """
+        ...
+
+    def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
+        """For each trace a record of it and what `read` says of all its records, where it says something.
+
+        Only what it says is held in memory. The record is for `facts` alone: it may have lost its annotations.
+        """
+        ...
+
+    def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
+        """For each record what its trace says, as far as it is needed; the next one is asked for after its use."""
+        ...
+
+    def trace_lines(self) -> Iterator[bytes]:
+        """The traces in Potato's own format, a line each, without the line's end."""
+        ...
+
+    def configuration_text(self) -> str | None:
+        """The YAML of the newest configuration; None where there is none."""
+        ...
+
+    def configuration_sources(self) -> Sequence[tuple[int, str, str]]:
+        """The YAML of every version: its number, the text, the note. The last one is the newest."""
+        ...

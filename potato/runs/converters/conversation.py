@@ -1,0 +1,339 @@
+"""Builds a run's steps and file events from a conversation in Anthropic's form, message by message.
+
+A step is one message of the agent, which may come in several pieces with one message id, with the answers to its
+tool calls. What the user says is the task, and then the prompt of the step that follows. The agents that a call started
+have conversations of their own, which stand with the step of that call: what they did to files was done by that step.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from potato.runs.converters.blocks import Answer, Content, joined
+from potato.runs.converters.fields import text
+from potato.runs.converters.file_doubts import in_order_with_doubts
+from potato.runs.converters.moments import Moment, Moments
+from potato.runs.converters.prompts import INTERRUPTED, refusal
+from potato.runs.converters.tool_files import Act, act_of_call
+from potato.runs.model import JSON, ConversionReport, Divider, FileEvent, Step, SubAgent, ToolCall
+
+AGENT_TOOLS = frozenset({"Task", "Agent", "Workflow"})
+"""Calls of these start agents that have transcripts of their own."""
+READ_ONLY_AGENTS = frozenset({"Explore", "Plan", "claude-code-guide"})
+_NEVER: Moment = (1 << 60, "", 0)
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of a tool, and what is known of its answer."""
+
+    id: str
+    name: str
+    arguments: JSON
+    answer: Answer | None = None
+    outcome: JSON = None
+    answered: Moment = _NEVER
+    is_refused: bool = False
+
+
+@dataclass(slots=True)
+class _Message:
+    at: str
+    prompt: str
+    dividers: tuple[Divider, ...]
+    model: str = ""
+    content: Content = field(default_factory=Content)
+    calls: list[Call] = field(default_factory=list)
+    agents: "list[_Agent]" = field(default_factory=list)
+
+    def is_empty(self) -> bool:
+        return not self.calls and not joined(self.content.texts) and not joined(self.content.thoughts)
+
+
+@dataclass(slots=True)
+class _Agent:
+    name: str
+    call_id: str
+    conversation: "Conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The steps, the files' events in the order of the answers, and the model that wrote most of the messages."""
+
+    steps: tuple[Step, ...]
+    events: tuple[FileEvent, ...]
+    event_steps: tuple[int | None, ...]
+    agent_model: str
+    gaps: tuple[str, ...] = ()
+
+
+class Conversation:
+    """Takes the messages in their order. `moment` gives each answer its place among those of all conversations.
+    `is_left_behind`: the person went back behind it, so that what it did to files may have been taken back.
+    """
+
+    def __init__(
+        self,
+        report: ConversionReport,
+        task: str = "",
+        moment: Callable[[str], Moment] | None = None,
+        *,
+        is_left_behind: bool = False,
+    ) -> None:
+        self._report = report
+        self._messages: dict[str, _Message] = {}
+        self.calls: dict[str, Call] = {}
+        self._pending: list[str] = []
+        self._dividers: list[Divider] = []
+        self._moment = moment or Moments().next
+        self._acts: list[tuple[Moment, Act]] = []
+        self._loose: list[_Agent] = []
+        self._left: list[Conversation] = []
+        self._is_left_behind = is_left_behind
+        self.task = task
+
+    def user_says(self, prompt: str) -> None:
+        """A prompt. The first one is the task, unless the trace states another task beside its messages."""
+        self.task = self.task or prompt
+        if self._messages or prompt.strip() != self.task.strip():
+            self._pending.append(prompt)
+
+    def user_runs(self, command: str, at: str) -> None:
+        """A command of the person's own, which may have changed files as one of the agent's may."""
+        self._acts.append((self._moment(at), Act(command=command, by="The user's command")))
+
+    def divide(self, divider: Divider) -> None:
+        """Something happened to the conversation before the next step. Nothing before the first message is divided."""
+        if self._messages and self._dividers[-1:] != [divider]:
+            self._dividers.append(divider)
+
+    def agent_says(self, content: Content, *, message_id: str, at: str, model: str) -> None:
+        """A message of the agent, or one more piece of it. Results of tools at the model's side stand in it, too."""
+        message = self._messages.get(message_id)
+        if message is None:
+            message = _Message(at, joined(self._pending), tuple(self._dividers))
+            self._messages[message_id] = message
+            self._pending, self._dividers = [], []
+        message.model = message.model or model
+        self._add(message.content.texts, content.texts)
+        self._add(message.content.thoughts, content.thoughts)
+        message.calls += self._register(content)
+        for answer in content.answers:
+            self.answer(answer, at=at)
+
+    def answer(self, answer: Answer, outcome: JSON = None, at: str = "") -> None:
+        """What a tool gave back; `outcome` is what the trace says beside it about files. A person's refusal is the
+        person's word, and no failure."""
+        moment = self._moment(at)
+        call = self.calls.get(answer.call_id)
+        if call is None:
+            self._report.repairs["result without its call"] += 1
+        elif call.answer is not None:
+            self._report.repairs["second result of a call"] += 1
+        else:
+            call.answer, call.outcome, call.answered = answer, outcome, moment
+            words = refusal(answer.text, outcome) if answer.is_error or isinstance(outcome, str) else None
+            call.is_refused = words is not None
+            if words:
+                self.user_says(words)
+
+    def attach(self, name: str, call_id: str, conversation: "Conversation", before: str = "") -> None:
+        """The conversation of an agent that works for this one. Where no call is known that started it, it stands with
+        the step that was the last one before the time `before`, or before now."""
+        agent = _Agent(name, call_id, conversation)
+        if call_id:
+            next(message for message in self._messages.values() if _has_call(message, call_id)).agents.append(agent)
+        else:
+            earlier = [
+                one for one in self._messages.values() if not one.is_empty() and (not before or one.at <= before)
+            ]
+            (earlier[-1].agents if earlier else self._loose).append(agent)
+
+    def has_messages(self) -> bool:
+        return bool(self._messages)
+
+    def left_behind(self, conversation: "Conversation") -> None:
+        """A branch that the person left: no steps, but what it did to files happened."""
+        self._left.append(conversation)
+
+    def last_was_refused(self) -> bool:
+        """Whether the person refused a call of the newest message."""
+        newest = next(reversed(self._messages.values()), None)
+        return newest is not None and any(call.is_refused for call in newest.calls)
+
+    def told(self, *, split_tool_calls: bool) -> Told:
+        """Everything so far as steps and events."""
+        steps: list[Step] = []
+        step_of_call: dict[str, int] = {}
+        models: Counter[str] = Counter()
+        acts = list(self._acts_with(None, self._acts))
+        for left in self._left:
+            acts += left._everything(None)
+        loose = self._loose
+        for message in self._messages.values():
+            if message.is_empty():
+                self._report.dropped["empty message"] += 1
+                continue
+            if message.model:
+                models[message.model] += 1
+            whole = _step(message, loose)
+            agents, loose = [*loose, *message.agents], []
+            first = len(steps)
+            for part in _split(whole) if split_tool_calls else [whole]:
+                step_of_call.update((call.id, len(steps)) for call in part.calls)
+                steps.append(part)
+            acts += self._acts_of(message, step_of_call)
+            for agent in agents:
+                acts += agent.conversation._everything(step_of_call.get(agent.call_id, first))
+        if steps:
+            steps[-1] = replace(steps[-1], after=self._last_words())
+        else:
+            for agent in loose:
+                acts += agent.conversation._everything(None)
+        events, event_steps, gaps = in_order_with_doubts(acts)
+        if lost := self.lost_agents():
+            whose = "transcript of a sub-agent is" if lost == 1 else f"transcripts of {lost} sub-agents are"
+            gaps = (
+                f"The {whose} missing, and what happened there is not shown. Import the session's file "
+                "together with the folder of its name, as a folder or a ZIP.",
+                *gaps,
+            )
+        model = models.most_common(1)[0][0] if models else ""
+        return Told(tuple(steps), events, event_steps, model, gaps)
+
+    def lost_agents(self) -> int:
+        """How many calls, of this conversation and those attached to it, started an agent of which nothing is here."""
+        lost = 0
+        for message in self._messages.values():
+            there = {agent.call_id for agent in message.agents}
+            lost += sum(call.id not in there and _is_lost_agent(call) for call in message.calls)
+            lost += sum(agent.conversation.lost_agents() for agent in message.agents)
+        return lost + sum(agent.conversation.lost_agents() for agent in self._loose)
+
+    def steps(self) -> tuple[Step, ...]:
+        """The steps alone, with the agents that worked for them."""
+        found = []
+        loose = self._loose
+        for message in self._messages.values():
+            if not message.is_empty():
+                found.append(_step(message, loose))
+                loose = []
+        if found:
+            found[-1] = replace(found[-1], after=self._last_words())
+        return tuple(found)
+
+    def _last_words(self) -> str:
+        stopped = ["(The user interrupted the agent.)"] if "interrupted" in self._dividers else []
+        return joined([*stopped, *self._pending])
+
+    def _everything(self, step: int | None) -> Iterator[tuple[Moment, Act, int | None]]:
+        """What this conversation and those attached to it did to files, in the name of one step of the run."""
+        yield from self._acts_with(step, self._acts)
+        for message in self._messages.values():
+            yield from self._acts_of(message, {call.id: step for call in message.calls})
+            for agent in message.agents:
+                yield from agent.conversation._everything(step)
+        for agent in self._loose:
+            yield from agent.conversation._everything(step)
+
+    @staticmethod
+    def _acts_with(step: int | None, acts: list[tuple[Moment, Act]]) -> Iterator[tuple[Moment, Act, int | None]]:
+        return ((moment, act, step) for moment, act in acts)
+
+    def _acts_of(
+        self, message: _Message, steps: "dict[str, int] | dict[str, int | None]"
+    ) -> Iterator[tuple[Moment, Act, int | None]]:
+        there = {agent.call_id for agent in message.agents}
+        for call in message.calls:
+            if call.id not in there and _is_lost_agent(call) and may_change_files(call):
+                yield call.answered, Act(doubts_all="A sub-agent, whose transcript is missing,"), steps.get(call.id)
+            elif call.answer is not None and (not call.is_refused or call.answer.text.lstrip().startswith(INTERRUPTED)):
+                # A command that a person stopped ran for a while.
+                act = act_of_call(call.name, call.arguments, call.outcome, call.answer, self._report)
+                act = replace(act, is_left_behind=self._is_left_behind)
+                yield call.answered, act, steps.get(call.id)
+
+    def _add(self, known: list[str], new: list[str]) -> None:
+        """The texts of one more piece; what a piece only says again, as some programs write it, is counted."""
+        for one in new:
+            if one.strip() and one in known:
+                self._report.repairs["block that stands twice"] += 1
+            else:
+                known.append(one)
+
+    def _register(self, content: Content) -> list[Call]:
+        new = []
+        for given_id, name, arguments in content.calls:
+            call_id = given_id or f"call {len(self.calls) + 1}"
+            if call_id in self.calls:
+                self._report.repairs["tool call that stands twice"] += 1
+                continue
+            call = self.calls[call_id] = Call(call_id, name, arguments)
+            new.append(call)
+        return new
+
+
+def _is_lost_agent(call: Call) -> bool:
+    """Whether the call started an agent, as far as it shows; the caller knows that its transcript is not here."""
+    failed = call.is_refused or (call.answer is not None and call.answer.is_error)
+    return call.name in AGENT_TOOLS and not failed
+
+
+def may_change_files(call: Call) -> bool:
+    """Whether the agent that the call started may have changed files: its kind, or the counts beside its answer, may
+    say that it did not."""
+    said = call.outcome if isinstance(call.outcome, dict) else {}
+    counts = said.get("toolStats")
+    if isinstance(counts, dict) and "editFileCount" in counts and "bashCount" in counts:
+        return bool(counts["editFileCount"] or counts["bashCount"])
+    kind = text(call.arguments, "subagent_type") or text(said, "agentType")
+    return kind not in READ_ONLY_AGENTS
+
+
+def _has_call(message: _Message, call_id: str) -> bool:
+    return any(call.id == call_id for call in message.calls)
+
+
+def _step(message: _Message, loose: list[_Agent]) -> Step:
+    calls = tuple(
+        ToolCall(
+            id=call.id,
+            name=call.name,
+            arguments=call.arguments,
+            result=None if call.answer is None else call.answer.text,
+            is_error=call.answer is not None and call.answer.is_error and not call.is_refused,
+            refused=call.is_refused,
+        )
+        for call in message.calls
+    )
+    texts, thoughts = joined(message.content.texts), joined(message.content.thoughts)
+    agents = tuple(
+        SubAgent(agent.name, agent.call_id, agent.conversation.task, agent.conversation.steps())
+        for agent in (*loose, *message.agents)
+    )
+    return Step(
+        message=texts,
+        thought=thoughts,
+        calls=calls,
+        at=message.at,
+        prompt=message.prompt,
+        dividers=message.dividers,
+        agents=agents,
+    )
+
+
+def _split(step: Step) -> list[Step]:
+    if len(step.calls) < 2:
+        return [step]
+    known = {call.id for call in step.calls}
+
+    def agents_of(call: ToolCall) -> tuple[SubAgent, ...]:
+        return tuple(agent for agent in step.agents if agent.call_id == call.id)
+
+    first, *others = step.calls
+    loose = tuple(agent for agent in step.agents if agent.call_id not in known)
+    return [
+        replace(step, calls=(first,), agents=(*agents_of(first), *loose)),
+        *(Step(calls=(call,), at=step.at, agents=agents_of(call)) for call in others),
+    ]

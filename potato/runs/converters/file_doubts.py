@@ -1,0 +1,94 @@
+"""Puts the acts of a run in order, and says of which files nobody knows any more what they hold."""
+
+from collections.abc import Iterable
+
+from potato.runs.converters.moments import Moment
+from potato.runs.converters.shell import effects_of
+from potato.runs.converters.tool_files import Act
+from potato.runs.model import FileEvent, FileRead, FileTouched
+
+_COMMANDS_NAMED = 3
+_LONGEST_COMMAND = 80
+
+
+def in_order_with_doubts(
+    acts: Iterable[tuple[Moment, Act, int | None]],
+) -> tuple[tuple[FileEvent, ...], tuple[int | None, ...], tuple[str, ...]]:
+    """File events in the order in which they happened, the step of each, and sentences about the run as a whole.
+
+    After a command that may write without its trace saying what, each file that the run changed before and that the
+    command may mean is touched, once until something tells again what it holds.
+    """
+    events: list[FileEvent] = []
+    steps: list[int | None] = []
+    seen: dict[str, bool] = {}
+    doubted: set[str] = set()
+    # Changed files that are not in doubt, so that a command looks at no file twice.
+    certain: dict[str, None] = {}
+    commands: list[str] = []
+    unnamed = 0
+
+    def add(event: FileEvent, step: int | None) -> None:
+        events.append(event)
+        steps.append(step)
+
+    def doubt(path: str, by: str, step: int | None) -> None:
+        if path not in doubted:
+            doubted.add(path)
+            certain.pop(path, None)
+            add(FileTouched(path, by), step)
+
+    for _, act, step in sorted(acts, key=lambda entry: entry[0]):
+        for event in act.events:
+            if not isinstance(event, FileTouched):
+                seen[event.path] = seen.get(event.path, False) or not isinstance(event, FileRead)
+                doubted.discard(event.path)
+                if seen[event.path]:
+                    certain[event.path] = None
+            add(event, step)
+            if act.is_left_behind and not isinstance(event, FileRead):
+                add(
+                    FileTouched(event.path, "Going back in the conversation, which may have taken this act back,"), step
+                )
+        unnamed += act.unnamed
+        for path, is_changed in seen.items() if act.doubts_all else ():
+            if is_changed:
+                doubt(path, act.doubts_all, step)
+        if not act.command:
+            continue
+        effects = effects_of(act.command)
+        by = f"{act.by} `{_short(act.command)}`"
+        is_open = False
+        for effect in effects:
+            meant = [path for path in (seen if effect.on == "named" else certain) if effect.may_touch(path)]
+            is_open |= effect.on != "named" or not (meant or effect.is_written or effect.is_outside())
+            for path in meant:
+                doubt(path, by, step)
+        for path in act.targets_of(effects):
+            if not any(_is_other_name(path, known) for known in seen):
+                seen[path] = True
+                doubted.add(path)
+                add(FileTouched(path, by, is_certain=True), step)
+        if is_open:
+            commands.append(_short(act.command))
+    gaps = []
+    if commands:
+        named = ", ".join(f"`{command}`" for command in list(dict.fromkeys(commands))[:_COMMANDS_NAMED])
+        more = len(set(commands)) - _COMMANDS_NAMED
+        others = f" and {more} more" if more > 0 else ""
+        gaps.append(
+            f"Commands ran that may have changed files, and the trace does not record what they did: {named}{others}."
+        )
+    if unnamed:
+        files = "1 more file" if unnamed == 1 else f"{unnamed:,} more files"
+        gaps.append(f"Commands changed {files} that the trace does not name.")
+    return tuple(events), tuple(steps), tuple(gaps)
+
+
+def _is_other_name(path: str, known: str) -> bool:
+    return known == path or known.endswith("/" + path.removeprefix("./")) or path.endswith("/" + known)
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split()).replace("`", "'")
+    return line if len(line) <= _LONGEST_COMMAND else line[: _LONGEST_COMMAND - 1] + "…"

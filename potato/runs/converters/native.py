@@ -1,0 +1,259 @@
+"""The format `native`: Potato's own, a JSON object for each run, as `docs/trace-format.md` describes it.
+
+Field notes
+- JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
+  instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
+  arguments, result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
+  new_text}]; patch: a unified diff.
+- file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
+  the acts.
+- A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
+- Members that the form does not know are counted; a member of a wrong type makes the record unreadable.
+- Two lone surrogates that make a pair are one character after a trip through JSON: JSON has no other way to say it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+from potato.runs.converters.blocks import result_text
+from potato.runs.converters.facts import facts_of
+from potato.runs.converters.native_files import event_as_native, event_of, outcome_of
+from potato.runs.converters.native_members import WrongShape, boolean, members, text_member
+from potato.runs.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, page_of
+from potato.runs.converters.outline import outline_of
+from potato.runs.converters.records import Record, records_of, resumable
+from potato.runs.model import (
+    JSON,
+    AgentRun,
+    ConversionReport,
+    Converted,
+    Divider,
+    FileEvent,
+    FileOutcome,
+    ReadingOptions,
+    Source,
+    Step,
+    SubAgent,
+    ToolCall,
+    Unreadable,
+)
+
+_RUN_MEMBERS = frozenset(
+    {
+        "task_id", "agent_model", "model", "instance_id", "repo", "tags", "folder", "started_at", "steps", "files",
+        "file_events", "patch", "unknown_events", "gaps",
+    }
+)  # fmt: skip
+_TEXTS = ("message", "thought", "prompt", "at", "after")
+_SAID_AND_DONE = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
+_STEP_MEMBERS = _SAID_AND_DONE | PAGE_MEMBERS | {"after", "dividers", "agents"}
+_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused"})
+_AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
+_DIVIDERS = get_args(Divider)
+_AGENTS_DEEP = 8
+_FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
+
+
+class Native:
+    """Potato's own trace format."""
+
+    name = "native"
+    label = "Potato's own trace format"
+
+    def recognises(self, head: bytes, filename: str) -> tuple[float, str]:
+        for record in outline_of(head, filename).records():
+            if not isinstance(record, dict) or "schema_version" in record or "trajectory" in record:
+                continue
+            steps = record.get("steps")
+            if isinstance(steps, list) and all(isinstance(step, dict) and _is_step(step) for step in steps):
+                return 0.9, "it has steps with message, thought or tool_calls"
+            files = record.get("files", record.get("file_events"))
+            if isinstance(files, list) and files and all(isinstance(file, dict) and "path" in file for file in files):
+                return 0.8, "it has files with paths"
+            if isinstance(record.get("patch"), str) and ("id" in record or "task_description" in record):
+                return 0.6, "it has a patch and an id or a task_description"
+        return 0.0, "no record has steps, files or a patch"
+
+    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+        for record in records_of(lines, options.bounds):
+            yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
+
+
+def run_as_native(run: AgentRun) -> dict[str, JSON]:
+    """The run as a native record with the default names of its id and task; reading it gives an equal run.
+
+    `json.dumps` with its default `ensure_ascii` writes every such record, NUL and lone surrogates included.
+    """
+    record: dict[str, Any] = {"id": run.external_id, "task_description": run.task}
+    for key in ("task_id", "agent_model", "instance_id", "repo", "folder", "started_at"):
+        if value := getattr(run, key):
+            record[key] = value
+    if run.tags:
+        record["tags"] = list(run.tags)
+    if run.steps:
+        record["steps"] = [_step_as_native(step) for step in run.steps]
+    outcomes = [event for event in run.events if isinstance(event, FileOutcome)]
+    if run.events and len(outcomes) == len(run.events) and set(run.event_steps) == {None}:
+        record["files"] = [event_as_native(event) for event in outcomes]
+    elif run.events:
+        record["file_events"] = [
+            event_as_native(event, kind=True) | ({} if step is None else {"step": step})
+            for event, step in zip(run.events, run.event_steps, strict=True)
+        ]
+    if run.patch is not None:
+        record["patch"] = run.patch.decode("utf-8", "surrogateescape")
+    if run.unknown_events:
+        record["unknown_events"] = list(run.unknown_events)
+    if run.gaps:
+        record["gaps"] = list(run.gaps)
+    return record
+
+
+def run_in(value: JSON, options: ReadingOptions) -> AgentRun | None:
+    """The run of one native record that was parsed already; None for a value that is none."""
+    read = _converted(Record(1, value, Counter(), 0), options) if isinstance(value, dict) else None
+    return read.run if isinstance(read, Converted) else None
+
+
+def _is_step(step: dict[str, JSON]) -> bool:
+    return not _SAID_AND_DONE.isdisjoint(step) and not {"step_id", "action", "observation"} & step.keys()
+
+
+def _step_as_native(step: Step) -> dict[str, JSON]:
+    record: dict[str, Any] = {key: value for key in _TEXTS if (value := getattr(step, key))}
+    if step.calls:
+        record["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
+            | ({"is_error": True} if call.is_error else {})
+            | ({"refused": True} if call.refused else {})
+            for call in step.calls
+        ]
+    if step.dividers:
+        record["dividers"] = list(step.dividers)
+    if step.agents:
+        record["agents"] = [
+            {"name": agent.name, "call_id": agent.call_id, "task": agent.task}
+            | {"steps": [_step_as_native(one) for one in agent.steps]}
+            for agent in step.agents
+        ]
+    return record | page_as_native(step)
+
+
+def _converted(record: Record, options: ReadingOptions) -> Converted | Unreadable:
+    report = ConversionReport()
+    report.repairs.update(record.repairs)
+    try:
+        run = _run(record.value, options, report)
+    except WrongShape as error:
+        return Unreadable(record.place, "wrong_shape", f"Record {record.place}: {error}")
+    if not run.steps and not run.events and run.patch is None:
+        return Unreadable(
+            record.place,
+            "no_steps",
+            f"Record {record.place} has no steps, no files and no patch, so there is nothing to judge.",
+        )
+    return Converted(run, report, record.place)
+
+
+def _run(value: dict[str, JSON], options: ReadingOptions, report: ConversionReport) -> AgentRun:
+    _count_unknown(value, _RUN_MEMBERS | {options.id_key, options.text_key}, "", report)
+    text_member(value, options.text_key, options.text_key)
+    text_member(value, "patch", "patch")
+    steps = tuple(_step(step, f"steps[{index}]", report) for index, step in enumerate(members(value, "steps")))
+    events: list[FileEvent] = []
+    event_steps: list[int | None] = []
+    for index, event in enumerate(members(value, "file_events")):
+        events.append(event_of(event, f"file_events[{index}]"))
+        event_steps.append(_step_index(event, f"file_events[{index}]", len(steps)))
+    for index, file in enumerate(members(value, "files")):
+        _count_unknown(file, _FILE_MEMBERS, "files[].", report)
+        events.append(outcome_of(file, f"files[{index}]"))
+        event_steps.append(None)
+    unknown = value.get("unknown_events")
+    return replace(
+        facts_of(value, options).run(),
+        steps=steps,
+        events=tuple(events),
+        event_steps=tuple(event_steps),
+        folder=text_member(value, "folder", "folder"),
+        started_at=text_member(value, "started_at", "started_at"),
+        unknown_events=tuple(unknown) if isinstance(unknown, list) else (),
+        gaps=tuple(_texts_of(value, "gaps", "gaps")),
+    )
+
+
+def _texts_of(value: dict[str, JSON], key: str, place: str) -> list[str]:
+    texts = value.get(key) or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise WrongShape(f"{place} must be a list of texts.")
+    return texts
+
+
+def _step(value: dict[str, JSON], place: str, report: ConversionReport, depth: int = 0) -> Step:
+    _count_unknown(value, _STEP_MEMBERS, "steps[].", report)
+    calls = [
+        _call(call, f"{place}.tool_calls[{index}]", report)
+        for index, call in enumerate(members(value, "tool_calls", place))
+    ]
+    # Any, as the members of a step have several types.
+    its: dict[str, Any] = {key: text_member(value, key, f"{place}.{key}") for key in _TEXTS}
+    if isinstance(value.get("screenshot"), dict):
+        _count_unknown(value["screenshot"], SCREENSHOT_MEMBERS, "steps[].screenshot.", report)
+    dividers = _texts_of(value, "dividers", f"{place}.dividers")
+    if strange := next((one for one in dividers if one not in _DIVIDERS), None):
+        raise WrongShape(f"{place}.dividers may hold {', '.join(_DIVIDERS)}, got {strange!r:.60}.")
+    agents = tuple(
+        _agent(agent, f"{place}.agents[{index}]", report, depth)
+        for index, agent in enumerate(members(value, "agents", place))
+    )
+    # Any, since each of them was looked up among the names above.
+    known: Any = tuple(dividers)
+    return Step(calls=tuple(calls), dividers=known, agents=agents, **its, **page_of(value, place))
+
+
+def _agent(value: dict[str, JSON], place: str, report: ConversionReport, depth: int) -> SubAgent:
+    if depth >= _AGENTS_DEEP:
+        raise WrongShape(f"{place}: agents may start agents {_AGENTS_DEEP} levels deep.")
+    _count_unknown(value, _AGENT_MEMBERS, "steps[].agents[].", report)
+    name, call_id, task = (text_member(value, key, f"{place}.{key}") for key in ("name", "call_id", "task"))
+    steps = [
+        _step(step, f"{place}.steps[{index}]", report, depth + 1)
+        for index, step in enumerate(members(value, "steps", place))
+    ]
+    if pictures := sum(step.screenshot is not None for step in steps):
+        # Pictures are kept for the run's own steps alone.
+        report.dropped["screenshot of a sub-agent"] += pictures
+        steps = [replace(step, screenshot=None) for step in steps]
+    return SubAgent(name, call_id, task, tuple(steps))
+
+
+def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
+    _count_unknown(value, _CALL_MEMBERS, "steps[].tool_calls[].", report)
+    result = value.get("result")
+    if result is not None and not isinstance(result, str):
+        report.repairs["result that is no text"] += 1
+        result = result_text(result, report.unknown)
+    return ToolCall(
+        id=text_member(value, "id", f"{place}.id"),
+        name=text_member(value, "name", f"{place}.name"),
+        arguments=value.get("arguments"),
+        result=result,
+        is_error=boolean(value, "is_error", f"{place}.is_error"),
+        refused=boolean(value, "refused", f"{place}.refused"),
+    )
+
+
+def _step_index(event: dict[str, JSON], place: str, steps: int) -> int | None:
+    step = event.get("step")
+    if step is None:
+        return None
+    if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step < steps:
+        raise WrongShape(f"{place}.step must be the index of a step, below {steps}, got {step!r}.")
+    return step
+
+
+def _count_unknown(value: dict[str, JSON], known: frozenset[str], prefix: str, report: ConversionReport) -> None:
+    for key in value.keys() - known:
+        report.unknown[f"member {prefix}{key}"[:100]] += 1

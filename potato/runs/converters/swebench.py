@@ -1,0 +1,198 @@
+"""The format `swebench`: predictions as SWE-bench evaluates them, a patch for each task instance.
+
+Field notes
+- JSONL of objects, a JSON list, or a JSON object whose values are the predictions: instance_id, model_name_or_path,
+  model_patch. Other members are ignored and counted.
+- A prediction has no steps: the patch is the whole run. One with an empty or absent (null) patch has nothing to
+  judge: it is an error by name, never an empty trace.
+- The run's id is the instance_id. Where one file holds several models' predictions for an instance, it is
+  instance_id@model, so that they do not become versions of one trace.
+- The ids of SWE-bench say the repository, owner__name-number; of other ids it is unknown. The task text is not in
+  the file, unless it was added as the project's task field or as problem_statement.
+- The rows of the data set, which have a problem_statement and no prediction, are the texts of tasks: `task_texts`.
+"""
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from potato.runs.converters.facts import facts_of, patch_bytes
+from potato.runs.converters.fields import name, text
+from potato.runs.converters.json_members import members_of
+from potato.runs.converters.native_members import kind_of
+from potato.runs.converters.outline import outline_of
+from potato.runs.converters.records import Record, record_in, records_of, resumable
+from potato.runs.converters.task_texts import holds_tasks, is_task, task_of, tasks_in_table
+from potato.runs.model import (
+    BEGINNING,
+    JSON,
+    ConversionReport,
+    Converted,
+    Place,
+    ReadingOptions,
+    Source,
+    StatedTask,
+    Unreadable,
+)
+
+_MEMBERS = frozenset({"instance_id", "model_name_or_path", "model_patch", "problem_statement"})
+_INSTANCE = re.compile(r"([A-Za-z0-9][\w.-]*?)__([\w.-]+)-\d+")
+
+
+class SweBench:
+    """Predictions for SWE-bench."""
+
+    name = "swebench"
+    label = "SWE-bench predictions, and the task texts of a data set"
+
+    def recognises(self, head: bytes, filename: str) -> tuple[float, str]:
+        for record in outline_of(head, filename).records():
+            if _is_prediction(record):
+                return 1.0, "it has predictions with instance_id and model_patch"
+            if isinstance(record, dict) and any(_is_prediction(value) for value in record.values()):
+                return 1.0, "it is an object of predictions with instance_id and model_patch"
+        if holds_tasks(head, filename):
+            return 1.0, "it has the tasks of a data set, instance_id and problem_statement"
+        return 0.0, "no record has instance_id and model_patch"
+
+    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]:
+        if _is_table(lines):
+            yield from tasks_in_table(lines)
+            return
+        found = lines.found
+        if found is None:
+            found = {}
+            for _ in self.survey(lines.at(BEGINNING), options, found):
+                pass
+        shared = frozenset(found["shared"])
+        for entry in _predictions(lines, options):
+            if isinstance(entry, Unreadable):
+                yield entry
+                continue
+            if is_task(entry.value):
+                yield task_of(entry.value, entry.place, entry.after)
+                continue
+            converted = _converted(entry, options, shared)
+            if isinstance(converted, Converted) and entry.place in found["again"]:
+                converted.report.repairs["second prediction of one model for an instance"] += 1
+            yield resumable(converted, entry.after)
+
+    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]:
+        """Which instances have predictions of several models, and which predictions come again.
+
+        While it goes on it notes short hashes of the instances, so that it stays small with very many of them.
+        """
+        models: list[str] = found.setdefault("models", [])
+        seen: dict[str, list[int]] = found.setdefault("seen", {})
+        found.setdefault("shared", [])
+        found.setdefault("again", [])
+        for entry in () if _is_table(lines) else _predictions(lines, options):
+            if isinstance(entry, Record) and not is_task(entry.value):
+                instance, model = name(entry.value, "instance_id"), name(entry.value, "model_name_or_path")
+                if model not in models:
+                    models.append(model)
+                known = seen.setdefault(_short(instance), [])
+                if models.index(model) in known:
+                    found["again"].append(entry.place)
+                else:
+                    known.append(models.index(model))
+                    if len(known) == 2:
+                        found["shared"].append(instance)
+            if entry.after:
+                yield entry.after
+        del found["seen"]
+
+
+def _short(instance: str) -> str:
+    digest = hashlib.sha256(instance.encode("utf-8", "surrogatepass")).digest()
+    return base64.b85encode(digest[:8]).decode("ascii")
+
+
+def _is_table(source: Source) -> bool:
+    """Whether the file is a table of tasks."""
+    return outline_of(source.head(), source.name).layout == "text" and holds_tasks(source.head(), source.name)
+
+
+def _is_prediction(value: JSON) -> bool:
+    return isinstance(value, dict) and "instance_id" in value and "model_patch" in value
+
+
+def _predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+    if _is_object_of_predictions(source):
+        yield from _named_predictions(source, options)
+        return
+    for record in records_of(source, options.bounds):
+        if isinstance(record, Unreadable) or "instance_id" in record.value:
+            yield record
+            continue
+        if not any(isinstance(value, dict) for value in record.value.values()):
+            sentence = f"Record {record.place} has no instance_id, so it is no prediction."
+            yield Unreadable(record.place, "no_instance_id", sentence, record.after)
+            continue
+        values = list(record.value.items())
+        for at, (key, value) in enumerate(values, 1):
+            # Inside a record reading cannot begin anew.
+            after = record.after if at == len(values) else None
+            yield _named(record.place + at - 1, key, value, type(record.repairs)(record.repairs), after)
+
+
+def _is_object_of_predictions(source: Source) -> bool:
+    """Whether the file is one JSON object with a prediction, or something else, under each name."""
+    outline = outline_of(source.head(), source.name)
+    document = outline.values[0] if outline.layout == "document" else None
+    return (
+        isinstance(document, dict)
+        and "instance_id" not in document
+        and any(isinstance(value, dict) for value in document.values())
+    )
+
+
+def _named_predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+    for member in members_of(source, options.bounds):
+        if isinstance(member, Unreadable):
+            yield member
+            continue
+        whole = record_in(replace(member, data=b"{" + member.data + b"}"), options.bounds)
+        if isinstance(whole, Unreadable):
+            yield whole
+        else:
+            for key, value in whole.value.items():
+                yield _named(member.number, key, value, whole.repairs, whole.after)
+
+
+def _named(place: int, key: str, value: JSON, repairs: Counter[str], after: Place | None) -> Record | Unreadable:
+    if isinstance(value, dict):
+        return Record(place, {"instance_id": key} | value, repairs, 0, after)
+    return Unreadable(place, "not_an_object", f"{key[:100]} is {kind_of(value)}, not a prediction.", after)
+
+
+def _converted(record: Record, options: ReadingOptions, shared: frozenset[str]) -> Converted | Unreadable:
+    instance, model = name(record.value, "instance_id"), name(record.value, "model_name_or_path")
+    patch = record.value.get("model_patch")
+    if not instance:
+        return Unreadable(record.place, "no_instance_id", f"Prediction {record.place} has an empty instance_id.")
+    if patch is not None and not isinstance(patch, str):
+        sentence = f"Prediction {record.place} ({instance}): model_patch must be a text, got {kind_of(patch)}."
+        return Unreadable(record.place, "wrong_shape", sentence)
+    if not patch or not patch.strip():
+        who = f"{model} gave" if model else "it has"
+        sentence = f"Prediction {record.place} ({instance}): {who} no patch, so there is nothing to judge."
+        return Unreadable(record.place, "empty_patch", sentence)
+    report = ConversionReport()
+    report.repairs.update(record.repairs)
+    for key in record.value.keys() - _MEMBERS - {options.id_key, options.text_key}:
+        report.unknown[f"member {key}"[:100]] += 1
+    said = _INSTANCE.fullmatch(instance)
+    run = replace(
+        facts_of(record.value, options).run(),
+        external_id=f"{instance}@{model}" if instance in shared else instance,
+        task=text(record.value, options.text_key, "problem_statement"),
+        agent_model=model,
+        instance_id=instance,
+        repo=f"{said[1]}/{said[2]}" if said else "",
+        patch=patch_bytes(patch),
+    )
+    return Converted(run, report, record.place)

@@ -1,0 +1,223 @@
+"""A ZIP or a folder of runs: its files that may be traces, each with what lies beside it and belongs to it.
+
+Nothing is unpacked to a disk. Sizes are bounded by what the members declare, beyond which Python reads none of them.
+Files that belong to another one, as a session's sub-agents and long outputs do, are no runs of their own.
+"""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from os import SEEK_END
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from potato.runs.model import Unreadable
+from potato.runs.sources import HEAD_BYTES, FileSource, in_words, source_at
+
+_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCRYPTED = 1
+_MEMBERS = 50_000
+_LIST_BYTES = 16 * 2**20
+_END_BYTES = 22 + 65_535 + 76
+"""The end record with the longest comment, and what stands before it in a large ZIP."""
+_END = struct.Struct("<10xHL6x")
+_LOCATOR = struct.Struct("<8xQ4x")
+_LARGE_END = struct.Struct("<32xQQ8x")
+_UNPACKED_BYTES = 4 * 2**30
+_TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt"})
+BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
+"""What reading a member raises that is cut off, altered, or packed in a way that Python does not know."""
+_EVAL_HEADER = "header.json"
+_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([\w-]{1,100})"')
+_RUN_OF_A_FOLDER = "interact_messages.json"
+"""Where it lies, other files of text are notes of the program that ran the agent."""
+
+
+def is_package(head: bytes) -> bool:
+    return head.startswith(_BEGINNINGS)
+
+
+def sources_in(name: str, open_file: Callable[[], BinaryIO]) -> Iterator[FileSource | Unreadable]:
+    """The members of a ZIP that may be traces, in the order of their names. One that cannot be read is said.
+
+    A source is to be read before the next one is asked for; reading it may raise what BROKEN lists.
+    """
+    try:
+        with open_file() as file:
+            if _lists_too_much(file):
+                yield Unreadable(
+                    1, "too_large", f"{name} lists more files than the {_MEMBERS:,} of a ZIP. Split it by runs."
+                )
+                return
+            with zipfile.ZipFile(file) as package:
+                yield from _members(name, package)
+    except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+        yield Unreadable(1, "bad_zip", f"{name} is a ZIP that cannot be read: {error}. Pack it again.")
+
+
+def _lists_too_much(file: BinaryIO) -> bool:
+    """Whether the list at the end has more entries than a ZIP may have: Python reads all of it, at ten times its size,
+    before it tells how many they are. What is no list is its own to refuse.
+    """
+    length = file.seek(0, SEEK_END)
+    file.seek(max(0, length - _END_BYTES))
+    tail = file.read()
+    plain = len(tail) - _END.size  # Without a comment, which is where Python looks first.
+    at = plain if tail[-_END.size :].startswith(b"PK\x05\x06") else tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) - at < _END.size:
+        return False
+    entries, size = _END.unpack_from(tail, at)
+    locator = tail[max(0, at - _LOCATOR.size) : at]
+    if len(locator) == _LOCATOR.size and locator.startswith(b"PK\x06\x07"):
+        (offset,) = _LOCATOR.unpack(locator)
+        file.seek(min(offset, length))
+        large = file.read(_LARGE_END.size)
+        if len(large) == _LARGE_END.size:
+            entries, size = _LARGE_END.unpack(large)
+    return bool(entries > _MEMBERS or size > _LIST_BYTES) or _entries_in(file, length, tail, at, size) > _MEMBERS
+
+
+def _entries_in(file: BinaryIO, length: int, tail: bytes, at: int, size: int) -> int:
+    """The entries that are really there, counted; the number that the end tells may be another."""
+    end = length - len(tail) + at
+    file.seek(max(0, end - size - _LOCATOR.size - _LARGE_END.size))
+    return file.read(size + _LOCATOR.size + _LARGE_END.size).count(b"PK\x01\x02")
+
+
+def _members(name: str, package: zipfile.ZipFile) -> Iterator[FileSource | Unreadable]:
+    members = package.infolist()
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > _MEMBERS or unpacked > _UNPACKED_BYTES:
+        yield Unreadable(
+            1,
+            "too_large",
+            f"{name} holds {len(members):,} files with {in_words(unpacked)}; a ZIP may hold {_MEMBERS:,} files with "
+            f"{in_words(_UNPACKED_BYTES)}. Split it by runs.",
+        )
+        return
+    found = {member.filename: member for member in members if not member.is_dir()}
+    if _EVAL_HEADER in found and any(member.startswith(("samples/", "_journal/")) for member in found):
+        yield Unreadable(1, "not_a_trace", f"{name} is an Inspect eval log. Potato does not read these yet.")
+        return
+
+    def head(member: str) -> bytes:
+        if found[member].flag_bits & _ENCRYPTED:
+            return b""
+        try:
+            with package.open(found[member]) as opened:
+                return opened.read(HEAD_BYTES)
+        except BROKEN:
+            return b""
+
+    companions = companions_among(found, head)
+    belonging = {member for members_of_one in companions.values() for member in members_of_one}
+    wanted = [member for member in runs_among(found) if member not in belonging]
+    if not wanted:
+        yield Unreadable(
+            1, "nothing", f"{name} is a ZIP without a trace: none of its files is JSON, JSON lines, a patch or a text."
+        )
+    for member in wanted:
+        if found[member].flag_bits & _ENCRYPTED:
+            yield Unreadable(1, "encrypted", f"{member} in {name} is encrypted. Pack it without a password.")
+        else:
+            yield _source(package, found, member, companions.get(member, []))
+
+
+def runs_among(names: Iterable[str]) -> list[str]:
+    """The files that may be traces, by their names from a common folder, in order."""
+    names = list(names)
+    of_one_run = {path.parent for path in map(PurePosixPath, names) if path.name == _RUN_OF_A_FOLDER}
+    return sorted(name for name in names if _may_be_a_trace(PurePosixPath(name), of_one_run))
+
+
+def companions_among(names: Iterable[str], head: Callable[[str], bytes]) -> dict[str, list[str]]:
+    """Which files belong to which: what lies in the folder that has the name of a file of JSON lines without its
+    ending, and sub-agents' transcripts beside the session that they name in their first bytes."""
+    names = list(names)
+    stems = {name.removesuffix(".jsonl"): name for name in names if name.endswith(".jsonl")}
+    found: dict[str, list[str]] = {}
+    for name in names:
+        owner = next((stems[str(one)] for one in PurePosixPath(name).parents if str(one) in stems), None)
+        if owner is not None:
+            found.setdefault(owner, []).append(name)
+    inside = {name for members in found.values() for name in members}
+    for name in names:
+        path = PurePosixPath(name)
+        if name in inside or not (path.name.startswith("agent-") and path.suffix == ".jsonl"):
+            continue
+        match = _SESSION_ID.search(head(name))
+        own = str(path.with_name(f"{match[1].decode('ascii')}.jsonl")) if match else ""
+        if own and own.removesuffix(".jsonl") in stems:
+            notes = f"{name.removesuffix('.jsonl')}.meta.json"
+            found.setdefault(own, []).extend([name, *([notes] if notes in names else [])])
+    return found
+
+
+def run_files(folder: Path) -> list[Path]:
+    """The files of a folder of this machine that may be traces, however deep, in order; links that lead out of the
+    folder are not followed."""
+    root = folder.resolve()
+    files = {
+        path.relative_to(root).as_posix(): path
+        for path in root.rglob("*")
+        if path.is_file() and path.resolve().is_relative_to(root)
+    }
+
+    def head(name: str) -> bytes:
+        with files[name].open("rb") as opened:
+            return opened.read(HEAD_BYTES)
+
+    companions = companions_among(files, head)
+    belonging = {name for members in companions.values() for name in members}
+    return [files[name] for name in runs_among(files) if name not in belonging]
+
+
+def packed(path: Path, into: BinaryIO) -> bool:
+    """Write a folder, or a file with what belongs to it, as a ZIP; False for a file that stands alone."""
+    if path.is_dir():
+        root, members = path.resolve(), [one for one in path.resolve().rglob("*") if one.is_file()]
+    else:
+        source = source_at(path)
+        root = path.resolve().parent
+        members = [root / name for name in source.companions()]
+        if not members:
+            return False
+        members.append(path.resolve())
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as package:
+        for one in sorted(members):
+            if one.resolve().is_relative_to(root):
+                package.write(one, one.relative_to(root).as_posix())
+    return True
+
+
+def _may_be_a_trace(path: PurePosixPath, of_one_run: set[PurePosixPath]) -> bool:
+    if path.name.startswith(".") or "__MACOSX" in path.parts:
+        return False
+    if path.parent in of_one_run:
+        return path.name == _RUN_OF_A_FOLDER
+    return path.suffix.lower() in _TRACES
+
+
+def _source(
+    package: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo], member: str, companions: list[str]
+) -> FileSource:
+    folder = PurePosixPath(member).parent
+    names = [str(PurePosixPath(name).relative_to(folder)) for name in companions]
+
+    def opened(info: zipfile.ZipInfo) -> BinaryIO:
+        return cast(BinaryIO, package.open(info))
+
+    def beside(name: str) -> Callable[[], BinaryIO] | None:
+        picture = found.get(str(folder / name))
+        return None if picture is None or picture.flag_bits & _ENCRYPTED else lambda: opened(picture)
+
+    return FileSource(
+        member,
+        lambda: opened(found[member]),
+        found[member].file_size,
+        folder=folder.name,
+        beside=beside,
+        names=lambda: names,
+    )

@@ -1,0 +1,218 @@
+"""Bounded reading of an uploaded file, from its beginning or from a place in it, with flat memory.
+
+Knows bytes and lines; what they mean is the converters' matter.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, Self, TypeAlias
+
+from potato.runs.model import BEGINNING, JSON, Bounds, Place, TooLarge
+
+HEAD_BYTES = 64 * 1024
+_CHUNK_BYTES = 256 * 1024
+
+
+def in_words(size: int) -> str:
+    """A number of bytes for a person: "16 MiB", "512 bytes"."""
+    for unit, name in ((2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{size} bytes"
+
+
+class Lines(Iterator[bytes]):
+    """The lines of a file. A line over the bound raises TooLarge and is skipped: iteration can go on after it.
+
+    `offset` is where the file stands, in bytes from its beginning.
+    """
+
+    def __init__(self, file: BinaryIO, bound: int, offset: int = 0) -> None:
+        self._file = file
+        self._bound = bound
+        self.offset = offset
+
+    def __next__(self) -> bytes:
+        line = self._file.readline(self._bound + 2)
+        self.offset += len(line)
+        if not line:
+            self._file.close()
+            raise StopIteration
+        if line.endswith(b"\n"):
+            body = line[:-1].removesuffix(b"\r")
+            if len(body) <= self._bound:
+                return body
+        elif len(line) <= self._bound:
+            return line
+        raise TooLarge(self._sentence(self._skip_rest(line)))
+
+    def _skip_rest(self, line: bytes) -> int:
+        size = len(line)
+        while line and not line.endswith(b"\n"):
+            line = self._file.readline(_CHUNK_BYTES)
+            size += len(line)
+            self.offset += len(line)
+        return size
+
+    def _sentence(self, size: int) -> str:
+        return (
+            f"The line has {in_words(size)}; a line may have {in_words(self._bound)}. "
+            "Leave large results out of the trace, or split the file by runs."
+        )
+
+
+COMPANIONS = 2_000
+"""So many files at most are asked for that belong to one."""
+
+
+Beside: TypeAlias = Callable[[str], "Callable[[], BinaryIO] | None"]
+"""Finds a file that lies beside another, by its name from there; None where there is none."""
+
+
+def nothing_beside(name: str) -> None:
+    """Of a file that came alone."""
+    return
+
+
+def is_companion(name: str, of: str) -> bool:
+    """Whether a file, by its name seen from the folder of the file `of`, belongs to that one: it lies in the folder of
+    its name without the ending, or is another file of JSON lines beside it."""
+    stem = of.rpartition("/")[2].removesuffix(".jsonl")
+    if not of.endswith(".jsonl") or name.rpartition("/")[2].startswith("."):
+        return False
+    return name.startswith(f"{stem}/") or ("/" not in name and name.startswith("agent-") and name != of)
+
+
+class FileSource:
+    """A file that can be opened again from its beginning; `size` is what the storage says, in bytes.
+
+    `folder` names the folder in which it lies, and `beside` finds what lies there.
+    """
+
+    begin: Place = BEGINNING
+    found: dict[str, JSON] | None = None
+
+    def __init__(
+        self,
+        name: str,
+        open_file: Callable[[], BinaryIO],
+        size: int,
+        bounds: Bounds | None = None,
+        *,
+        folder: str = "",
+        beside: Beside = nothing_beside,
+        names: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self.name = name
+        self.size = size
+        self.folder = folder
+        self._open_file = open_file
+        self._bounds = bounds or Bounds()
+        self._beside = beside
+        self._names = names
+
+    def at(self, place: Place, found: dict[str, JSON] | None = None) -> Self:
+        """The same file, to be read from this place on; `found` is what a survey of the whole file noted."""
+        there = copy.copy(self)
+        there.begin, there.found = place, found
+        return there
+
+    def opened(self) -> BinaryIO:
+        """The file from its beginning; whoever asks closes it."""
+        return self._open_file()
+
+    def head(self) -> bytes:
+        """The file's first 64 KiB, or all of a shorter file."""
+        with self._open_file() as file:
+            return file.read(HEAD_BYTES)
+
+    def lines(self) -> Lines:
+        """Lines from `begin` on without their end, split at LF alone; a CR before it belongs to the end."""
+        file = self._open_file()
+        if self.begin.offset:
+            file.seek(self.begin.offset)
+        return Lines(file, self._bounds.line_bytes, self.begin.offset)
+
+    def portions(self) -> Iterator[bytes]:
+        """All bytes from `begin` on, in portions of 256 KiB."""
+        with self._open_file() as file:
+            if self.begin.offset:
+                file.seek(self.begin.offset)
+            while portion := file.read(_CHUNK_BYTES):
+                yield portion
+
+    def whole(self) -> bytes:
+        """All bytes; TooLarge over the bound for documents, whatever `size` says."""
+        bound = self._bounds.document_bytes
+        data = b""
+        if self.size <= bound:
+            with self._open_file() as file:
+                data = file.read(bound + 1)
+        if max(self.size, len(data)) > bound:
+            raise TooLarge(
+                f"{self.name} has {in_words(max(self.size, len(data)))}; a file that is one document may have "
+                f"{in_words(bound)}. Write one run a line (JSONL), or split the file."
+            )
+        return data
+
+    def beside(self, name: str) -> bytes | None:
+        """The bytes of a picture that came with the file; TooLarge over the bound for pictures."""
+        open_picture = self._beside(name)
+        if open_picture is None:
+            return None
+        bound = self._bounds.picture_bytes
+        with open_picture() as file:
+            data = file.read(bound + 1)
+        if len(data) > bound:
+            raise TooLarge(f"it has more than {in_words(bound)}")
+        return data
+
+    def companions(self) -> tuple[str, ...]:
+        """Names of the files that belong to this one, at most 2,000, sorted."""
+        own = self.name.rpartition("/")[2]
+        # Those of the file's own folder first: beside it lie others' as well.
+        names = sorted(
+            (name for name in self._names() if is_companion(name, own)), key=lambda name: ("/" not in name, name)
+        )
+        return tuple(names[:COMPANIONS])
+
+    def companion(self, name: str) -> "FileSource | None":
+        """One of them; None where it is not there."""
+        open_file = self._beside(name)
+        # Its size is bounded in reading: of a member of a ZIP by what that declares.
+        return None if open_file is None else FileSource(name, open_file, 0, self._bounds)
+
+
+def source_at(path: Path) -> FileSource:
+    """A file of this machine with what lies in its folder; links that lead out of the folder are not followed."""
+    folder = path.resolve().parent
+
+    def beside(name: str) -> Callable[[], BinaryIO] | None:
+        try:
+            found = (folder / name).resolve()
+            if not (found.is_relative_to(folder) and found.is_file()):
+                return None
+        except (OSError, ValueError, RuntimeError):
+            # A name with NUL in it, or too long, or links that lead in a circle.
+            return None
+        return lambda: found.open("rb")
+
+    def names() -> Iterator[str]:
+        stem = folder / path.name.removesuffix(".jsonl")
+        yield from (one.name for one in folder.glob("agent-*.jsonl"))
+        for one in stem.rglob("*") if stem.is_dir() and stem != path.resolve() else ():
+            if one.is_file():
+                yield one.relative_to(folder).as_posix()
+
+    return FileSource(
+        path.name, lambda: path.open("rb"), path.stat().st_size, folder=folder.name, beside=beside, names=names
+    )
+
+
+class BytesSource(FileSource):
+    """A file that is in memory already."""
+
+    def __init__(self, name: str, data: bytes, bounds: Bounds | None = None) -> None:
+        super().__init__(name, lambda: BytesIO(data), len(data), bounds)

@@ -1,0 +1,215 @@
+"""Finds the scheme types that installed packages bring, by the entry-point group `potato.scheme_types`.
+
+Knows none of them: a third party adds a package with a `SchemeType` and touches nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, ConfigDict, create_model
+from pydantic_core import PydanticCustomError
+
+from potato.schemes.answers import Gap
+from potato.validation.blocks import Block, Description, Name
+from potato.runs.contents import TraceContents
+from potato.schemes.distributions import Distribution
+from potato.schemes.stripping import Stripped
+from potato.wording import did_you_mean, listed, nearest, quoted
+from potato.schemes.comparisons import Comparison
+
+ENTRY_POINT_GROUP = "potato.scheme_types"
+Target = Literal["line", "file", "change_set", "agentic_steps"]
+
+
+class SchemeConfiguration(Block):
+    """One entry of `annotation_schemes`. A scheme type adds its own keys in a subclass, which narrows
+    `annotation_type` to its one value."""
+
+    name: Name
+    """Key of this scheme's part in every result."""
+    annotation_type: str
+    """What is annotated, and how."""
+    description: Description | None = None
+    """Shown to annotators where they choose."""
+
+    @classmethod
+    def model_for(cls, given: object) -> type[Block]:
+        kind = given.get("annotation_type") if isinstance(given, Mapping) else None
+        if not isinstance(kind, str):
+            return _SchemeOfNoType
+        if scheme_type := scheme_types().get(kind):
+            return scheme_type.configuration
+        meant = nearest(kind, list(scheme_types()))
+        return _misspelt(scheme_types()[meant].configuration) if meant else _SchemeOfNoType
+
+
+class SchemeType:
+    """A way to judge a trace. Never instantiated: the class is the type."""
+
+    annotation_type: ClassVar[str]
+    """What `annotation_type` says in a configuration; also the name of the entry point."""
+    target: ClassVar[Target]
+    """What of a trace is judged."""
+    block: ClassVar[str]
+    """The key that holds this type's settings."""
+    configuration: ClassVar[type[SchemeConfiguration]]
+    template: ClassVar[str] = ""
+    """The template of its part of the task page; empty for a type that people do not answer there."""
+    module: ClassVar[str] = ""
+    """The static file of the ES module that brings the template to life; exports `mount(task, scheme)`."""
+    activity: ClassVar[str] = ""
+    """What annotators do with it, as a project's badge ("Code review"); its name in title case when empty."""
+    icon: ClassVar[str] = "list-checks"
+    """The icon of the sprite that stands for that activity."""
+    default_entry: ClassVar[Mapping[str, Any] | None] = None
+    """The entry that a configuration without `annotation_schemes` gets; None for no entry."""
+
+    @classmethod
+    def colours(cls, scheme: Any) -> Mapping[str, str]:
+        """The configured colour, #rgb or #rrggbb, of each value that is chosen under `scheme`."""
+        return {}
+
+    @classmethod
+    def settings(cls, scheme: Any) -> Mapping[str, Any]:
+        """What the task page and programs are told of the scheme's settings, as plain JSON."""
+        settings: dict[str, Any] = getattr(scheme, cls.block).model_dump(mode="json")
+        return settings
+
+    @classmethod
+    def hides_later_steps(cls, scheme: Any) -> bool:
+        """Whether what the agent did next is a secret until the steps before are judged: no page may tell of it then,
+        neither by a search nor by a film."""
+        return False
+
+    @classmethod
+    def keys_are_off(cls, scheme: Any) -> bool:
+        """Whether the project has switched single keys off where the scheme's target is judged."""
+        return False
+
+    @classmethod
+    def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
+        """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
+        yield from ()
+
+    @classmethod
+    def cannot_judge(cls, scheme: Any, contents: TraceContents) -> str | None:
+        """Why a trace with that in it cannot be judged under the scheme, such as "the trace has no steps"; None where
+        it can. Nobody is asked for answers then, and a trace that no scheme can judge is given to nobody."""
+        return None
+
+    @classmethod
+    def asked_of(cls, scheme: Any, evidence: Any) -> Any:
+        """The scheme as it can be asked of the trace, without demands that the trace lets nobody meet."""
+        return scheme
+
+    # What is answered is typed by each scheme type, and evidence is potato.runs.changes.places.Evidence, a floor above.
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        """What of the answers to one scheme cannot be kept, not even as a draft. None are answers not begun.
+
+        Raises nothing for anything that JSON can hold. A type that says nothing takes any JSON.
+        """
+        return ()
+
+    @classmethod
+    def missing(cls, answers: object, scheme: Any, evidence: Any) -> tuple[Gap, ...]:
+        """Everything that keeps the answers from being submitted, what is malformed included. Raises nothing."""
+        return cls.malformed(answers)
+
+    @classmethod
+    def result(cls, answers: Any, scheme: Any, evidence: Any, submitted_at: datetime) -> Any:
+        """The scheme's part of the record. Asked only for answers that nothing is missing of; a result is itself
+        such answers, and its own result."""
+        return answers
+
+    @classmethod
+    def summary(cls, result: Any, scheme: Any) -> str | None:
+        """The scheme's part of a record in a few words, as a list shows it ("3 comments"); None for no words. Asked
+        only for what is not malformed; what the configuration does not know any more is named by its value."""
+        return None
+
+    @classmethod
+    def choices(cls, result: Any, scheme: Any) -> Iterator[tuple[str, str]]:
+        """What of the scheme's part of a record is counted: each choice as the name of its question, such as
+        "severity", and the value. Values are few in all records together. Asked only for what is not malformed."""
+        yield from ()
+
+    @classmethod
+    def distributions(cls, counts: Mapping[str, Mapping[str, int]], scheme: Any) -> Iterator[Distribution]:
+        """How often what `choices` names was chosen, by question and value, in the order of the configuration."""
+        yield from ()
+
+    @classmethod
+    def comparisons(cls, scheme: Any) -> Iterator[Comparison]:
+        """What of the scheme's part of a record annotators can agree on, each with a name of its own; none where their
+        results cannot be compared. Its `read` is asked only for what is not malformed."""
+        yield from ()
+
+
+class SchemeTypeError(Exception):
+    """An installed package brings a scheme type that cannot be used; the message names both."""
+
+
+@cache
+def scheme_types() -> Mapping[str, type[SchemeType]]:
+    """Every installed scheme type by its `annotation_type`, sorted. Found once a process."""
+    found: dict[str, type[SchemeType]] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        if entry.name in found:
+            raise SchemeTypeError(f"Two packages bring the scheme type {entry.name}. Uninstall one of them.")
+        found[entry.name] = _loaded(entry)
+    if not found:
+        raise SchemeTypeError("No scheme type is installed. Install Potato itself, for example with pip install -e .")
+    return found
+
+
+def default_entries() -> list[Mapping[str, Any]]:
+    """The entries of a configuration without `annotation_schemes`."""
+    return [kind.default_entry for kind in scheme_types().values() if kind.default_entry is not None]
+
+
+def _loaded(entry: EntryPoint) -> type[SchemeType]:
+    kind = entry.load()
+    where = f"The entry point {entry.name} = {entry.value} of {ENTRY_POINT_GROUP}"
+    if not (isinstance(kind, type) and issubclass(kind, SchemeType)):
+        raise SchemeTypeError(f"{where} must be a subclass of SchemeType.")
+    if kind.annotation_type != entry.name:
+        raise SchemeTypeError(f"{where} has another annotation_type: {kind.annotation_type}.")
+    if kind.target not in get_args(Target):
+        raise SchemeTypeError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
+    if kind.block not in kind.configuration.model_fields:
+        raise SchemeTypeError(f"{where} has no key {kind.block} in its configuration.")
+    if bool(kind.template) != bool(kind.module):
+        raise SchemeTypeError(f"{where} must have both a template and a module for the task page, or neither.")
+    return kind
+
+
+def _registered(annotation_type: str) -> str:
+    known = list(scheme_types())
+    hint = did_you_mean(annotation_type, known) or f" Use {listed(known, 'or')}."
+    message = f"{quoted(annotation_type)} is not an annotation_type.{hint}"
+    raise PydanticCustomError("unknown_type", "{message}", {"message": message})
+
+
+class _SchemeOfNoType(SchemeConfiguration):
+    """Reads an entry whose type is missing or unknown: always an error, beside those of the keys all types share."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    annotation_type: Annotated[str, AfterValidator(_registered)]
+
+
+@cache
+def _misspelt(configuration: type[SchemeConfiguration]) -> type[SchemeConfiguration]:
+    """Reads an entry whose type is nearly that of `configuration`: always an error, beside all others of its keys."""
+    return create_model(
+        f"Misspelt{configuration.__name__}",
+        __base__=configuration,
+        annotation_type=(Annotated[str, AfterValidator(_registered)], ...),
+    )

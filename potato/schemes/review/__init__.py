@@ -1,0 +1,1 @@
+"""Code review: comments on lines, ratings of files, a verdict."""

@@ -1,0 +1,124 @@
+"""Ratings of files: which files are rated, what is still missing, and the object that a submission keeps.
+
+A rating is a whole number of its dimension's scale. Not rated is null or left out, and never a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from potato.schemes.answers import Gap, Place, is_whole, missing, refused, shown
+from potato.wording import listed
+from potato.schemes.review.configuration import Dimension, FileRatingsBlock
+from potato.runs.changes.places import Evidence, JudgedFile
+
+Ratings: TypeAlias = dict[str, dict[str, int]]
+"""The ratings by dimension, by path: the new path, or the old one of a deleted file."""
+
+
+def rated_files(block: FileRatingsBlock, evidence: Evidence) -> tuple[JudgedFile, ...]:
+    """The files that carry ratings, in the order of the trace.
+
+    Binary files and pure renames are among them. A renamed file counts as modified, a copied one as new.
+    """
+    return tuple(file for file in evidence.files.values() if is_rated(file.operation, block))
+
+
+def malformed(answers: object) -> tuple[Gap, ...]:
+    """Whatever is not an object of objects of whole numbers or null."""
+    return tuple(_malformed(answers))
+
+
+def missing_of(answers: object, block: FileRatingsBlock, evidence: Evidence) -> tuple[Gap, ...]:
+    """Everything that keeps the ratings from being submitted: what is not allowed, then what is missing, by file.
+
+    Where not all files need a rating, one may also carry some of its dimensions alone.
+    """
+    rated = {file.path: file for file in rated_files(block, evidence)}
+    gaps = list(_malformed(answers))
+    given = answers if isinstance(answers, Mapping) else {}
+    gaps += _refused(given, block, evidence, rated)
+    if block.require_all_files:
+        gaps += _missing(given, block, rated)
+    return tuple(gaps)
+
+
+def result_of(answers: object, block: FileRatingsBlock, evidence: Evidence) -> Ratings:
+    """The ratings in the order of the trace's files and of the configured dimensions, without files that have none."""
+    given = answers if isinstance(answers, Mapping) else {}
+    result: Ratings = {}
+    for file in rated_files(block, evidence):
+        ratings = given.get(file.path) or {}
+        numbers = {
+            dimension.name: ratings[dimension.name]
+            for dimension in block.dimensions
+            if ratings.get(dimension.name) is not None
+        }
+        if numbers:
+            result[file.path] = numbers
+    return result
+
+
+def is_rated(operation: str, block: FileRatingsBlock) -> bool:
+    """Whether files of that operation carry ratings."""
+    match operation:
+        case "unchanged":
+            return block.include_unchanged
+        case "added" | "copied":
+            return block.include_new_files
+        case "deleted":
+            return block.include_deleted_files
+        case _:
+            return True
+
+
+def _malformed(answers: object) -> Iterator[Gap]:
+    if answers is None:
+        return
+    if not isinstance(answers, Mapping):
+        yield refused((), "not_an_object", "Ratings must be an object with a file's path as each key.")
+        return
+    for path, ratings in answers.items():
+        if ratings is not None and not isinstance(ratings, Mapping):
+            sentence = f"{shown(path)}: its ratings must be an object with a dimension as each key."
+            yield refused((path,), "not_an_object", sentence)
+            continue
+        for dimension, number in (ratings or {}).items():
+            if number is not None and not is_whole(number):
+                sentence = f"{shown(path)}: {shown(dimension)} must be a whole number."
+                yield refused((path, dimension), "wrong_type", sentence)
+
+
+def _refused(
+    given: Mapping[str, object], block: FileRatingsBlock, evidence: Evidence, rated: Mapping[str, JudgedFile]
+) -> Iterator[Gap]:
+    dimensions = {dimension.name: dimension for dimension in block.dimensions}
+    for path, ratings in given.items():
+        if path not in evidence.files:
+            yield refused((path,), "unknown_file", f"{shown(path)} is not a file of this trace.")
+        elif path not in rated:
+            noun = {"unchanged": "Unchanged", "deleted": "Deleted"}.get(evidence.files[path].operation, "New")
+            sentence = f"{shown(path)} has no ratings. {noun} files are not rated in this project."
+            yield refused((path,), "unrated_file", sentence)
+        for name, number in ratings.items() if isinstance(ratings, Mapping) else ():
+            if name not in dimensions:
+                sentence = f"{shown(path)}: {shown(name)} is not a dimension. Rate {listed(dimensions, 'and')}."
+                yield refused((path, name), "unknown_dimension", sentence)
+            elif is_whole(number) and not _is_on_scale(number, dimensions[name]):
+                scale = dimensions[name].scale
+                sentence = f"{shown(path)}: {name} must be a whole number from {scale.min} to {scale.max}."
+                yield refused((path, name), "outside_scale", sentence, Place(file=path, dimension=name))
+
+
+def _missing(given: Mapping[str, object], block: FileRatingsBlock, rated: Mapping[str, JudgedFile]) -> Iterator[Gap]:
+    for path in rated:
+        ratings = given.get(path)
+        for dimension in block.dimensions:
+            if not isinstance(ratings, Mapping) or ratings.get(dimension.name) is None:
+                sentence = f"{shown(path)}: rate {dimension.display}."
+                yield missing((path, dimension.name), "not_rated", sentence, Place(file=path, dimension=dimension.name))
+
+
+def _is_on_scale(number: object, dimension: Dimension) -> bool:
+    return isinstance(number, int) and dimension.scale.min <= number <= dimension.scale.max

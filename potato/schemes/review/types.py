@@ -1,0 +1,347 @@
+"""The three scheme types of code review: comments on lines, ratings of files, a verdict on the whole change.
+
+Pure: no Django and no database, so that the site and the offline commands read the same types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, ClassVar
+
+from potato.schemes.answers import Gap
+from potato.runs.contents import TraceContents
+from potato.schemes.distributions import Chosen, Distribution, with_unknown
+from potato.validation.problems import Path
+from potato.schemes.registry import SchemeType, Target
+from potato.schemes.stripping import Stripped, removed
+from potato.wording import shortened
+from potato.schemes.comparisons import Comparison, PlaceComparison, PlacedComment, ValueComparison
+from potato.schemes.review import comments, ratings, verdicts
+from potato.schemes.review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, Scale, VerdictScheme
+from potato.runs.changes.places import Evidence
+
+_ACTIVITY = "Code review"
+_ICON = "git-pull-request"
+
+
+class InlineComments(SchemeType):
+    annotation_type = "code_review_comments"
+    target: ClassVar[Target] = "line"
+    block = "inline_comments"
+    configuration = InlineCommentsScheme
+    template = "review/comments.html"
+    module = "js/review/comments.js"
+    activity = _ACTIVITY
+    icon = _ICON
+    default_entry = {
+        "name": "inline_comments",
+        "annotation_type": "code_review_comments",
+        "inline_comments": {"severity": {"enabled": True}},
+    }
+
+    @classmethod
+    def colours(cls, scheme: InlineCommentsScheme) -> Mapping[str, str]:
+        return {category.value: category.color for category in scheme.inline_comments.categories}
+
+    @classmethod
+    def stripped(cls, old: InlineCommentsScheme, new: InlineCommentsScheme) -> Iterator[Stripped]:
+        before, after = old.inline_comments, new.inline_comments
+        yield from removed(
+            "category",
+            ("inline_comments", "categories"),
+            (category.value for category in before.categories),
+            (category.value for category in after.categories),
+            old.name,
+        )
+        yield from removed(
+            "severity level",
+            ("inline_comments", "severity", "levels"),
+            (level.value for level in before.severity.offered),
+            (level.value for level in after.severity.offered),
+            old.name,
+        )
+
+    @classmethod
+    def cannot_judge(cls, scheme: InlineCommentsScheme, contents: TraceContents) -> str | None:
+        return None if contents.all_files else "the trace has no files to comment on"
+
+    @classmethod
+    def asked_of(cls, scheme: InlineCommentsScheme, evidence: Evidence) -> InlineCommentsScheme:
+        """No comment is demanded where no line can carry one."""
+        block = scheme.inline_comments
+        if not block.min_comments or evidence.has_lines:
+            return scheme
+        return scheme.model_copy(update={"inline_comments": block.model_copy(update={"min_comments": 0})})
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        return comments.malformed(answers)
+
+    @classmethod
+    def missing(cls, answers: object, scheme: InlineCommentsScheme, evidence: Evidence) -> tuple[Gap, ...]:
+        return comments.missing_of(answers, scheme.inline_comments, evidence)
+
+    @classmethod
+    def result(
+        cls, answers: object, scheme: InlineCommentsScheme, evidence: Evidence, submitted_at: datetime
+    ) -> list[comments.InlineComment]:
+        return comments.result_of(answers, submitted_at)
+
+    @classmethod
+    def summary(cls, result: Sequence[object], scheme: InlineCommentsScheme) -> str:
+        return _counted(len(result), "comment")
+
+    @classmethod
+    def choices(cls, result: Sequence[Mapping[str, str]], scheme: InlineCommentsScheme) -> Iterator[tuple[str, str]]:
+        for comment in result:
+            yield from ((key, comment[key]) for key in ("category", "severity") if comment.get(key))
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: InlineCommentsScheme
+    ) -> Iterator[Distribution]:
+        block = scheme.inline_comments
+        categories, severities = counts.get("category", {}), counts.get("severity", {})
+        yield Distribution(
+            "Comments by category",
+            "comment",
+            with_unknown(
+                (
+                    Chosen(one.value, one.display, categories.get(one.value, 0), one.icon, is_coloured=True)
+                    for one in block.categories
+                ),
+                categories,
+            ),
+        )
+        if block.severity.offered or severities:
+            levels = (
+                Chosen(level.value, level.display, severities.get(level.value, 0)) for level in block.severity.offered
+            )
+            yield Distribution("Comments by severity", "comment", with_unknown(levels, severities))
+
+    @classmethod
+    def comparisons(cls, scheme: InlineCommentsScheme) -> Iterator[Comparison]:
+        block = scheme.inline_comments
+        scales = {"category": tuple(category.value for category in block.categories)}
+        if block.severity.offered:
+            # The most severe level comes first in the configuration; an order is an order either way.
+            scales["severity"] = tuple(level.value for level in block.severity.offered)
+        yield PlaceComparison("comments", "Comments", _places, scales)
+
+
+def _places(result: Sequence[Mapping[str, Any]]) -> Iterator[PlacedComment]:
+    for comment in result:
+        # A comment without a side is on the new one, as in the documented example.
+        yield PlacedComment(
+            comment["file"],
+            comment.get("side", "new"),
+            comment["line_start"],
+            comment.get("line_end") or comment["line_start"],
+            comment.get("category"),
+            comment.get("severity"),
+        )
+
+
+def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
+    """A rating means what its label said when it was given."""
+    for point, words in was.labels.items():
+        place = (*path, "scale", "labels", point)
+        if point not in becomes.labels:
+            yield Stripped(place, "label_removed", f"The label {shortened(words)} of {point} of {owner} is removed.")
+        elif becomes.labels[point] != words:
+            yield Stripped(
+                place,
+                "label_changed",
+                f"The label of {point} of {owner} changes from {shortened(words)} to "
+                f"{shortened(becomes.labels[point])}.",
+            )
+
+
+class FileRatings(SchemeType):
+    annotation_type = "code_review_file_ratings"
+    target: ClassVar[Target] = "file"
+    block = "file_ratings"
+    configuration = FileRatingsScheme
+    template = "review/ratings.html"
+    module = "js/review/ratings.js"
+    activity = _ACTIVITY
+    icon = _ICON
+    default_entry = {
+        "name": "file_ratings",
+        "annotation_type": "code_review_file_ratings",
+        "file_ratings": {
+            "dimensions": [{"name": "correctness"}, {"name": "quality", "display": "Code Quality"}],
+        },
+    }
+
+    @classmethod
+    def stripped(cls, old: FileRatingsScheme, new: FileRatingsScheme) -> Iterator[Stripped]:
+        path = ("file_ratings", "dimensions")
+        after = {dimension.name: dimension for dimension in new.file_ratings.dimensions}
+        before = old.file_ratings.dimensions
+        yield from removed("dimension", path, (dimension.name for dimension in before), after, old.name)
+        for dimension in before:
+            if dimension.name not in after:
+                continue
+            was, becomes = dimension.scale, after[dimension.name].scale
+            yield from _lost_labels(f"{dimension.name} of {old.name}", (*path, dimension.name), was, becomes)
+            if becomes.min > was.min or becomes.max < was.max:
+                yield Stripped(
+                    (*path, dimension.name, "scale"),
+                    "scale_narrowed",
+                    f"The scale of {dimension.name} of {old.name} no longer holds all of {was.min} to {was.max}: "
+                    f"it becomes {becomes.min} to {becomes.max}.",
+                )
+
+    @classmethod
+    def cannot_judge(cls, scheme: FileRatingsScheme, contents: TraceContents) -> str | None:
+        if any(ratings.is_rated(operation, scheme.file_ratings) for operation in contents.files):
+            return None
+        return "the trace has no files that are rated" if contents.all_files else "the trace has no files to rate"
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        return ratings.malformed(answers)
+
+    @classmethod
+    def missing(cls, answers: object, scheme: FileRatingsScheme, evidence: Evidence) -> tuple[Gap, ...]:
+        return ratings.missing_of(answers, scheme.file_ratings, evidence)
+
+    @classmethod
+    def result(
+        cls, answers: object, scheme: FileRatingsScheme, evidence: Evidence, submitted_at: datetime
+    ) -> ratings.Ratings:
+        return ratings.result_of(answers, scheme.file_ratings, evidence)
+
+    @classmethod
+    def summary(cls, result: Mapping[str, object], scheme: FileRatingsScheme) -> str:
+        return f"{_counted(len(result), 'file')} rated"
+
+    @classmethod
+    def choices(
+        cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme
+    ) -> Iterator[tuple[str, str]]:
+        for ratings_of_file in result.values():
+            yield from ((name, str(rating)) for name, rating in ratings_of_file.items() if rating is not None)
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: FileRatingsScheme
+    ) -> Iterator[Distribution]:
+        for dimension in scheme.file_ratings.dimensions:
+            found = counts.get(dimension.name, {})
+            points = (
+                Chosen(str(number), f"{number}: {label}" if label else str(number), found.get(str(number), 0))
+                for number, label in dimension.scale.points
+            )
+            yield Distribution(dimension.display, "rating", with_unknown(points, found), has_scale=True)
+
+    @classmethod
+    def comparisons(cls, scheme: FileRatingsScheme) -> Iterator[Comparison]:
+        for dimension in scheme.file_ratings.dimensions:
+            yield ValueComparison(
+                dimension.name,
+                dimension.display,
+                "files",
+                partial(_ratings_of, dimension.name),
+                ("alpha_ordinal", "alpha_interval", "icc", "percent"),
+                tuple(range(dimension.scale.min, dimension.scale.max + 1)),
+            )
+
+
+def _ratings_of(dimension: str, result: Mapping[str, Mapping[str, int | None]]) -> Iterator[tuple[str, int]]:
+    for file, ratings_of_file in result.items():
+        if (rating := ratings_of_file.get(dimension)) is not None:
+            yield file, rating
+
+
+class Verdict(SchemeType):
+    annotation_type = "code_review_verdict"
+    target: ClassVar[Target] = "change_set"
+    block = "verdict"
+    configuration = VerdictScheme
+    template = "review/verdict.html"
+    module = "js/review/verdict.js"
+    activity = _ACTIVITY
+    icon = _ICON
+    default_entry = {
+        "name": "verdict",
+        "annotation_type": "code_review_verdict",
+        "verdict": {"options": [{"value": value} for value in KNOWN_OPTIONS]},
+    }
+
+    @classmethod
+    def colours(cls, scheme: VerdictScheme) -> Mapping[str, str]:
+        return {option.value: option.color for option in scheme.verdict.options}
+
+    @classmethod
+    def stripped(cls, old: VerdictScheme, new: VerdictScheme) -> Iterator[Stripped]:
+        yield from removed(
+            "option",
+            ("verdict", "options"),
+            (option.value for option in old.verdict.options),
+            (option.value for option in new.verdict.options),
+            old.name,
+        )
+
+    @classmethod
+    def cannot_judge(cls, scheme: VerdictScheme, contents: TraceContents) -> str | None:
+        """A run that changed nothing can be judged by what it did."""
+        if contents.changed_files or contents.steps:
+            return None
+        return "the trace has neither a changed file nor a step"
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        return verdicts.malformed(answers)
+
+    @classmethod
+    def missing(cls, answers: object, scheme: VerdictScheme, evidence: Evidence) -> tuple[Gap, ...]:
+        return verdicts.missing_of(answers, scheme.verdict)
+
+    @classmethod
+    def result(
+        cls, answers: object, scheme: VerdictScheme, evidence: Evidence, submitted_at: datetime
+    ) -> verdicts.Verdict:
+        return verdicts.result_of(answers)
+
+    @classmethod
+    def summary(cls, result: Mapping[str, str], scheme: VerdictScheme) -> str | None:
+        chosen = result.get("decision")
+        return next((option.display for option in scheme.verdict.options if option.value == chosen), chosen)
+
+    @classmethod
+    def choices(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[tuple[str, str]]:
+        if result.get("decision"):
+            yield "decision", result["decision"]
+
+    @classmethod
+    def distributions(cls, counts: Mapping[str, Mapping[str, int]], scheme: VerdictScheme) -> Iterator[Distribution]:
+        found = counts.get("decision", {})
+        options = (
+            Chosen(option.value, option.display, found.get(option.value, 0), option.icon, is_coloured=True)
+            for option in scheme.verdict.options
+        )
+        yield Distribution("Verdicts", "annotation", with_unknown(options, found))
+
+    @classmethod
+    def comparisons(cls, scheme: VerdictScheme) -> Iterator[Comparison]:
+        yield ValueComparison(
+            "decision",
+            "Verdict",
+            "traces",
+            _decision,
+            ("alpha_nominal", "gwet_ac1", "fleiss_kappa", "percent"),
+            tuple(option.value for option in scheme.verdict.options),
+        )
+
+
+def _decision(result: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if decision := result.get("decision"):
+        yield "", decision
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}".capitalize()

@@ -1,0 +1,1 @@
+"""Process rewards: the first wrong step, or a label for every step."""

@@ -1,0 +1,152 @@
+"""First-error mode: the one step where the agent went wrong, and the labels that follow from it.
+
+Answers are what the annotator said; a result says besides what follows from it, and is itself such answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NotRequired, TypedDict
+
+from potato.schemes.answers import Answers, Gap, is_whole, missing, refused
+from potato.schemes.rewards.configuration import ProcessRewardScheme
+from potato.schemes.rewards.derived import contradictions
+
+KEYS = (
+    "mode", "first_error_step", "all_correct", "reviewed_to", "neutral_steps", "correction", "unsure",
+    "total_steps", "labels", "label_origin", "reveal",
+)  # fmt: skip
+
+Origin = Literal["given", "inferred"]
+
+
+class FirstError(TypedDict):
+    """The scheme's part of a record. `labels` holds 1 for each step before the error and -1 from it on; the origin of
+    a label that only follows from the error before it is "inferred"."""
+
+    mode: Literal["first_error"]
+    first_error_step: int | None
+    total_steps: int
+    labels: list[int]
+    label_origin: list[Origin]
+    neutral_steps: NotRequired[list[int]]
+    correction: NotRequired[str]
+    unsure: NotRequired[bool]
+    reveal: NotRequired[Literal["progressive"]]
+
+
+class _Given:
+    """The answers that could be read."""
+
+    def __init__(self, answers: object) -> None:
+        given = Answers({} if answers is None else answers, "a first-error judgement", KEYS)
+        self.step = given.number("first_error_step")
+        self.reviewed_to = given.number("reviewed_to")
+        self.all_correct = given.switch("all_correct")
+        self.unsure = given.switch("unsure")
+        self.correction = given.text("correction") or ""
+        self.neutral_steps = given.numbers("neutral_steps")
+        self.labels = given.numbers("labels")
+        self.derived = {
+            "mode": given.text("mode"),
+            "total_steps": given.number("total_steps"),
+            "labels": self.labels,
+            "label_origin": given.texts("label_origin"),
+            "reveal": given.text("reveal"),
+        }
+        self.gaps = given.gaps
+
+    @property
+    def says_all_correct(self) -> bool:
+        """Said as such, or as a result says it: every label is 1."""
+        return bool(self.all_correct) or (self.step is None and bool(self.labels) and set(self.labels or ()) == {1})
+
+
+def malformed(answers: object) -> tuple[Gap, ...]:
+    """Keys that a judgement does not have, and values of the wrong type."""
+    return tuple(_Given(answers).gaps)
+
+
+def missing_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> tuple[Gap, ...]:
+    """Everything that keeps the judgement of a trace of so many steps from being submitted."""
+    given = _Given(answers)
+    if given.gaps:
+        return tuple(given.gaps)
+    return tuple(_gaps(given, scheme, steps))
+
+
+def result_of(answers: object, scheme: ProcessRewardScheme, steps: int) -> FirstError:
+    """The judgement of answers that nothing is missing of."""
+    return _result(_Given(answers), scheme, steps)
+
+
+def _result(given: _Given, scheme: ProcessRewardScheme, steps: int) -> FirstError:
+    correct = steps if given.step is None else given.step
+    result: FirstError = {
+        "mode": "first_error",
+        "first_error_step": given.step,
+        "total_steps": steps,
+        "labels": _labels(correct, steps),
+        "label_origin": _origins(correct, steps),
+    }
+    if given.neutral_steps:
+        result["neutral_steps"] = sorted(given.neutral_steps)
+    if given.correction.strip():
+        result["correction"] = given.correction
+    if given.unsure:
+        result["unsure"] = True
+    if scheme.reveal == "progressive":
+        result["reveal"] = "progressive"
+    return result
+
+
+def _labels(correct: int, steps: int) -> list[int]:
+    return [1] * correct + [-1] * (steps - correct)
+
+
+def _origins(correct: int, steps: int) -> list[Origin]:
+    """Who marks the first error says of the steps before it that they are none; what comes after is our rule."""
+    said = min(correct + 1, steps)
+    given: list[Origin] = ["given"] * said
+    inferred: list[Origin] = ["inferred"] * (steps - said)
+    return given + inferred
+
+
+def _gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
+    wrong = list(_judgement_gaps(given, scheme, steps))
+    yield from wrong or contradictions(given.derived, _result(given, scheme, steps), "the judgement")
+    end = steps if given.step is None else given.step
+    for index, step in enumerate(given.neutral_steps or ()):
+        if not scheme.allow_neutral:
+            yield refused(("neutral_steps",), "neutral_off", "Steps are not marked as neutral in this project.")
+            break
+        if not 0 <= step < end:
+            sentence = f"Step {_short(step)} cannot be neutral: only steps before the first error can."
+            yield refused(("neutral_steps", index), "not_before_error", sentence)
+        elif step in (given.neutral_steps or [])[:index]:
+            yield refused(("neutral_steps", index), "repeated", f"Step {step} is named twice as neutral.")
+    if given.correction and not scheme.ask_correction:
+        yield refused(("correction",), "correction_off", "This project asks for no correction.")
+    elif given.correction and given.step is None:
+        yield refused(("correction",), "nothing_to_correct", "A correction needs the step that it corrects.")
+    if given.unsure and not scheme.allow_unsure:
+        yield refused(("unsure",), "unsure_off", "Judgements are not marked as unsure in this project.")
+
+
+def _judgement_gaps(given: _Given, scheme: ProcessRewardScheme, steps: int) -> Iterator[Gap]:
+    if given.step is not None and given.says_all_correct:
+        yield refused(("all_correct",), "both", "Either a first error or all steps correct, not both.")
+    elif given.step is not None:
+        if not 0 <= given.step < steps:
+            sentence = f"This trace has no step {_short(given.step)}. Its steps are 0 to {steps - 1}."
+            yield refused(("first_error_step",), "unknown_step", sentence)
+    elif not given.says_all_correct:
+        choice = ", or mark all steps as correct" if scheme.first_error.allow_no_error else ""
+        yield missing((), "not_judged", f"Mark the first wrong step{choice}.")
+    elif not scheme.first_error.allow_no_error:
+        sentence = "All steps correct is not an answer in this project. Mark the first wrong step, or skip the trace."
+        yield refused(("all_correct",), "no_error_off", sentence)
+
+
+def _short(number: int) -> str:
+    return str(number) if is_whole(number) and abs(number) < 10**9 else "with that number"

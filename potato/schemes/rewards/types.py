@@ -1,0 +1,135 @@
+"""The scheme type of process reward annotation, in both of its modes.
+
+Pure: no Django and no database, so that the site and the offline commands read the same type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
+from potato.schemes.answers import Gap
+from potato.runs.contents import TraceContents
+from potato.schemes.distributions import Distribution
+from potato.schemes.registry import SchemeType, Target
+from potato.schemes.stripping import Stripped, removed
+from potato.schemes.comparisons import Comparison
+from potato.schemes.rewards import comparing, counting, first_error, per_step
+from potato.schemes.rewards.configuration import ProcessRewardScheme
+from potato.runs.changes.places import Evidence
+
+
+class ProcessReward(SchemeType):
+    annotation_type = "process_reward"
+    target: ClassVar[Target] = "agentic_steps"
+    block = "per_step"
+    configuration = ProcessRewardScheme
+    template = "rewards/process_reward.html"
+    module = "js/rewards/process-reward.js"
+    activity = "Process rewards"
+    icon = "footprints"
+
+    @classmethod
+    def colours(cls, scheme: ProcessRewardScheme) -> Mapping[str, str]:
+        """Of first-error mode those of its four states, which are correct, first_error, downstream and unmarked."""
+        if scheme.mode == "per_step":
+            return {label.value: label.color for label in scheme.per_step.labels}
+        block = scheme.first_error
+        return {
+            "correct": block.correct_color,
+            "first_error": block.error_color,
+            "downstream": block.downstream_color,
+            "unmarked": block.unmarked_color,
+        }
+
+    @classmethod
+    def settings(cls, scheme: ProcessRewardScheme) -> Mapping[str, Any]:
+        """The block of its mode, with the keys in effect, and what both modes share."""
+        return {
+            "mode": scheme.mode,
+            scheme.mode: getattr(scheme, scheme.mode).model_dump(mode="json"),
+            "categorised": list(scheme.per_step.categorised) if scheme.mode == "per_step" else [],
+            "keys": scheme.keys,
+            "reveal": scheme.reveal,
+            "allow_neutral": scheme.allow_neutral,
+            "ask_correction": scheme.ask_correction,
+            "allow_unsure": scheme.allow_unsure,
+        }
+
+    @classmethod
+    def hides_later_steps(cls, scheme: ProcessRewardScheme) -> bool:
+        return scheme.reveal == "progressive"
+
+    @classmethod
+    def keys_are_off(cls, scheme: ProcessRewardScheme) -> bool:
+        return not scheme.keyboard_shortcuts.enabled
+
+    @classmethod
+    def stripped(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[Stripped]:
+        if old.mode != new.mode:
+            yield Stripped(("mode",), "mode_changed", f"The mode of {old.name} changes from {old.mode} to {new.mode}.")
+            return
+        if old.mode == "first_error":
+            return
+        before, after = old.per_step, new.per_step
+        scores = {label.value: label.score for label in after.labels}
+        yield from removed("label", ("per_step", "labels"), (label.value for label in before.labels), scores, old.name)
+        for label in before.labels:
+            if scores.get(label.value, label.score) != label.score:
+                yield Stripped(
+                    ("per_step", "labels", label.value, "score"),
+                    "score_changed",
+                    f"The score of {label.value} of {old.name} changes from {label.score} to {scores[label.value]}.",
+                )
+        yield from removed(
+            "error category",
+            ("per_step", "error_categories", "categories"),
+            before.error_categories.offered,
+            after.error_categories.offered,
+            old.name,
+        )
+
+    @classmethod
+    def cannot_judge(cls, scheme: ProcessRewardScheme, contents: TraceContents) -> str | None:
+        return None if contents.steps else "the trace has no steps"
+
+    @classmethod
+    def malformed(cls, answers: object) -> tuple[Gap, ...]:
+        """Of either mode: which one it is, the configuration says, and a draft is kept before it is asked."""
+        if isinstance(answers, Mapping) and "step_details" in answers:
+            return per_step.malformed(answers)
+        by_mode = first_error.malformed(answers), per_step.malformed(answers)
+        return min(by_mode, key=len)
+
+    @classmethod
+    def missing(cls, answers: object, scheme: ProcessRewardScheme, evidence: Evidence) -> tuple[Gap, ...]:
+        if scheme.mode == "first_error":
+            return first_error.missing_of(answers, scheme, evidence.steps)
+        return per_step.missing_of(answers, scheme, evidence.steps)
+
+    @classmethod
+    def result(
+        cls, answers: object, scheme: ProcessRewardScheme, evidence: Evidence, submitted_at: datetime
+    ) -> first_error.FirstError | per_step.PerStep:
+        if scheme.mode == "first_error":
+            return first_error.result_of(answers, scheme, evidence.steps)
+        return per_step.result_of(answers, scheme, evidence.steps)
+
+    @classmethod
+    def summary(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> str | None:
+        return counting.words_for(result)
+
+    @classmethod
+    def choices(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator[tuple[str, str]]:
+        return counting.choices_of(result)
+
+    @classmethod
+    def distributions(
+        cls, counts: Mapping[str, Mapping[str, int]], scheme: ProcessRewardScheme
+    ) -> Iterator[Distribution]:
+        return counting.distributions_of(counts, scheme)
+
+    @classmethod
+    def comparisons(cls, scheme: ProcessRewardScheme) -> Iterator[Comparison]:
+        return comparing.comparisons_of(scheme)

@@ -1,0 +1,171 @@
+"""Pictures of process reward annotations: where agents first go wrong, and how rewards add up over steps.
+
+Drawn with matplotlib, which is loaded when a picture is asked for. PNG, SVG or PDF, by the suffix of the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from potato.wording import counted
+from potato.statistics.rewards.curves import grouped
+from potato.schemes.rewards.judgements import PARTS, Judgement, judgements
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_MOST_GROUPS = 10
+_LONGEST_NAME = 48
+_LONGEST_LINE = 70
+_RED = "#ef4444"
+FACTS = ("agent_model", "task_id", "instance_id", "repo", "tags", "annotator")
+"""What `load_annotations` knows of the trace of a record, and who judged it."""
+
+
+def plot_error_distribution(
+    annotations: Iterable[Mapping[str, Any]],
+    output_path: str | Path,
+    normalize_by_trace_length: bool = False,
+    title: str = "First errors by step",
+) -> Figure:
+    """Draw how many annotations found their first error at which step, write the picture and return it.
+
+    With `normalize_by_trace_length` the place is a share of the trace's length, in tenths. Folders that are missing
+    are made. Raises ValueError where no annotation has process rewards.
+    """
+    found = _some(annotations)
+    figure, axes = _frame(title)
+    errors = [one for one in found if one.first_error is not None]
+    if normalize_by_trace_length:
+        parts = Counter(one.part_of_first_error for one in errors)
+        axes.bar(
+            [at / PARTS for at in range(PARTS)],
+            [parts[at] for at in range(PARTS)],
+            width=1 / PARTS,
+            align="edge",
+            color=_RED,
+            edgecolor="white",
+        )
+        axes.set_xlim(0, 1)
+        axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axes.set_xlabel("Place of the first error, from the first step to the last")
+    else:
+        last = max((len(one.labels) for one in errors), default=1)
+        positions = Counter(one.first_error for one in errors)
+        axes.bar(range(last), [positions[step] for step in range(last)], color=_RED, width=0.9)
+        axes.set_xlim(-0.6, last - 0.4)
+        axes.set_xlabel("Step of the first error")
+        _whole_numbers(axes.xaxis)
+    _whole_numbers(axes.yaxis)
+    axes.set_ylabel("Annotations")
+    without = len(found) - len(errors)
+    axes.annotate(
+        f"{counted(len(found), 'annotation')}, {without} without an error",
+        (1, 1.01),
+        xycoords="axes fraction",
+        ha="right",
+        va="bottom",
+        fontsize=9,
+        color="#52525b",
+    )
+    return _written(figure, output_path)
+
+
+def plot_reward_curves(
+    annotations: Iterable[Mapping[str, Any]],
+    output_path: str | Path,
+    group_by: str = "agent_model",
+    title: str = "Cumulative reward",
+) -> Figure:
+    """Draw the mean cumulative reward after each step, a line for each group, write the picture and return it.
+
+    `group_by` is a fact of the trace ("agent_model", "task_id", "repo", ...) or "annotator"; what lacks it is in the
+    group "unknown". At each step the mean is over the group's traces that are so long; a step that was not rated adds
+    nothing. The band is the middle half. Beyond ten groups the smallest are drawn as one, "other". Raises ValueError
+    where no annotation has process rewards, and for a `group_by` that is no fact.
+    """
+    found = _some(annotations)
+    if group_by not in FACTS and not any(group_by in one.facts for one in found):
+        raise ValueError(f"Annotations cannot be grouped by {group_by!r}. Choose one of {', '.join(FACTS)}.")
+    figure, axes = _frame(title)
+    lines: list[tuple[Line2D, str]] = []
+    for name, group in grouped(found, group_by, _MOST_GROUPS):
+        curves = [one.curve for one in group]
+        longest = max(len(curve) for curve in curves)
+        at_step = [sorted(curve[step] for curve in curves if step < len(curve)) for step in range(longest)]
+        means = [sum(values) / len(values) for values in at_step]
+        (line,) = axes.plot(range(longest), means, marker="o", markersize=3)
+        lines.append((line, f"{_shown(name)} (n = {len(group)})"))
+        if len(group) > 1:
+            low = [_quantile(values, 0.25) for values in at_step]
+            high = [_quantile(values, 0.75) for values in at_step]
+            axes.fill_between(range(longest), low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+    axes.axhline(0, color="#a1a1aa", linewidth=0.8)
+    axes.set_xlabel("Step")
+    axes.set_ylabel("Cumulative reward")
+    _whole_numbers(axes.xaxis)
+    # Names are shown as they are: matplotlib would hide one that begins with "_", and set "$x$" as a formula.
+    legend = axes.legend([line for line, _ in lines], ["" for _ in lines], frameon=False)
+    for text, (_, name) in zip(legend.get_texts(), lines, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+    return _written(figure, output_path)
+
+
+def _some(annotations: Iterable[Mapping[str, Any]]) -> list[Judgement]:
+    found = [one for one in judgements(annotations) if one.labels]
+    if not found:
+        raise ValueError("None of the annotations has process rewards, so there is nothing to draw.")
+    return found
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear between the two values next to it, as numpy's default."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _frame(title: str) -> tuple[Figure, Axes]:
+    # Not pyplot: it keeps every figure for the life of the process, and looks for a screen.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    lines = [_shown(line, _LONGEST_LINE) for line in title.splitlines()]
+    axes.set_title("\n".join(lines), loc="left", fontweight="bold", pad=18, parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#e4e4e7", linewidth=0.8)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _shown(text: str, longest: int = _LONGEST_NAME) -> str:
+    """On one line, not too long for the picture, and without what no file of a picture can hold."""
+    printable = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    return printable if len(printable) <= longest else f"{printable[: longest - 1]}…"
+
+
+def _whole_numbers(axis: Axis) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+def _written(figure: Figure, output_path: str | Path) -> Figure:
+    import matplotlib
+
+    path = Path(output_path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # One picture is the same file each time: no random ids and no clock. Text stays text.
+    with matplotlib.rc_context({"svg.hashsalt": "potato", "svg.fonttype": "none"}):
+        is_svg = path.suffix.lower() == ".svg"
+        figure.savefig(path, dpi=150, metadata={"Date": None, "Creator": None} if is_svg else None)
+    return figure
