@@ -14,7 +14,7 @@ TSC := node_modules/.package-lock.json
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test test-all test-chosen test-rest test-stories test-javascript lint lint-python lint-types lint-floors lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
+.PHONY: install run test test-all test-chosen test-rest test-stories test-javascript lint lint-python lint-types lint-layers lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
 
 install: $(INSTALLED)
 
@@ -66,7 +66,7 @@ test-javascript:
 test-chosen:
 	$(RUN) -m pytest $(PYTEST)
 
-lint: lint-python lint-types lint-floors lint-templates lint-site lint-javascript
+lint: lint-python lint-types lint-layers lint-templates lint-site lint-javascript
 
 lint-python: $(INSTALLED)
 	$(RUN) -m ruff check .
@@ -75,7 +75,7 @@ lint-python: $(INSTALLED)
 lint-types: $(INSTALLED)
 	POTATO_MODE=development $(RUN) -m mypy .
 
-lint-floors: $(INSTALLED)
+lint-layers: $(INSTALLED)
 	$(VENV)/bin/lint-imports
 
 lint-templates: $(INSTALLED)
@@ -105,7 +105,7 @@ screenshots: $(INSTALLED)
 
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
-	for name in runtime development; do \
+	for name in runtime s3 development; do \
 	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 

@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from assignments.actions.locks import lock_desk
 from assignments.models import Assignment, Desk
-from tenancy.prepared import prepared
 from potato.runs.exact_json import sha256_of
+from tenancy.prepared import prepared
 
 
 class Reading(StrEnum):

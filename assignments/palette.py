@@ -6,9 +6,9 @@ Elements name them as `data-c="<scheme>.<value>"`: two schemes, or a scheme and 
 import re
 from collections.abc import Iterator
 
+from assignments.tones import tones_of
 from potato.configuration import ProjectConfiguration
 from potato.schemes.registry import SchemeConfiguration, scheme_types
-from assignments.tones import tones_of
 
 _COLOUR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)

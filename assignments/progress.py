@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db.models import Aggregate, Count, DurationField, Exists, F, OuterRef, Q, Sum
 from django.db.models.functions import Least
 
-from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import FREE, UNFINISHED
+from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.actor import active_organisation
 from tenancy.statements import executed
 from traces.models import Trace

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from potato.records.annotations import record
 from accounts.models import Membership
 from assignments.models import Submission
+from potato.records.annotations import record
 from tenancy.actor import active_organisation
 
 

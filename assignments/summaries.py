@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.annotations import summaries
 from accounts.models import ConfigurationVersion
 from assignments.models import Submission
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.records.annotations import summaries
 
 
 def summaries_of(submissions: Iterable[Submission]) -> dict[UUID, list[str]]:

@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from assignments.models import Assignment
+from assignments.models.claims import configuration_of
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
-from assignments.models import Assignment
-from assignments.models.claims import configuration_of
 from tenancy.actor import ActiveMembership
 from traces.judging import evidence_of, exact_paths
 from traces.models import TraceFile

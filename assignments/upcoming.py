@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from potato.configuration import UnreadablePinError
 from accounts.models import Project
 from assignments.models import Assignment, Desk, TracePlaces
+from potato.configuration import UnreadablePinError
 from tenancy.prepared import prepared
 from traces import ahead
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.coefficients import gwet_ac1, krippendorff_alpha, percent_agreement
 from potato.statistics.agreement.comments import comment_agreement
-from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.judged import Choices, Judged
 
 TRACES, STEPS, ANNOTATORS, LABELS = 50_000, 10, 2, 5

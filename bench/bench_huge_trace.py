@@ -13,11 +13,11 @@ from django.test import Client
 from accounts.models import Project
 from bench.releases import difference
 from jobs.models import Job
+from potato.runs.sources import BytesSource
 from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from potato.runs.sources import BytesSource
 
 Answer = TypeVar("Answer")
 

@@ -16,11 +16,11 @@ from assignments.actions.places import open_places
 from assignments.models import TracePlaces
 from bench.changes import as_file, small_record, tiny_record
 from jobs.models import Job
+from potato.runs.sources import source_at
 from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from potato.runs.sources import source_at
 
 TRACES = int(os.environ.get("BENCH_TRACES", "10000"))
 RECORDS = int(os.environ.get("BENCH_RECORDS", "1000000"))

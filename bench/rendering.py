@@ -13,11 +13,11 @@ TRACES = 12
 def measured() -> dict[str, float]:
     from potato.runs.changes.derive import derive
     from potato.runs.converters.native import Native
+    from potato.runs.model import Converted, ReadingOptions
+    from potato.runs.sources import BytesSource
     from traces.rendering import highlight
     from traces.rendering.diff import DiffOptions, render_views
     from traces.rendering.steps import StepOptions, render_step
-    from potato.runs.model import Converted, ReadingOptions
-    from potato.runs.sources import BytesSource
 
     changes = runpy.run_path(str(Path(__file__).with_name("changes.py")))
     content = changes["as_file"]([changes["record"](number, files=12, lines=25) for number in range(TRACES)])

@@ -9,13 +9,13 @@ from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Organisation, Project, User
 from jobs.models import Job
+from potato.runs.sources import BytesSource
 from potato_site.management.commands.load_demo import DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
 from traces.fragments import DisplayOptions, configuration_of, render_files, render_steps
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
-from potato.runs.sources import BytesSource
 
 PLACES = 8
 """Annotations that each trace is given out for."""

@@ -10,12 +10,12 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from potato.configuration import UnreadablePinError
-from potato.records.annotations import choices
 from accounts.models import Project
 from assignments.models import Submission
 from dashboard.models import CountedAnnotation, Counts, ProjectTally
 from dashboard.querysets import to_walk
+from potato.configuration import UnreadablePinError
+from potato.records.annotations import choices
 from tenancy.actor import Actor, acting
 
 PORTION = 200

@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db.models import F
 
 from accounts.models import Project
+from exports.models import Export, annotation_types_of
+from jobs.models import OPEN_STATES
 from potato.formats.options import known_options, values_of
 from potato.formats.registry import Format, formats, formats_for
-from exports.models import Export, annotation_types_of
 from potato.formats.writing import left_out_in_words
-from jobs.models import OPEN_STATES
 from potato.runs.sources import in_words
 
 EXPORTS_SHOWN = 8

@@ -15,9 +15,6 @@ from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Least, TruncDate
 from django.utils import timezone
 
-from potato.configuration import ProjectConfiguration
-from potato.records.annotations import distributions
-from potato.schemes.distributions import Distribution
 from accounts.models import Membership, Project
 from assignments.actions.places import unjudged
 from assignments.models import OPEN, Assignment, AssignmentState, Kind, TracePlaces
@@ -26,6 +23,9 @@ from assignments.models.queue import JUDGEABLE, UNFINISHED
 from assignments.progress import Median
 from assignments.records import annotator_names
 from dashboard.models import CountedAnnotation, ProjectTally
+from potato.configuration import ProjectConfiguration
+from potato.records.annotations import distributions
+from potato.schemes.distributions import Distribution
 from tenancy.actor import active_organisation
 from traces.models import Trace
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from potato.configuration import ProjectConfiguration
 from accounts.models import Project
 from dashboard.models import CountedAnnotation, RewardStatistics
 from dashboard.reward_charts import CurveChart, ErrorChart, curve_chart, errors_by_share, errors_by_step
+from potato.configuration import ProjectConfiguration
 
 SCHEME = "process_reward"
 CATEGORIES_SHOWN = 3

@@ -1,7 +1,7 @@
 """The statistics of a project's process rewards: asked for, computed by a job in parts, and kept as one JSON document.
 
-They are computed by the functions of potato.statistics.rewards.figures and potato.statistics.rewards.curves, which the analysis scripts call, of the
-annotations that count at one moment. Nobody waits for them in a request.
+They are computed by the functions of potato.statistics.rewards, which the analysis scripts call, of the annotations
+that count at one moment. Nobody waits for them in a request.
 """
 
 import time
@@ -24,8 +24,8 @@ from dashboard.querysets import with_old_statistics
 from jobs.actions import request_job
 from jobs.kinds import SECONDS_A_PART, Part
 from jobs.models import Job
-from potato.statistics.rewards.curves import RewardCurves
 from potato.schemes.rewards.judgements import Judgement, MalformedRewardsError, judgements_in, last_of_each
+from potato.statistics.rewards.curves import RewardCurves
 from potato.statistics.rewards.figures import RewardTally
 from tenancy.actor import Actor, acting
 from tenancy.errors import Refused

@@ -11,9 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.schemes.distributions import Distribution
-from potato.wording import counted, title_case
 from accounts.models import ConfigurationVersion, Project
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
@@ -33,6 +30,9 @@ from dashboard.rewards import rewards_of
 from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
 from jobs.bounds import TooManyJobs
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.schemes.distributions import Distribution
+from potato.wording import counted, title_case
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires

@@ -9,11 +9,11 @@ from django.utils import timezone
 from accounts.models import Project
 from exports import storage
 from exports.exporting import ExportAnnotations
-from potato.formats.options import read_options
-from potato.records.sources import Refusal
-from potato.formats.registry import demand_schemes, format_named
 from exports.models import Export, annotation_types_of
 from jobs.actions import request_job
+from potato.formats.options import read_options
+from potato.formats.registry import demand_schemes, format_named
+from potato.records.sources import Refusal
 from tenancy import audit
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused

@@ -14,14 +14,14 @@ from django.utils.safestring import SafeString
 
 from accounts.models import Project
 from exports.actions import request_export
-from potato.formats.options import known_options, read_options
-from potato.records.sources import Refusal
-from potato.formats.registry import demand_schemes, formats, formats_for
 from exports.models import Export, annotation_types_of
 from jobs.bounds import TooManyJobs, demand_room
+from potato.formats.options import known_options, read_options
+from potato.formats.registry import demand_schemes, formats, formats_for
+from potato.records.sources import Refusal
+from potato.runs.sources import in_words
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
-from potato.runs.sources import in_words
 
 
 class RequestForm(OrganisationModelForm[Export]):

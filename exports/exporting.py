@@ -15,13 +15,13 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from potato.records.archives import ANNOTATIONS, TRACES
 from exports import storage
-from potato.formats.options import read_options
-from potato.records.sources import Refusal
-from potato.formats.registry import Format, format_named
 from exports.models import Export
 from exports.stored import StoredProject
+from jobs.kinds import SECONDS_A_PART, JobFailed, Part
+from jobs.models import Job, OutboxEvent
+from potato.formats.options import read_options
+from potato.formats.registry import Format, format_named
 from potato.formats.writing import (
     SCHEMA_VERSION,
     Digest,
@@ -33,8 +33,8 @@ from potato.formats.writing import (
     write_gathered,
     write_zip,
 )
-from jobs.kinds import SECONDS_A_PART, JobFailed, Part
-from jobs.models import Job, OutboxEvent
+from potato.records.archives import ANNOTATIONS, TRACES
+from potato.records.sources import Refusal
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.snapshots import Snapshot

@@ -13,21 +13,21 @@ from accounts.actions.organisations import add_member, change_member
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project, User
 from assignments.actions.restoring import restore
-from potato.records.archives import TRACES
 from assignments.models import Kind
+from potato.records.archives import TRACES
 from potato.records.folders import BOUNDS, Folder
 from potato.records.sources import Record, json_text
+from potato.runs.converters.native import Native, run_as_native
+from potato.runs.exact_json import sha256_of
+from potato.runs.model import Converted, ReadingOptions
+from potato.runs.sources import BytesSource
 from tenancy import audit
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from tenancy.models import new_id
 from tenancy.roles import Role
-from potato.runs.converters.native import Native, run_as_native
 from traces.models import ImportedFile, Trace
-from potato.runs.exact_json import sha256_of
-from potato.runs.model import Converted, ReadingOptions
 from traces.screenshots import with_pictures
-from potato.runs.sources import BytesSource
 from traces.storing import Refused as NoTrace
 from traces.storing import store_run
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
-from potato.formats.registry import formats
 from jobs.models import JobState
+from potato.formats.registry import formats
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
 

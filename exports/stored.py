@@ -18,11 +18,11 @@ from django.db import connection
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Length, TruncSecond
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.annotations import timestamp
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission
+from jobs.wording import storable
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.folders import run_of
 from potato.records.sources import (
     NO_TRACE,
@@ -36,13 +36,13 @@ from potato.records.sources import (
     Wanted,
     json_text,
 )
-from jobs.wording import storable
-from tenancy.actor import Actor, acting
-from tenancy.snapshots import Snapshot
 from potato.runs.changes.places import Evidence, JudgedFile
-from traces.models import Body, Trace, TraceFile
 from potato.runs.exact_json import change_from
 from potato.runs.model import AgentRun
+from potato.wording import timestamp
+from tenancy.actor import Actor, acting
+from tenancy.snapshots import Snapshot
+from traces.models import Body, Trace, TraceFile
 from traces.screenshots import with_pictures_inside
 
 ROWS_AT_ONCE = 20_000

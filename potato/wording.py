@@ -1,9 +1,13 @@
-"""Pieces of English that every message about a configuration shares."""
+"""Pieces of English that messages, records and reports share."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+UNKNOWN = "unknown"
+"""What is said for an annotator, a time or a fact that nobody names."""
 
 _LONGEST_QUOTATION = 60
 
@@ -46,3 +50,10 @@ def title_case(value: str) -> str:
     """`request_changes` as people read it: `Request Changes`. Capitals inside a word stay."""
     words = value.replace("_", " ").replace("-", " ").split()
     return " ".join(word[:1].upper() + word[1:] for word in words) or value
+
+
+def timestamp(at: datetime) -> str:
+    """UTC in whole seconds: 2025-01-15T14:30:00Z. Refuses a time without a zone."""
+    if at.tzinfo is None:
+        raise ValueError("A timestamp needs a time with its zone.")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -49,7 +49,8 @@ def the_storage_of_exports_is_installed(app_configs: Sequence[AppConfig] | None,
     return [
         Error(
             "EXPORT_S3_BUCKET is set, and django-storages is not installed.",
-            hint='Install it: pip install "potato[s3]". Or remove EXPORT_S3_BUCKET, to keep exports in EXPORT_ROOT.',
+            hint="Install it: pip install --require-hashes -r requirements/s3.txt. "
+            "Or remove EXPORT_S3_BUCKET, to keep exports in EXPORT_ROOT.",
             id="potato.E006",
         )
     ]

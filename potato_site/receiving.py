@@ -22,12 +22,12 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 
 from assignments.api.views import LARGEST_ANNOTATION
+from potato.runs.sources import in_words
 from potato_site.views import refusal
 from tenancy import actor
 from tenancy.errors import Refused
 from tenancy.roles import Right, role_has
 from traces.actions import FILE_BYTES, NoSpace
-from potato.runs.sources import in_words
 
 FORM_BYTES = 2**20
 API_BYTES = 2 * LARGEST_ANNOTATION

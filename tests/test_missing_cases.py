@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from potato.configuration import check_configuration
+from potato.runs.changes.model import FileChange
+from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Gap
 from potato.schemes.review.ratings import rated_files
 from potato.schemes.review.types import InlineComments
@@ -17,8 +19,6 @@ from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.rewards.types import ProcessReward
 from tests.review.evidence import TWO_FILES
 from tests.review.schemes_from import comments_scheme, ratings_scheme
-from potato.runs.changes.model import FileChange
-from potato.runs.changes.places import Evidence
 
 ROOT = Path(__file__).parent.parent
 CASES = json.loads((ROOT / "tests" / "missing_cases.json").read_text(encoding="utf-8"))

@@ -17,16 +17,16 @@ from jobs.actions import request_job
 from jobs.bounds import demand_room
 from jobs.kinds import JobFailed
 from jobs.models import Job
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.converters.registry import installed
+from potato.runs.sources import in_words, source_at
 from tenancy import audit
 from tenancy.actor import acting_in, current
 from tenancy.errors import Refused
 from tenancy.models import new_id
 from traces import uploads
-from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.converters.registry import installed
 from traces.imports import ImportTraces
 from traces.models import ImportedFile
-from potato.runs.sources import in_words, source_at
 from traces.task_texts import are_tasks_first
 
 FILE_BYTES = settings.IMPORT_MOST_BYTES

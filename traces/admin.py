@@ -18,13 +18,13 @@ from django.utils.safestring import SafeString
 from accounts.models import Project
 from jobs.bounds import TooManyJobs, demand_room
 from jobs.models import JobState
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.converters.registry import installed
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
 from tenancy.roles import Right
 from traces.actions import request_import
-from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.converters.registry import installed
 from traces.models import ImportedFile, ImportProblem
 
 _PROBLEMS_SHOWN = 100

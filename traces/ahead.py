@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from uuid import UUID
 
-from potato.configuration import UnreadablePinError
 from accounts.models import Project
 from jobs.actions import request_job
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
+from potato.configuration import UnreadablePinError
 from tenancy.actor import acting_in
 from traces.evidence import FILES_ON_A_PAGE, files_of, in_order
 from traces.fragments import DisplayOptions, Making, configuration_of, hashes_there

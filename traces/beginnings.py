@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
-from traces.models import Body, Trace
 from potato.runs.exact_json import sha256_of, step_from, step_record
 from potato.runs.model import AgentRun, Step, ToolCall
+from traces.models import Body, Trace
 
 GROWING = frozenset({"claude_code"})
 """Formats whose files grow while the agent works: the same id with less in it is the same run, looked at earlier."""

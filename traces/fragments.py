@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar
 
 from django.db.models import QuerySet
 
-from potato.configuration import ProjectConfiguration, pinned
 from accounts.models import Project
+from potato.configuration import ProjectConfiguration, pinned
+from potato.runs.exact_json import change_from, step_from
 from tenancy.batches import insert_many
 from tenancy.models import new_id
 from tenancy.prepared import prepared
 from traces.models import Body, Fragment, TraceFile, TraceStep
-from potato.runs.exact_json import change_from, step_from
 from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, is_offered, render_views
 from traces.rendering.parts import Part
 from traces.rendering.steps import Display, StepOptions, render_step

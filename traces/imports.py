@@ -14,21 +14,21 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError
 from jobs import outbox
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from jobs.wording import storable
+from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.reading import Bookmark, Chosen, Entry, read_on
+from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
+from potato.runs.named_keys import problems
+from potato.runs.packages import BROKEN, is_package, sources_in
+from potato.runs.sources import FileSource
 from traces.fragments import configuration_of
 from traces.judgeable import judged_of_file
 from traces.models import ImportedFile, ImportProblem
-from potato.runs.named_keys import problems
-from potato.runs.packages import BROKEN, is_package, sources_in
-from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from traces.screenshots import with_pictures
-from potato.runs.sources import FileSource
 from traces.storing import Ready, Refused, ready, store_runs
 from traces.task_texts import has_texts, keep_task, note_silent_tasks, with_task
 

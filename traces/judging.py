@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from jobs.wording import storable
-from tenancy.prepared import prepared
 from potato.runs.changes.model import FileChange, Hunk, Numbering, Operation, Side
 from potato.runs.changes.places import Evidence, JudgedFile
+from potato.runs.exact_json import change_from, lines_in
+from tenancy.prepared import prepared
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
-from potato.runs.exact_json import change_from, lines_in
 
 
 class StoredChange:

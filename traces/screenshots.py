@@ -8,10 +8,10 @@ import json
 from dataclasses import replace
 
 from potato.runs.converters.native_pages import data_url
-from traces.models import Picture
-from potato.runs.packages import BROKEN
-from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
 from potato.runs.model import AgentRun, Converted, Screenshot, Source, Step, TooLarge
+from potato.runs.packages import BROKEN
+from traces.models import Picture
+from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5

@@ -10,19 +10,19 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs.wording import storable
-from tenancy.batches import insert_many
-from tenancy.models import new_id
-from traces.beginnings import GROWING, is_known_beginning
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
-from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
-from traces.models.bodies import pack
 from potato.runs.exact_json import canonical, change_record, sha256_of, step_record
-from traces.rendering.diff import content_hash
-from traces.rendering.tools import is_noise, title_of
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import task_id_of
+from tenancy.batches import insert_many
+from tenancy.models import new_id
+from traces.beginnings import GROWING, is_known_beginning
+from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
+from traces.models.bodies import pack
+from traces.rendering.diff import content_hash
+from traces.rendering.tools import is_noise, title_of
 
 FILES_A_RUN = 3_000
 DIVIDERS_KEPT = 12

@@ -5,9 +5,9 @@ from dataclasses import replace
 from accounts.models import Project
 from jobs.wording import storable
 from potato.runs.converters.task_texts import holds_tasks
-from traces.models import ImportedFile, ImportProblem, TaskText, Trace
 from potato.runs.model import Converted, StatedTask
 from potato.runs.sources import FileSource
+from traces.models import ImportedFile, ImportProblem, TaskText, Trace
 
 LONGEST = 100_000
 

@@ -4,8 +4,8 @@ a page has up to 150 of them. It decides nothing about what the tree shows.
 
 from collections.abc import Iterable
 
-from potato.configuration.agentic import FileTree
 from accounts.drawn_icons import drawn_icon
+from potato.configuration.agentic import FileTree
 from traces.evidence import Folder, ShownFile
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import escaped

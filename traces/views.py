@@ -11,8 +11,8 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.models import Project
+from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from potato.wording import counted
 from accounts.models import Organisation
+from potato.wording import counted
 from tenancy.actor import acting_in
 from traces.actions import Imported
 

@@ -5,6 +5,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from accounts.models import ConfigurationVersion, Project
+from jobs import outbox
 from potato.configuration import (
     CheckedConfiguration,
     ProjectConfiguration,
@@ -15,8 +17,6 @@ from potato.configuration import (
     pinned,
 )
 from potato.wording import counted
-from accounts.models import ConfigurationVersion, Project
-from jobs import outbox
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused

@@ -29,9 +29,9 @@ from accounts.actions.projects import (
     rename_project,
     save_draft,
 )
-from potato.configuration import CheckedConfiguration, check_configuration
 from accounts.models import ConfigurationVersion, Project
 from accounts.textdiff import unified_rows
+from potato.configuration import CheckedConfiguration, check_configuration
 from tenancy.admin import OrganisationModelAdmin
 from tenancy.permissions import demand
 from tenancy.roles import Right

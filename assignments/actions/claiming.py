@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import Exists, Min, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import Project, User
 from assignments.actions.locks import (
     TurnTooLongError,
@@ -24,6 +23,7 @@ from assignments.actions.places import lacks_places, open_places, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
 from assignments.models.queue import TracePlacesQuerySet
+from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import insert, prepared
 
 # A claim passes over places that somebody is moving. Where it finds no other it waits for them, so long for one and so

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
-from potato.configuration import UnreadablePinError
-from potato.configuration.project import Assignment as AssignmentRules
 from accounts.models import ConfigurationVersion, Project
 from assignments.models import TracePlaces
 from assignments.models.claims import configuration_of
 from assignments.models.queue import TracePlacesQuerySet
+from potato.configuration import UnreadablePinError
+from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import prepared
 from tenancy.statements import executed
 from traces.judgeable import without_anything_to_judge

@@ -10,10 +10,10 @@ from assignments.actions.locks import lock_desk
 from assignments.actions.places import open_places
 from assignments.models import Assignment, AssignmentState, Kind, Submission, TracePlaces
 from jobs import outbox
+from potato.runs.exact_json import sha256_of
 from tenancy.errors import Refused
 from traces.models import Trace
 from traces.models.bodies import pack
-from potato.runs.exact_json import sha256_of
 
 KEY = "archive"
 

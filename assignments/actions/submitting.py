@@ -8,20 +8,20 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from potato.configuration import UnreadablePinError
-from potato.records.annotations import results
-from potato.schemes.answers import Incomplete
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
 from jobs import outbox
+from potato.configuration import UnreadablePinError
+from potato.records.annotations import results
+from potato.runs.exact_json import sha256_of
+from potato.schemes.answers import Incomplete
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.prepared import insert, prepared, prepared_update
 from traces.judging import evidence_of
 from traces.models.bodies import pack
-from potato.runs.exact_json import sha256_of
 
 UNDO = timedelta(seconds=30)
 # The clock of a person who undoes at the last moment has shown the button a little longer than ours.

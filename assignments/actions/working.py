@@ -9,12 +9,12 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from potato.records.annotations import malformed
 from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
 from jobs.wording import storable
+from potato.records.annotations import malformed
 from tenancy import audit
 from tenancy.errors import Refused
 from tenancy.prepared import insert, prepared_update

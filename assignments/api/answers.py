@@ -6,12 +6,12 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from potato.schemes.registry import scheme_types
 from assignments.actions.claiming import NothingToDo
 from assignments.api import shapes
 from assignments.models import Assignment, Submission
 from assignments.records import annotator_names, record_of
 from assignments.wording import why_nothing
+from potato.schemes.registry import scheme_types
 from tenancy.prepared import prepared
 from traces.judging import exact_paths
 from traces.models import TraceFile

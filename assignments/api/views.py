@@ -28,9 +28,9 @@ from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SUR
 from assignments.models import Assignment, Submission
 from assignments.progress import progress_of
 from assignments.records import record_of
+from potato.runs.changes.places import SIDES
 from tenancy.prepared import prepared
 from tenancy.roles import Right
-from potato.runs.changes.places import SIDES
 from traces.judging import judged_file
 
 LARGEST_ANNOTATION = 2_000_000

@@ -9,9 +9,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.models import ConfigurationVersion, Project, User
 from potato.configuration import ProjectConfiguration, pinned
 from potato.configuration.project import Assignment as AssignmentRules
-from accounts.models import ConfigurationVersion, Project, User
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
 from tenancy.prepared import prepared

@@ -8,7 +8,6 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from potato.configuration import UnreadablePinError
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import release, skip
@@ -16,6 +15,7 @@ from assignments.errors import TooManyOpen
 from assignments.models import Assignment
 from assignments.task import starts_with_steps
 from assignments.wording import why_nothing
+from potato.configuration import UnreadablePinError
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires

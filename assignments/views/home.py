@@ -13,13 +13,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from potato.schemes.registry import scheme_types
-from potato.wording import title_case
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.history import TASK_START, Week, recent_events, this_week, title_of
 from assignments.models import Assignment
 from assignments.progress import Progress, progress_of
 from assignments.wording import about, clock, duration
+from potato.schemes.registry import scheme_types
+from potato.wording import title_case
 from tenancy.actor import active_organisation
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires

@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.actions.claiming import resume
 from assignments.guidelines import acknowledge, reading_of
@@ -23,6 +22,7 @@ from assignments.models import Assignment, AssignmentState
 from assignments.palette import palette
 from assignments.progress import place_of
 from assignments.task import hides_later_steps, judges_steps, shown_schemes, starts_with_steps, task_data
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from potato.configuration import SchemeConfiguration
-from potato.schemes.registry import scheme_types
 from potato.records.folders import Folder
 from potato.records.sources import Refusal
+from potato.schemes.registry import scheme_types
 from potato.statistics.agreement.comments import TOLERANCE
 from potato.statistics.agreement.estimates import SAMPLES, Estimate
 from potato.statistics.agreement.report import TITLES, Answered, Compared, Settings, compare

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from potato.wording import counted
-from potato.records.folders import Folder, read_configuration
 from potato.formats.archive import Archive
 from potato.formats.options import KnownOption, Options, known_options, read_options
-from potato.records.sources import Refusal, Source
 from potato.formats.registry import Format, demand_schemes, format_named, formats
 from potato.formats.writing import ARCHIVE_FILES, files_written, left_out_of, write_export, write_folder
+from potato.records.folders import Folder, read_configuration
+from potato.records.sources import Refusal, Source
+from potato.wording import counted
 
 
 class UsageError(Refusal):

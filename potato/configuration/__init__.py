@@ -7,10 +7,10 @@ from potato.configuration.check import CheckedConfiguration, check_configuration
 from potato.configuration.differences import differences
 from potato.configuration.json_schema import json_schema
 from potato.configuration.pinning import UnreadablePinError, pinned
-from potato.validation.problems import Problem
 from potato.configuration.project import ProjectConfiguration
 from potato.schemes.registry import SchemeConfiguration, SchemeType
 from potato.schemes.stripping import Stripped
+from potato.validation.problems import Problem
 
 __all__ = [
     "CheckedConfiguration",

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from potato.validation.blocks import Block, Given, Remark, without_effect
 from potato.configuration.converters import (
     AUTOMATIC,
     TraceConverter,
     allowed_converters,
     installed_converters,
 )
+from potato.validation.blocks import Block, Given, Remark, without_effect
 from potato.wording import listed
 
 DiffStyle = Literal["unified", "split"]

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
+from potato.configuration.json_schema import json_schema
+from potato.configuration.project import ProjectConfiguration
 from potato.validation.blocks import Remark, all_remarks, without_effect
 from potato.validation.complaints import Complaints
 from potato.validation.expectations import Expectations
-from potato.configuration.json_schema import json_schema
 from potato.validation.problems import Path, Position, Problem, Severity
-from potato.configuration.project import ProjectConfiguration
 from potato.validation.yaml_source import YamlSource, read_yaml
 
 Where: TypeAlias = Literal["browser", "command"]

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, SerializeAsAny
 
 from potato.configuration.agentic import Agentic
-from potato.validation.blocks import Block, Entries, Given, LocalPath, Remark, repeated, text
 from potato.schemes.registry import SchemeConfiguration, default_entries, scheme_types
+from potato.validation.blocks import Block, Entries, Given, LocalPath, Remark, repeated, text
 from potato.wording import quoted, shortened
 
 RecordKey = Annotated[str, text(200)]

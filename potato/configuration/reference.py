@@ -10,12 +10,12 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from potato.validation.blocks import Block
-from potato.validation.expectations import Expectations
 from potato.configuration.json_schema import json_schema
-from potato.validation.problems import Path
 from potato.configuration.project import ProjectConfiguration
 from potato.schemes.registry import scheme_types
+from potato.validation.blocks import Block
+from potato.validation.expectations import Expectations
+from potato.validation.problems import Path
 
 _HEAD = """\
 # Reference of the configuration

@@ -1,8 +1,8 @@
 """`archive`: everything of a project that the other formats are made from, as a folder or a ZIP."""
 
 from potato.formats.options import Options
-from potato.records.sources import Record, TraceFacts, json_text
 from potato.formats.registry import Format
+from potato.records.sources import Record, TraceFacts, json_text
 
 
 class Archive(Format):

@@ -1,8 +1,8 @@
 """`code_review`: every annotation as the documented record, a line of JSON each."""
 
 from potato.formats.options import RowOptions
-from potato.records.sources import Record, TraceFacts
 from potato.formats.registry import Format
+from potato.records.sources import Record, TraceFacts
 
 
 class CodeReview(Format):

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import Any
 
 from potato.formats.options import RowOptions
-from potato.records.sources import Record, TraceFacts, json_text, part_of
 from potato.formats.registry import Format
+from potato.records.sources import Record, TraceFacts, json_text, part_of
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
 

@@ -11,10 +11,11 @@ from pydantic_core import PydanticCustomError
 
 from potato.formats.notes import Note, Notes, note_line
 from potato.formats.options import RowOptions
-from potato.records.sources import UNKNOWN, Record, json_text
 from potato.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
+from potato.records.sources import Record, json_text
 from potato.runs.model import AgentRun
 from potato.runs.tasks import task_of
+from potato.wording import UNKNOWN
 
 _TEXTS_KEPT = 16
 _Run: TypeAlias = tuple[str, int]

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from potato.formats.notes import Notes, note_line
-from potato.records.sources import Record, json_text
 from potato.formats.training import Rewards, StepOptions, TrainingFormat, readable, step_text
-from potato.schemes.rewards.judgements import THRESHOLD
+from potato.records.sources import Record, json_text
 from potato.runs.model import AgentRun
+from potato.schemes.rewards.judgements import THRESHOLD
 
 MASKED = -100
 """What trainers leave out of the loss."""

@@ -7,8 +7,8 @@ from typing import Any, cast
 from defusedcsv import csv
 
 from potato.formats.options import RowOptions
-from potato.records.sources import Project, Record, TraceFacts, part_of
 from potato.formats.registry import Format
+from potato.records.sources import Project, Record, TraceFacts, part_of
 from potato.schemes.review.configuration import FileRatingsScheme
 
 TYPE = "code_review_file_ratings"

@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from potato.records.folders import Folder
 from potato.formats.options import KnownOption, known_options, read_options, values_of
-from potato.records.sources import Record, Refusal, json_text
 from potato.formats.registry import Format, formats
 from potato.formats.writing import write_export
+from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from potato.records.folders import Folder
+from potato.records.sources import Record, Refusal, json_text
 
 _HEAD = """\
 # Reference of the export formats

@@ -9,10 +9,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
-from potato.wording import listed
 from potato.formats.notes import Notes
 from potato.formats.options import Options
 from potato.records.sources import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
+from potato.wording import listed
 
 ENTRY_POINT_GROUP = "potato.export_formats"
 

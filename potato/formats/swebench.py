@@ -14,16 +14,17 @@ from pydantic_core import PydanticCustomError
 
 from potato.formats.notes import Note, Notes, note_line
 from potato.formats.options import IN_FILE_NAME, SelectionOptions
-from potato.records.sources import UNKNOWN, Record, Refusal, Resolve, TraceFacts, json_text, part_of
 from potato.formats.registry import Format
 from potato.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
 from potato.formats.training import TYPE as PROCESS_REWARD
 from potato.formats.training import rewards_of
-from potato.schemes.review.configuration import VerdictScheme
-from potato.schemes.rewards.judgements import THRESHOLD
+from potato.records.sources import Record, Refusal, Resolve, TraceFacts, json_text, part_of
 from potato.runs.changes.derive import derive
 from potato.runs.changes.writing import unified_patch
 from potato.runs.model import AgentRun
+from potato.schemes.review.configuration import VerdictScheme
+from potato.schemes.rewards.judgements import THRESHOLD
+from potato.wording import UNKNOWN
 
 VERDICT = "code_review_verdict"
 OUTCOMES: Mapping[str, Outcome] = {

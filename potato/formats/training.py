@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from potato.formats.options import SelectionOptions
-from potato.records.sources import Project, Record, Refusal, TraceFacts, json_text, part_of
 from potato.formats.registry import Format
-from potato.schemes.rewards.judgements import THRESHOLD, decided
+from potato.records.sources import Project, Record, Refusal, TraceFacts, json_text, part_of
 from potato.runs.model import AgentRun, Step
+from potato.schemes.rewards.judgements import THRESHOLD, decided
 
 TYPE = "process_reward"
 _LARGEST = 1e15

@@ -5,9 +5,10 @@ from collections import Counter
 from typing import Any, cast
 
 from potato.formats.options import SelectionOptions
-from potato.records.sources import UNKNOWN, Project, Record, Source, TraceFacts, json_text, part_of
 from potato.formats.registry import Format
+from potato.records.sources import Project, Record, Source, TraceFacts, json_text, part_of
 from potato.schemes.review.configuration import VerdictScheme
+from potato.wording import UNKNOWN
 
 TYPE = "code_review_verdict"
 TIE = "tie"

@@ -15,10 +15,10 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any
 
-from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from potato.formats.notes import noted
-from potato.records.sources import NO_TRACE, Record, Refusal, Source, json_text
 from potato.formats.registry import Format
+from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
+from potato.records.sources import NO_TRACE, Record, Refusal, Source, json_text
 
 SCHEMA_VERSION = 1
 # Fast, and nearly as small: an archive of a large project is packed by one worker within one part of its job.

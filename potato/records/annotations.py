@@ -6,15 +6,15 @@ Answers are one JSON object with a part for each scheme, by name. What is in a p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from potato.schemes.answers import Gap, Incomplete, refused, shown
-from potato.runs.contents import TraceContents
-from potato.schemes.distributions import Distribution
 from potato.configuration.project import ProjectConfiguration
+from potato.runs.contents import TraceContents
+from potato.schemes.answers import Gap, Incomplete, refused, shown
+from potato.schemes.distributions import Distribution
 from potato.schemes.registry import SchemeConfiguration, SchemeType, scheme_types
-from potato.wording import listed
+from potato.wording import listed, timestamp
 
 
 def malformed(answers: object, configuration: ProjectConfiguration) -> tuple[Gap, ...]:
@@ -124,13 +124,6 @@ def record(
         "timestamp": timestamp(submitted_at),
         "annotations": dict(annotations),
     }
-
-
-def timestamp(at: datetime) -> str:
-    """UTC in whole seconds: 2025-01-15T14:30:00Z. Refuses a time without a zone."""
-    if at.tzinfo is None:
-        raise ValueError("A timestamp needs a time with its zone.")
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def _counted_as(scheme: SchemeConfiguration) -> str:

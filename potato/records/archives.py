@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
+from potato.wording import UNKNOWN
+
 ANNOTATIONS = "annotations.jsonl"
 TRACES = "traces.jsonl"
 CONFIGURATION = "config.yaml"
@@ -21,9 +23,6 @@ MANIFEST = "manifest.json"
 
 Kind: TypeAlias = Literal["normal", "gold", "adjudication"]
 KINDS: tuple[Kind, ...] = ("normal", "gold", "adjudication")
-
-UNKNOWN = "unknown"
-"""What is said for an annotator, a time or a fact that nobody names."""
 
 _DOCUMENT_BYTES = 256 * 2**20
 

@@ -17,7 +17,6 @@ from potato.configuration import ProjectConfiguration, check_configuration
 from potato.records.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
 from potato.records.sources import (
     NO_TRACE,
-    UNKNOWN,
     Answer,
     Need,
     Project,
@@ -31,6 +30,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.converters.native import run_in
 from potato.runs.model import AgentRun, Bounds, ReadingOptions
+from potato.wording import UNKNOWN
 
 RECORDS_AT_ONCE = 500
 TRACES_KEPT = 8

@@ -1,7 +1,7 @@
 """What formats read: records, what a trace says about its record, and what the project's configurations say.
 
 Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal`,
-`UNKNOWN` and `json_text` are of potato.records.archives, and a format finds them here with the rest.
+`Record`, `Refusal` and `json_text` are of potato.records.archives, and a format finds them here with the rest.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
-from potato.records.archives import UNKNOWN, Kind, Record, Refusal, json_text
-from potato.schemes.rewards.configuration import ProcessRewardScheme
+from potato.records.archives import Kind, Record, Refusal, json_text
 from potato.runs.changes.places import JudgedFile
 from potato.runs.model import AgentRun
+from potato.schemes.rewards.configuration import ProcessRewardScheme
 
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
@@ -20,7 +20,6 @@ Answer = TypeVar("Answer")
 
 __all__ = [
     "NO_TRACE",
-    "UNKNOWN",
     "Answer",
     "Kind",
     "Need",

@@ -1,1 +1,1 @@
-"""What can be asked of annotators: the base of a scheme type, the registry of installed ones, and those that come along."""
+"""What can be asked of annotators: the base of a scheme type, a registry, and those that come along."""

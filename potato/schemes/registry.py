@@ -14,13 +14,13 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
-from potato.schemes.answers import Gap
-from potato.validation.blocks import Block, Description, Name
 from potato.runs.contents import TraceContents
+from potato.schemes.answers import Gap
+from potato.schemes.comparisons import Comparison
 from potato.schemes.distributions import Distribution
 from potato.schemes.stripping import Stripped
+from potato.validation.blocks import Block, Description, Name
 from potato.wording import did_you_mean, listed, nearest, quoted
-from potato.schemes.comparisons import Comparison
 
 ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]

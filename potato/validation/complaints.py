@@ -17,8 +17,8 @@ from potato.validation.blocks import BROKEN_RULE, INVISIBLE, Remark
 from potato.validation.expectations import Expectations
 from potato.validation.problems import Path
 from potato.validation.syntax import advice_on_comment
-from potato.wording import did_you_mean, listed, quoted, shortened
 from potato.validation.yaml_source import YamlSource
+from potato.wording import did_you_mean, listed, quoted, shortened
 
 # Said by remarks, or a consequence of an error that is reported itself.
 _SILENT = frozenset({BROKEN_RULE, "default_factory_not_called"})

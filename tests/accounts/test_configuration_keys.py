@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from potato.configuration import ProjectConfiguration, check_configuration
-from potato.validation.blocks import Block
 from potato.schemes.registry import scheme_types
+from potato.validation.blocks import Block
 from tests.accounts.test_configuration import loaded
 
 REQUIRED = object()

@@ -15,17 +15,17 @@ from potato.configuration import (
     SchemeType,
     check_configuration,
     json_schema,
-    registry,
 )
 from potato.records.annotations import missing as answers_missing
 from potato.records.annotations import why_nothing_is_judged
-from potato.schemes.answers import Gap, missing
-from potato.validation.blocks import Block, Entries, Given, Remark
+from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
+from potato.schemes import registry
+from potato.schemes.answers import Gap, missing
 from potato.schemes.registry import SchemeTypeError, Target, scheme_types
+from potato.validation.blocks import Block, Entries, Given, Remark
 from tests.accounts.test_configuration import loaded
 from tests.review.evidence import change
-from potato.runs.changes.places import Evidence
 
 
 class Palette(Block):

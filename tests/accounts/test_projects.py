@@ -18,10 +18,10 @@ from accounts.actions.projects import (
     rename_project,
     save_draft,
 )
-from potato.configuration import ProjectConfiguration, UnreadablePinError
 from accounts.models import AuditEvent, ConfigurationVersion, Project
 from accounts.textdiff import unified_rows
 from jobs.models import OutboxEvent
+from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.actor import acting_in
 from tests.worlds import World
 from traces.fragments import configuration_of

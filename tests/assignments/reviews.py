@@ -10,13 +10,13 @@ from django.test import Client
 
 from accounts.actions.projects import publish_configuration
 from accounts.models import Organisation, Project, User
+from potato.runs.model import FileEvent
 from tenancy.actor import acting_in
 from tests.assignments.described import deviations
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.stored import outcome, stored
 from traces.models import Trace
-from potato.runs.model import FileEvent
 
 DOCUMENTED: dict[str, Any] = RECORD["annotations"]
 FILES = (

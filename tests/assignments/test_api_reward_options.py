@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from accounts.actions.projects import publish_configuration
+from potato.runs.model import Step
 from tenancy.actor import acting_in
 from tests.assignments.reviews import api_of
 from tests.rewards import documented_results as documented
 from tests.traces.stored import stored
 from tests.worlds import World
-from potato.runs.model import Step
 
 REWARDS = "process_reward"
 CATEGORIES = {"enabled": True}

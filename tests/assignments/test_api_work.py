@@ -11,13 +11,13 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import Membership
 from assignments.actions.expiring import expire_leases
 from assignments.models import Assignment, Submission
+from potato.runs.model import FileEdit
 from tenancy.actor import Actor, acting_in
 from tests.assignments.reviews import Api, api_of, documented, review_yaml, reviewed
 from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 from tests.worlds import World
-from potato.runs.model import FileEdit
 
 EXACT = "NUL \x00, half a pair \ud800, its other half \udc00, emoji \U0001f600, \u2028, \x1b[31m"
 

@@ -11,13 +11,13 @@ from django.core.management import call_command
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
-from potato.schemes.answers import Incomplete
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.submitting import hand_in
 from assignments.actions.working import skip
 from assignments.models import Assignment, TracePlaces
 from jobs import outbox
 from jobs.runner import run as run_job
+from potato.schemes.answers import Incomplete
 from tenancy.actor import Actor, acting_in
 from tests.pages import text_of
 from tests.traces.stored import outcome, read, step, stored

@@ -548,8 +548,8 @@ annotation_schemes:
 
 
 def test_a_third_party_cannot_break_out_of_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
-    from potato.configuration import check_configuration
     from assignments.palette import palette
+    from potato.configuration import check_configuration
     from potato.schemes.review.types import Verdict
 
     colours = {"good": "#fff", 'a"]{}': "#fff", "b": "red;}", "c": "#fff}*{x:y"}

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import pytest
 
-from potato.configuration import check_configuration
 from assignments.palette import palette
 from assignments.tones import APART, DARK, LIGHT, MARK_CONTRAST, TEXT_CONTRAST, Tones, contrast, distance, tones_of
+from potato.configuration import check_configuration
 from potato.schemes.review.configuration import KNOWN_CATEGORIES
 from potato.schemes.rewards.configuration import KNOWN_LABELS
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from potato.commands.export import main
+from potato.runs.model import AgentRun, FileEdit, FileOutcome
 from tests.exports.files import exported, folder, json_lines, lines
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
-from potato.runs.model import AgentRun, FileEdit, FileOutcome
 
 HARM = [*HOSTILE, "\ud83d\ude00 \udc00", "NUL \0 in a text", "\u2028\u2029\x85", '\\"\r\n', "Ünï ☃ 🥔"]
 

@@ -331,7 +331,10 @@ def test_a_bucket_without_its_package_does_not_start(settings: Settings) -> None
     assert the_storage_of_exports_is_installed(None) == []
     settings.EXPORT_S3_BUCKET = "exports"
     (problem,) = the_storage_of_exports_is_installed(None)
-    assert (problem.id, 'pip install "potato[s3]"' in str(problem.hint)) == ("potato.E006", True)
+    assert (problem.id, "pip install --require-hashes -r requirements/s3.txt" in str(problem.hint)) == (
+        "potato.E006",
+        True,
+    )
 
 
 def test_no_other_user_of_the_machine_reads_the_files(five: Reviews, in_a_folder: Path) -> None:

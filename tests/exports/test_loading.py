@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project
 from assignments.actions.submitting import hand_in, withdraw
 from assignments.models import Assignment, Submission, TracePlaces
+from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
 from tests.exports.conftest import FORMATS, Reviews
 from tests.exports.files import folder as folder_of
@@ -19,7 +20,6 @@ from tests.exports.test_formats import HARM, record, run
 from tests.traces.stored import outcome, stored
 from tests.worlds import World
 from traces.models import Trace, TraceFile, TraceStep
-from potato.runs.model import Step, ToolCall
 
 
 def load(path: Path, *arguments: str) -> str:

@@ -17,16 +17,16 @@ from assignments.actions.claiming import claim_next
 from assignments.actions.submitting import hand_in
 from assignments.models import Assignment
 from exports import storage
-from potato.commands.export import main
-from potato.formats.registry import formats
 from exports.models import Export
 from jobs.runner import run as run_job
+from potato.commands.export import main
+from potato.formats.registry import formats
+from potato.runs.model import ConversionReport, Converted
 from tenancy.actor import Actor, acting, acting_in
 from tests.exports.files import json_lines, lines
 from tests.exports.rewarded import RUNS, record
 from tests.worlds import World
 from traces.models import ImportedFile, Trace
-from potato.runs.model import ConversionReport, Converted
 from traces.storing import store_run
 
 CONFIGURATION: dict[str, Any] = {

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.coefficients import krippendorff_alpha
 from potato.statistics.agreement.comments import (
     comment_agreement,
@@ -15,7 +16,6 @@ from potato.statistics.agreement.comments import (
     match_comments,
     matched_values,
 )
-from potato.schemes.comparisons import PlacedComment
 from potato.statistics.agreement.first_errors import first_error_agreement, first_error_distances
 from potato.statistics.agreement.judged import Choices
 from potato.statistics.rewards.figures import process_reward_stats

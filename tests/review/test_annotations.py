@@ -10,14 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from potato.configuration import ProjectConfiguration, check_configuration
-from potato.records.annotations import malformed, missing, record, results, timestamp
+from potato.records.annotations import malformed, missing, record, results
+from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Incomplete
+from potato.wording import timestamp
 from tests.accounts import documented_configurations as documented
 from tests.review.documented_record import RECORD
 from tests.review.evidence import EVERY_KIND, TWO_FILES, change, numbered
 from tests.review.schemes_from import project
 from tests.traces.hostile import HOSTILE
-from potato.runs.changes.places import Evidence
 
 SUBMITTED_AT = datetime(2025, 1, 15, 14, 30, 0, 123_456, tzinfo=UTC)
 EVERYTHING = project(

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Gap, Place
 from potato.schemes.review.comments import InlineComment
 from potato.schemes.review.types import InlineComments
 from tests.review.evidence import EVERY_KIND, TWO_FILES
 from tests.review.schemes_from import comments_scheme
-from potato.runs.changes.places import Evidence
 
 SEVERITY = {"enabled": True}
 SUBMITTED_AT = datetime(2025, 1, 15, 14, 30, 0, 999_999, tzinfo=UTC)

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Gap, Place
 from potato.schemes.review.ratings import rated_files
 from potato.schemes.review.types import FileRatings
 from tests.review.evidence import EVERY_KIND, TWO_FILES
 from tests.review.schemes_from import ratings_scheme
-from potato.runs.changes.places import Evidence
 
 SUBMITTED_AT = datetime(2025, 1, 15, 14, 30, tzinfo=UTC)
 BOTH = {"correctness": 4, "quality": 3}

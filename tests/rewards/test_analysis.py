@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
-from potato.records.loading import plot_error_distribution, plot_reward_curves, process_reward_stats
-from potato.statistics.rewards.curves import GROUPS_KEPT, STEPS_KEPT, RewardCurves
+from potato.analysis import plot_error_distribution, plot_reward_curves, process_reward_stats
 from potato.schemes.rewards.judgements import decided, judgements
+from potato.statistics.rewards.curves import GROUPS_KEPT, STEPS_KEPT, RewardCurves
 from potato.statistics.rewards.figures import RewardTally
 
 

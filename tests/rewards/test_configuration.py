@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from potato.configuration import ProjectConfiguration, check_configuration
 from accounts.models import ConfigurationVersion, Organisation
+from potato.configuration import ProjectConfiguration, check_configuration
 from potato.schemes.rewards.configuration import KNOWN_CATEGORIES, KNOWN_LABELS, ProcessRewardScheme
 from tenancy.actor import acting_in
 from tests.rewards import documented_configurations as documented

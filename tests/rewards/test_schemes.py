@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from potato.validation.blocks import Block, Remark, all_remarks
+from potato.runs.changes.places import Evidence
 from potato.schemes.rewards.configuration import KNOWN_LABELS, ProcessRewardScheme
 from potato.schemes.rewards.types import ProcessReward
+from potato.validation.blocks import Block, Remark, all_remarks
 from tests.rewards import documented_results as documented
-from potato.runs.changes.places import Evidence
 
 NOW = datetime(2025, 1, 15, 14, 30, tzinfo=UTC)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from potato.records.archives import Refusal
-from potato.commands.export import main
 from potato.analysis import load_annotations, plot_reward_curves, process_reward_stats
-from tests.exports.files import WITHOUT_DJANGO, folder, lines
-from tests.rewards.documented_scripts import PLOTS, STATISTICS
+from potato.commands.export import main
+from potato.records.archives import Refusal
 from potato.runs.model import AgentRun, Step
 from potato.runs.tasks import task_id_of
+from tests.exports.files import WITHOUT_DJANGO, folder, lines
+from tests.rewards.documented_scripts import PLOTS, STATISTICS
 
 PER_STEP = """task_name: Steps
 annotation_schemes:

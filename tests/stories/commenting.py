@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page
 from accounts.models import User
 from assignments.actions.working import save_draft
 from assignments.models import Assignment
+from potato.runs.model import FileEvent
 from potato.schemes.review.configuration import InlineCommentsScheme
 from potato.schemes.review.types import InlineComments
 from tenancy.actor import acting_in
@@ -21,7 +22,6 @@ from tests.traces.stored import code, outcome
 from tests.worlds import World
 from traces.judging import evidence_of
 from traces.models import Trace, TraceFile
-from potato.runs.model import FileEvent
 
 PATH = "src/parser.py"
 PATIENCE = 8.0

@@ -3,12 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
+from potato.runs.model import Excerpt, FileEdit, FileOutcome, FileRead
 from tests.stories.commenting import PATH, Desk, desk_of, places
 from tests.stories.commenting import desk as desk  # a fixture
 from tests.stories.conftest import Reader
 from tests.traces.stored import outcome
 from tests.worlds import World
-from potato.runs.model import Excerpt, FileEdit, FileOutcome, FileRead
 
 pytestmark = pytest.mark.browser
 

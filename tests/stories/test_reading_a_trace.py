@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.actions.projects import publish_configuration
+from potato.runs.model import FileEvent, Step, ToolCall
 from potato_site.static_storage import LeanScripts
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
@@ -22,7 +23,6 @@ from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from tests.worlds import World
 from traces.models import Trace, TraceFile
-from potato.runs.model import FileEvent, Step, ToolCall
 
 pytestmark = pytest.mark.browser
 

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from accounts.actions.projects import publish_configuration
 from assignments.actions.claiming import claim_next
 from assignments.models import Assignment
+from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.stories.test_reading_a_trace import COUNT_NODES, bytes_sent
@@ -17,7 +18,6 @@ from tests.traces.web_runs import drawn
 from tests.worlds import World
 from traces.actions import import_now
 from traces.models import Trace
-from potato.runs.model import Step, ToolCall
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.missing import missing
 from potato.runs.changes.model import FileChange
+from tests.missing import missing
 
 _QUIET = {
     "GIT_CONFIG_GLOBAL": os.devnull,

@@ -1,9 +1,9 @@
 """Runs written by hand and stored as an import stores them, for tests of the pages that show them."""
 
 from accounts.models import Organisation, Project
+from potato.runs.model import AgentRun, ConversionReport, Converted, FileEvent, FileOutcome, FileRead, Step, ToolCall
 from tenancy.actor import acting_in
 from traces.models import ImportedFile, Trace
-from potato.runs.model import AgentRun, ConversionReport, Converted, FileEvent, FileOutcome, FileRead, Step, ToolCall
 from traces.storing import store_run
 
 CODE = [

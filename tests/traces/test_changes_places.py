@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.review.evidence import ADDED, DELETED, EVERY_KIND, PARSER, WHOLE, change
 from potato.runs.changes.model import FileChange, Hunk, Line
 from potato.runs.changes.patch import read_patch
 from potato.runs.changes.places import Evidence, JudgedFile, Side
 from potato.runs.exact_json import change_from, change_record, lines_in
+from tests.review.evidence import ADDED, DELETED, EVERY_KIND, PARSER, WHOLE, change
 
 
 def judged(*changes: FileChange) -> JudgedFile:

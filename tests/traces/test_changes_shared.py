@@ -5,9 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from tests.traces.git_truth import counted, numstat
-from tests.traces.reading import jsonl, the_one
-from tests.traces.shared_data import shared_file, shared_files
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange, Side
 from potato.runs.changes.patch import read_patch
@@ -17,6 +14,9 @@ from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, FileEdit, FileWrite, ReadingOptions
 from potato.runs.sources import FileSource
+from tests.traces.git_truth import counted, numstat
+from tests.traces.reading import jsonl, the_one
+from tests.traces.shared_data import shared_file, shared_files
 
 
 def runs_of(path: Path) -> list[AgentRun]:

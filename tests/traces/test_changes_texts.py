@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.traces.git_truth import counted, git, numstat
 from potato.runs.changes.differences import _Search, same_lines
 from potato.runs.changes.model import FileChange, counts, ending_of, to_bytes
 from potato.runs.changes.patch import read_patch
 from potato.runs.changes.texts import apply_hunks, compare, hunks_of, split_lines
 from potato.runs.changes.writing import unified_patch
+from tests.traces.git_truth import counted, git, numstat
 
 ENDS = st.sampled_from(["\n", "\r\n", "\n", "\r"])
 CONTENT = st.sampled_from(

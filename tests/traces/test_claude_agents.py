@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.traces.reading import jsonl, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
-from potato.runs.packages import packed, run_files, sources_in
 from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, SubAgent, Unreadable
+from potato.runs.packages import packed, run_files, sources_in
 from potato.runs.sources import FileSource, source_at
+from tests.traces.reading import jsonl, the_one
+from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
 
 CART = f"{FOLDER}/cart.py"
 

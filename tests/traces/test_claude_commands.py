@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.traces.reading import the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.shell import effects_of
 from potato.runs.model import AgentRun
+from tests.traces.reading import the_one
+from tests.traces.sessions import FOLDER, SessionFile, calls, edited
 
 CART = f"{FOLDER}/cart.py"
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.traces.reading import jsonl, read, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
 from potato.runs.changes.derive import derive
 from potato.runs.model import Converted, FileRead, Unreadable
+from tests.traces.reading import jsonl, read, the_one
+from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
 
 CART = f"{FOLDER}/cart.py"
 REFUSED = (

@@ -7,14 +7,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from potato.runs.exact_json import step_from
+from potato.runs.model import Step
 from tenancy.actor import acting_in
 from tests.traces.sessions import SessionFile, calls, says
 from tests.traces.test_claude_agents import META, TODAY, agent_file, as_zip, session_with_a_call, written
 from tests.traces.test_imports import job_of, upload
 from tests.worlds import World
 from traces.models import ImportedFile, Trace
-from potato.runs.exact_json import step_from
-from potato.runs.model import Step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,9 +4,9 @@ import base64
 
 import pytest
 
+from potato.runs.model import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
 from tests.traces.reading import errors, jsonl, read, runs, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says, thinks
-from potato.runs.model import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
 
 CART = f"{FOLDER}/cart.py"
 

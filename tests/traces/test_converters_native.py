@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
 from potato.runs.converters.native import run_as_native
 from potato.runs.exact_json import canonical, step_from, step_record
 from potato.runs.model import (
@@ -30,6 +29,7 @@ from potato.runs.model import (
     ToolCall,
     Unreadable,
 )
+from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
 
 DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "trace-format.md"
 

@@ -8,14 +8,14 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from potato.runs.converters.reading import Bookmark, Entry, read_on
+from potato.runs.model import Converted, ReadingOptions, Unreadable
+from potato.runs.packages import sources_in
+from potato.runs.sources import BytesSource, FileSource
 from tests.traces.reading import SMALL_BOUNDS, jsonl
 from tests.traces.sessions import SessionFile, says
 from tests.traces.test_converters_patches import BODY, DIFF, mail
 from tests.traces.web_runs import asked
-from potato.runs.converters.reading import Bookmark, Entry, read_on
-from potato.runs.packages import sources_in
-from potato.runs.model import Converted, ReadingOptions, Unreadable
-from potato.runs.sources import BytesSource, FileSource
 
 STEP = {"message": "I look around."}
 REACT = "\n".join(

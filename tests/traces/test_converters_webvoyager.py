@@ -4,13 +4,13 @@ import base64
 
 import pytest
 
+from potato.runs.converters.reading import read_file
+from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
+from potato.runs.sources import BytesSource, source_at
 from tests.traces.reading import errors, jsonl, read, runs, the_one, the_refusal
 from tests.traces.shared_data import shared_file, shared_files
 from tests.traces.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
-from potato.runs.converters.reading import read_file
 from traces.rendering.tools import StepTitle, title_of
-from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
-from potato.runs.sources import BytesSource, source_at
 
 NAME = "interact_messages.json"
 

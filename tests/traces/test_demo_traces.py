@@ -10,14 +10,14 @@ from django.core.management import call_command
 
 import potato_site
 from accounts.models import Organisation
-from tenancy.actor import acting_in
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import ChangeSet
 from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import Chosen, read_file
-from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
 from potato.runs.model import Converted, FileRead, ReadingOptions
 from potato.runs.sources import BytesSource
+from tenancy.actor import acting_in
+from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
 
 FOLDER = Path(potato_site.__file__).parent / "demo" / "traces"
 ONE_WITH_DRIFT = "pinger-retry-deliveries"

@@ -15,19 +15,19 @@ from django.db import connection
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
-from potato.configuration import ProjectConfiguration
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox, runner
 from jobs.models import Job, JobState
+from potato.configuration import ProjectConfiguration
+from potato.runs.converters.native import run_as_native
+from potato.runs.converters.reading import read_file
+from potato.runs.model import Converted, ReadingOptions
+from potato.runs.sources import BytesSource
 from tenancy.actor import Actor, acting_in
 from tests.worlds import World
 from traces import imports
 from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
-from potato.runs.converters.native import run_as_native
-from potato.runs.converters.reading import read_file
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from potato.runs.model import Converted, ReadingOptions
-from potato.runs.sources import BytesSource
 from traces.storing import store_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from potato.runs.changes.derive import derive
 from tests.traces.reading import jsonl, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited
-from potato.runs.changes.derive import derive
 
 CART = f"{FOLDER}/cart.py"
 BEFORE = "a b\n"

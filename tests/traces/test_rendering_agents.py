@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from potato.runs.model import Step, SubAgent, ToolCall
 from traces.rendering.dividers import shown_dividers
 from traces.rendering.parts import Part
 from traces.rendering.steps import Display, RenderedStep, StepOptions, render_step
-from potato.runs.model import Step, SubAgent, ToolCall
 
 CALL = ToolCall("c1", "Agent", {"prompt": "Round."}, "Rounded.")
 OTHER = ToolCall("c2", "Bash", {"command": "ls"}, "cart.py")

@@ -14,9 +14,9 @@ from potato.runs.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, 
 from potato.runs.changes.patch import read_patch
 from potato.runs.changes.texts import hunks_of
 from potato.runs.exact_json import change_from, change_record
+from potato.runs.model import AgentRun, Excerpt, FileEdit, FileRead
 from traces.rendering.diff import DiffOptions, content_hash, expand, is_offered, render_file, render_views
 from traces.rendering.parts import nodes_in
-from potato.runs.model import AgentRun, Excerpt, FileEdit, FileRead
 
 from .fragments import Fragment, Tables, lines_read_back
 from .hostile import HOSTILE

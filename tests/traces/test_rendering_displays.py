@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from potato.runs.model import Screenshot, Step, ToolCall
 from tests.traces.fragments import Fragment
 from tests.traces.hostile import HOSTILE
 from traces.rendering.marks import Mark, address_of, mark_of
 from traces.rendering.shots import screenshot_figure
 from traces.rendering.steps import Display, StepOptions, render_step
 from traces.rendering.tools import is_noise
-from potato.runs.model import Screenshot, Step, ToolCall
 
 SHA = "ab" * 32
 SHOT = Screenshot("page.png", b"", SHA, 800, 600)

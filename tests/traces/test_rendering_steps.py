@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from potato.runs.model import Step, ToolCall
 from traces.rendering.parts import Part
 from traces.rendering.prose import markdown
 from traces.rendering.steps import RenderedStep, StepOptions, render_step
 from traces.rendering.tools import title_of
-from potato.runs.model import Step, ToolCall
 
 from .fragments import Fragment, Tables
 from .hostile import HOSTILE

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from potato.runs.model import StatedTask
 from tenancy.actor import acting_in
 from tests.traces.reading import errors, jsonl, read
 from tests.traces.test_imports import upload
 from tests.worlds import World
 from traces.models import ImportProblem, TaskText, Trace
-from potato.runs.model import StatedTask
 
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
 SAID = 'The last page is dropped.\n\nIt should be "kept", shouldn\'t it?'

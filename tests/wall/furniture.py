@@ -9,7 +9,6 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from potato.configuration import check_configuration
 from accounts.invitation_links import InvitationToken
 from accounts.models import (
     ApiToken,
@@ -26,18 +25,19 @@ from dashboard.models import CountedAnnotation, ProjectTally, RewardStatistics
 from dashboard.statistics import figures_of
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
+from potato.configuration import check_configuration
+from potato.runs.changes.model import FileChange
+from potato.runs.changes.texts import hunks_of
+from potato.runs.exact_json import change_record, sha256_of, step_record
+from potato.runs.model import Step
 from potato.statistics.rewards.curves import Curve, RewardCurves
 from potato.statistics.rewards.figures import RewardTally
 from tenancy.actor import acting_in
 from tests.worlds import World
-from potato.runs.changes.model import FileChange
-from potato.runs.changes.texts import hunks_of
 from traces.fragments import DisplayOptions, render_files, render_steps
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
-from potato.runs.exact_json import change_record, sha256_of, step_record
 from traces.rendering.diff import content_hash
-from potato.runs.model import Step
 
 CONFIGURATION = """task_name: {mark}
 annotation_schemes:

@@ -3,11 +3,11 @@
 Pictures lie at an address relative to the page, so that one fragment serves the pages of managers and annotators.
 """
 
+from potato.runs.model import Screenshot, Step
 from traces.rendering.icons import icon
 from traces.rendering.marks import Mark, address_of, mark_of
 from traces.rendering.tools import title_of
 from traces.rendering.visible import attribute, escaped
-from potato.runs.model import Screenshot, Step
 
 
 def picture_address(sha256: str, size: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from potato.runs.model import Step, SubAgent, ToolCall
 from traces.rendering import excerpts
 from traces.rendering.ansi import Terminal
 from traces.rendering.dividers import ShownDivider, shown_dividers
@@ -21,7 +22,6 @@ from traces.rendering.safe import trusted
 from traces.rendering.shots import screenshot_figure
 from traces.rendering.tools import Use, title_of, use_of
 from traces.rendering.visible import escaped
-from potato.runs.model import Step, SubAgent, ToolCall
 
 _SHORT = 200
 _MOST_ARGUMENTS = 60

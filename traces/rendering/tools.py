@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from traces.rendering.visible import named
 from potato.runs.model import Step, ToolCall
+from traces.rendering.visible import named
 
 Kind: TypeAlias = Literal["command", "read", "edit", "write", "search", "web", "plan", "agent", "message", "other"]
 

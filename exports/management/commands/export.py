@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Organisation, Project
+from exports.stored import StoredProject
 from potato.commands.export import Request, UsageError, add_arguments, export, read_request, refuse_own_input
 from potato.records.folders import Folder
 from potato.records.sources import Refusal
-from exports.stored import StoredProject
 from tenancy.actor import Actor, acting, acting_in
 from tenancy.snapshots import Snapshot
 

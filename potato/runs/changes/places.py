@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from potato.runs.contents import TraceContents
 from potato.runs.changes.model import Hunk, Numbering, Operation
 from potato.runs.changes.model import Side as Side
+from potato.runs.contents import TraceContents
 
 SIDES: tuple[Side, ...] = ("new", "old")
 

@@ -3,7 +3,17 @@
 from typing import Any, Literal, cast
 
 from potato.runs.converters.native_members import WrongShape, boolean, kind_of, text_member, text_or_null
-from potato.runs.model import JSON, Excerpt, FileEdit, FileEvent, FileOutcome, FilePatch, FileRead, FileTouched, FileWrite
+from potato.runs.model import (
+    JSON,
+    Excerpt,
+    FileEdit,
+    FileEvent,
+    FileOutcome,
+    FilePatch,
+    FileRead,
+    FileTouched,
+    FileWrite,
+)
 
 _KINDS = {
     FileRead: "read",

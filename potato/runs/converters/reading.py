@@ -6,7 +6,17 @@ from typing import TypeAlias
 
 from potato.runs.converters.detection import AUTOMATIC, NotATrace, choose
 from potato.runs.converters.registry import installed
-from potato.runs.model import BEGINNING, JSON, Converted, Converter, Place, ReadingOptions, Source, StatedTask, Unreadable
+from potato.runs.model import (
+    BEGINNING,
+    JSON,
+    Converted,
+    Converter,
+    Place,
+    ReadingOptions,
+    Source,
+    StatedTask,
+    Unreadable,
+)
 
 
 @dataclass(frozen=True, slots=True)

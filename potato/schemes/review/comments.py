@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Literal, NotRequired, TypedDict, cast
 
-from potato.records.annotations import timestamp
-from potato.schemes.answers import Answers, Gap, Place, missing, refused, shown
-from potato.wording import listed
-from potato.schemes.review.configuration import InlineCommentsBlock
 from potato.runs.changes.places import SIDES, Evidence, JudgedFile, Side
+from potato.schemes.answers import Answers, Gap, Place, missing, refused, shown
+from potato.schemes.review.configuration import InlineCommentsBlock
+from potato.wording import listed, timestamp
 
 KEYS = (
     "file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "unsure", "side",

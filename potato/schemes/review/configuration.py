@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from potato.schemes.icons import Icon
+from potato.schemes.registry import SchemeConfiguration
 from potato.validation.blocks import (
     Block,
     Colour,
@@ -25,8 +27,6 @@ from potato.validation.blocks import (
     repeated,
     without_effect,
 )
-from potato.schemes.icons import Icon
-from potato.schemes.registry import SchemeConfiguration
 from potato.wording import quoted, title_case
 
 

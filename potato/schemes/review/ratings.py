@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from potato.schemes.answers import Gap, Place, is_whole, missing, refused, shown
-from potato.wording import listed
-from potato.schemes.review.configuration import Dimension, FileRatingsBlock
 from potato.runs.changes.places import Evidence, JudgedFile
+from potato.schemes.answers import Gap, Place, is_whole, missing, refused, shown
+from potato.schemes.review.configuration import Dimension, FileRatingsBlock
+from potato.wording import listed
 
 Ratings: TypeAlias = dict[str, dict[str, int]]
 """The ratings by dimension, by path: the new path, or the old one of a deleted file."""

@@ -10,17 +10,23 @@ from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar
 
-from potato.schemes.answers import Gap
-from potato.runs.contents import TraceContents
-from potato.schemes.distributions import Chosen, Distribution, with_unknown
-from potato.validation.problems import Path
-from potato.schemes.registry import SchemeType, Target
-from potato.schemes.stripping import Stripped, removed
-from potato.wording import shortened
-from potato.schemes.comparisons import Comparison, PlaceComparison, PlacedComment, ValueComparison
-from potato.schemes.review import comments, ratings, verdicts
-from potato.schemes.review.configuration import KNOWN_OPTIONS, FileRatingsScheme, InlineCommentsScheme, Scale, VerdictScheme
 from potato.runs.changes.places import Evidence
+from potato.runs.contents import TraceContents
+from potato.schemes.answers import Gap
+from potato.schemes.comparisons import Comparison, PlaceComparison, PlacedComment, ValueComparison
+from potato.schemes.distributions import Chosen, Distribution, with_unknown
+from potato.schemes.registry import SchemeType, Target
+from potato.schemes.review import comments, ratings, verdicts
+from potato.schemes.review.configuration import (
+    KNOWN_OPTIONS,
+    FileRatingsScheme,
+    InlineCommentsScheme,
+    Scale,
+    VerdictScheme,
+)
+from potato.schemes.stripping import Stripped, removed
+from potato.validation.problems import Path
+from potato.wording import shortened
 
 _ACTIVITY = "Code review"
 _ICON = "git-pull-request"

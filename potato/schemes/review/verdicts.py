@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NotRequired, TypedDict
 
 from potato.schemes.answers import Answers, Gap, missing, refused, shown
-from potato.wording import listed
 from potato.schemes.review.configuration import VerdictBlock
+from potato.wording import listed
 
 KEYS = ("decision", "summary")
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from potato.schemes.registry import SchemeConfiguration
 from potato.validation.blocks import (
     Block,
     Colour,
@@ -23,7 +24,6 @@ from potato.validation.blocks import (
     repeated,
     without_effect,
 )
-from potato.schemes.registry import SchemeConfiguration
 from potato.wording import did_you_mean, listed, quoted, title_case
 
 Mode = Literal["first_error", "per_step"]

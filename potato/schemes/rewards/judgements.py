@@ -9,8 +9,8 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any
 
-from potato.records.archives import UNKNOWN
 from potato.schemes.rewards.configuration import MODES
+from potato.wording import UNKNOWN
 
 THRESHOLD = 0.0
 """A step is correct when its score is above this, as in the `prm` export."""

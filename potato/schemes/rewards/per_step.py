@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Literal, NotRequired, TypedDict
 
 from potato.schemes.answers import Answers, Gap, missing, refused, shown
-from potato.wording import listed
 from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.rewards.derived import contradictions
+from potato.wording import listed
 
 KEYS = ("mode", "step_details", "total_steps", "labels", "label_origin", "cumulative_score", "reveal")
 DETAIL_KEYS = ("label", "error_category", "notes", "correction", "unsure")

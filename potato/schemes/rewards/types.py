@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
-from potato.schemes.answers import Gap
+from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
+from potato.schemes.answers import Gap
+from potato.schemes.comparisons import Comparison
 from potato.schemes.distributions import Distribution
 from potato.schemes.registry import SchemeType, Target
-from potato.schemes.stripping import Stripped, removed
-from potato.schemes.comparisons import Comparison
 from potato.schemes.rewards import comparing, counting, first_error, per_step
 from potato.schemes.rewards.configuration import ProcessRewardScheme
-from potato.runs.changes.places import Evidence
+from potato.schemes.stripping import Stripped, removed
 
 
 class ProcessReward(SchemeType):

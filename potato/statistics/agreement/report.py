@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
-from potato.statistics.agreement import coefficients
-from potato.statistics.agreement.comments import TOLERANCE, comment_agreement, matched_values
 from potato.schemes.comparisons import (
     Comparison,
     FirstErrorComparison,
@@ -17,6 +15,8 @@ from potato.schemes.comparisons import (
     PlaceComparison,
     ValueComparison,
 )
+from potato.statistics.agreement import coefficients
+from potato.statistics.agreement.comments import TOLERANCE, comment_agreement, matched_values
 from potato.statistics.agreement.estimates import SAMPLES, Estimate
 from potato.statistics.agreement.first_errors import first_error_agreement, first_error_distances
 from potato.statistics.agreement.judged import Choices, Judged

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from potato.records.archives import UNKNOWN
 from potato.schemes.rewards.judgements import Judgement
+from potato.wording import UNKNOWN
 
 OTHER = "other"
 STEPS_KEPT = 1_000

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from potato.wording import counted
-from potato.statistics.rewards.curves import grouped
 from potato.schemes.rewards.judgements import PARTS, Judgement, judgements
+from potato.statistics.rewards.curves import grouped
+from potato.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,16 +11,16 @@ from django.utils.text import slugify
 
 from accounts.actions.organisations import create_organisation
 from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
-from potato.configuration import ProjectConfiguration, check_configuration
-from potato.wording import counted
 from accounts.models import ConfigurationVersion, Organisation, Project
+from exports.loading import load_archive
+from potato.configuration import ProjectConfiguration, check_configuration
 from potato.records.folders import Folder
 from potato.records.sources import Refusal
-from exports.loading import load_archive
+from potato.runs.packages import run_files
+from potato.wording import counted
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import import_now, tasks_first
-from potato.runs.packages import run_files
 from traces.wording import problems_of, told
 
 

@@ -10,12 +10,12 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Organisation, Project
-from tenancy.actor import acting_in
-from tenancy.errors import Refused
-from traces.actions import Imported, import_now, request_import, tasks_first
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.packages import packed, run_files
 from potato.runs.sources import source_at
+from tenancy.actor import acting_in
+from tenancy.errors import Refused
+from traces.actions import Imported, import_now, request_import, tasks_first
 from traces.task_texts import are_tasks_first
 from traces.wording import problems_of, told
 
