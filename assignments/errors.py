@@ -13,7 +13,7 @@ class LeaseEnded(Refused):
 
 
 class TakenOver(Refused):
-    """The work goes on elsewhere, under a newer fence."""
+    """The work goes on elsewhere, under a newer fencing token."""
 
     code = "taken_over"
 

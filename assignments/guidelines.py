@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from assignments.actions.locks import lock_desk
-from assignments.models import Assignment, Desk
+from assignments.actions.locks import lock_queue_position
+from assignments.models import Assignment, QueuePosition
 from potato.runs.exact_json import sha256_of
 from tenancy.prepared import prepared
 
@@ -31,14 +31,14 @@ def reading_of(assignment: Assignment, guidelines: str | None) -> Reading:
 
 
 @prepared
-def _read(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Desk, str]":
-    desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
-    return desks.values_list("guidelines_sha256", flat=True)
+def _read(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[QueuePosition, str]":
+    queue_positions = QueuePosition.objects.filter(organisation=organisation, project=project, user=user)
+    return queue_positions.values_list("guidelines_sha256", flat=True)
 
 
 def acknowledge(*, assignment: Assignment, guidelines: str) -> None:
     """Note that the assignment's person has read these guidelines of its project."""
     with transaction.atomic():
-        desk = lock_desk(assignment.project, assignment.user)
-        desk.guidelines_sha256 = sha256_of(guidelines)
-        desk.save(update_fields=["guidelines_sha256"])
+        queue_position = lock_queue_position(assignment.project, assignment.user)
+        queue_position.guidelines_sha256 = sha256_of(guidelines)
+        queue_position.save(update_fields=["guidelines_sha256"])

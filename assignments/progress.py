@@ -10,7 +10,7 @@ from django.db.models import Aggregate, Count, DurationField, Exists, F, OuterRe
 from django.db.models.functions import Least
 
 from accounts.models import ConfigurationVersion, Project, User
-from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TracePlaces
+from assignments.models import OPEN, Assignment, AssignmentState, Kind, Submission, TraceQuota
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import FREE, UNFINISHED
 from potato.configuration.project import Assignment as AssignmentRules
@@ -29,14 +29,14 @@ class Median(Aggregate):
 
 @dataclass(frozen=True)
 class Progress:
-    """A published project: `done` annotations of those that are `wanted`, surplus ones in neither.
+    """A published project: `done` annotations of those that are `target`, surplus ones in neither.
 
     The rest is one person's: annotations that count, traces that are open now of at most `max_open`, traces that could
     be claimed now, traces that may come to the person at all, those with others included, and the median time from
     claim to submission, None where none is known.
     """
 
-    wanted: int
+    target: int
     done: int
     mine_done: int
     mine_open: int
@@ -85,11 +85,11 @@ SELECT count(*) FILTER (WHERE a.state = 'claimed'),
           WHERE s.organisation_id = a.organisation_id AND s.assignment_id = a.id AND s.is_surplus AND NOT EXISTS (
             SELECT FROM assignments_withdrawal w
              WHERE w.organisation_id = s.organisation_id AND w.submission_id = s.id))),
-       (SELECT count(*) FROM assignments_traceplaces p
-         WHERE p.organisation_id = %(organisation)s AND p.project_id = %(project)s AND p.live < p.wanted - p.done)
+       (SELECT count(*) FROM assignments_tracequota p
+         WHERE p.organisation_id = %(organisation)s AND p.project_id = %(project)s AND p.active < p.target - p.done)
      - count(*) FILTER (WHERE a.state IN ('claimed', 'submitted', 'skipped') AND EXISTS (
-         SELECT FROM assignments_traceplaces p
-          WHERE p.organisation_id = a.organisation_id AND p.trace_id = a.trace_id AND p.live < p.wanted - p.done))
+         SELECT FROM assignments_tracequota p
+          WHERE p.organisation_id = a.organisation_id AND p.trace_id = a.trace_id AND p.active < p.target - p.done))
   FROM assignments_assignment a
  WHERE a.organisation_id = %(organisation)s AND a.project_id = %(project)s AND a.user_id = %(user)s
    AND a.kind = 'normal'
@@ -108,7 +108,7 @@ def _together(
 ) -> Progress:
     to_come = traces - queued.get("traces", 0)
     return Progress(
-        wanted=queued.get("wanted_of_all", 0) + to_come * rules.annotations_per_trace,
+        target=queued.get("wanted_of_all", 0) + to_come * rules.annotations_per_trace,
         done=queued.get("done_of_wanted", 0),
         mine_done=mine.get("done", 0),
         mine_open=mine.get("open", 0),
@@ -130,12 +130,12 @@ def _newest_rules(projects: list[UUID]) -> dict[UUID, AssignmentRules]:
 def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
     """Of the traces that the queue has taken in: how many, what is wanted and done, how many have a free place, and
     how many are unfinished."""
-    counted = TracePlaces.objects.filter(**within).order_by().values("project")
+    counted = TraceQuota.objects.filter(**within).order_by().values("project")
     figures = counted.annotate(
         traces=Count("pk"),
-        wanted_of_all=Sum("wanted"),
+        wanted_of_all=Sum("target"),
         # Where a later configuration wants fewer than were done already, the rest is no progress.
-        done_of_wanted=Sum(Least("done", "wanted")),
+        done_of_wanted=Sum(Least("done", "target")),
         free=Count("pk", filter=FREE),
         unfinished=Count("pk", filter=UNFINISHED),
     )
@@ -158,9 +158,9 @@ def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     figures = own.values("project").annotate(
         open=Count("pk", filter=Q(state=OPEN)),
         done=Count("pk", filter=Q(~Exists(surplus), state=AssignmentState.SUBMITTED)),
-        free=Count("pk", filter=Q(Exists(TracePlaces.objects.free().filter(**here)), state__in=HELD_OR_DECIDED)),
+        free=Count("pk", filter=Q(Exists(TraceQuota.objects.free().filter(**here)), state__in=HELD_OR_DECIDED)),
         unfinished=Count(
-            "pk", filter=Q(Exists(TracePlaces.objects.unfinished().filter(**here)), state__in=HELD_OR_DECIDED)
+            "pk", filter=Q(Exists(TraceQuota.objects.unfinished().filter(**here)), state__in=HELD_OR_DECIDED)
         ),
     )
     return _by_project(figures)

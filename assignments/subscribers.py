@@ -1,15 +1,15 @@
 """What happens in the rooms below and concerns the queue: a new configuration, new traces, and work that goes on."""
 
 from accounts.models import Project
-from assignments.actions.places import OPENED_AT_ONCE, open_places, want_as_configured
-from assignments.models import TracePlaces
+from assignments.actions.quota import OPENED_AT_ONCE, open_quotas, want_as_configured
+from assignments.models import TraceQuota
 from assignments.upcoming import prepare
 from jobs import outbox
 from jobs.models import OutboxEvent
 from traces.imports import ImportTraces
 from traces.models import ImportedFile
 
-PLACES_OPENED = "places.opened"
+PLACES_OPENED = "slots.opened"
 
 
 def configuration_published(event: OutboxEvent) -> None:
@@ -22,8 +22,8 @@ def traces_imported(event: OutboxEvent) -> None:
     """A part of an import: its traces can be claimed while the import goes on. What nobody can want before the import
     is over stays outside the queue until then: looking for it each time takes longer and longer."""
     project = Project.objects.get(pk=event.payload["project"])
-    if TracePlaces.objects.for_project(project).free()[:OPENED_AT_ONCE].count() < OPENED_AT_ONCE:
-        open_places(project=project)
+    if TraceQuota.objects.for_project(project).free()[:OPENED_AT_ONCE].count() < OPENED_AT_ONCE:
+        open_quotas(project=project)
     prepare(project)
 
 
@@ -41,7 +41,7 @@ def places_opened(event: OutboxEvent) -> None:
 
 def _open_some(project: Project) -> None:
     """Each part has a transaction of its own, because whoever claims meanwhile waits for it."""
-    if open_places(project=project):
+    if open_quotas(project=project):
         outbox.publish(PLACES_OPENED, project=str(project.pk))
 
 

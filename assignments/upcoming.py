@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import Project
-from assignments.models import Assignment, Desk, TracePlaces
+from assignments.models import Assignment, QueuePosition, TraceQuota
 from potato.configuration import UnreadablePinError
 from tenancy.prepared import prepared
 from traces import ahead
@@ -29,16 +29,18 @@ def next_traces(project: Project, most: int) -> Sequence[UUID]:
     """The traces with free places that come next: in turn for each person who is at work, and for somebody new."""
     since = timezone.now() - _AT_WORK
     at_work = Assignment.objects.for_project(project).filter(since__gte=since).values("user")
-    desks = Desk.objects.filter(organisation=project.organisation_id, project=project, user__in=at_work)
-    positions = [*desks.order_by("-position").values_list("position", flat=True)[:_PEOPLE], UUID(int=0)]
+    queue_positions = QueuePosition.objects.filter(
+        organisation=project.organisation_id, project=project, user__in=at_work
+    )
+    positions = [*queue_positions.order_by("-position").values_list("position", flat=True)[:_PEOPLE], UUID(int=0)]
     behind = [_free_behind.rows(project.organisation_id, project.pk, position) for position in dict.fromkeys(positions)]
     in_turn = (trace for turn in zip_longest(*behind) for trace in turn if trace is not None)
     return list(dict.fromkeys(in_turn))[:most]
 
 
 @prepared
-def _free_behind(organisation: UUID | None, project: UUID, position: UUID) -> "QuerySet[TracePlaces, UUID]":
-    free = TracePlaces.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
+def _free_behind(organisation: UUID | None, project: UUID, position: UUID) -> "QuerySet[TraceQuota, UUID]":
+    free = TraceQuota.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
     return free.order_by("trace").values_list("trace", flat=True)[:_MOST_A_PERSON]
 
 

@@ -58,7 +58,7 @@ class Annotator(threading.Thread):
         work = self.claim()
         self.load(self.path_of(work))
         self.save(work, answers)
-        body = {"fence": work["fence"], "annotations": answers}
+        body = {"lease_token": work["lease_token"], "annotations": answers}
         self.send("submit", "POST", f"{self.api}assignments/{work['id']}/submit/", body, expected=201)
 
     def claim(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Annotator(threading.Thread):
     def save(self, work: dict[str, Any], answers: dict[str, Any]) -> None:
         """The first draft of an assignment."""
         content = {"answers": answers, "page": {"viewed": list(answers["file_ratings"])}}
-        body = {"fence": work["fence"], "revision": 0, "content": content}
+        body = {"lease_token": work["lease_token"], "revision": 0, "content": content}
         self.send("draft", "PUT", f"{self.api}assignments/{work['id']}/draft/", body)
 
     def path_of(self, work: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from jobs.models import Job, JobState
 from jobs.runner import run
 from tenancy.actor import Actor, acting, acting_in
 from tests.exports.seeding import count_rows, seed
-from tests.worlds import World
+from tests.tenants import Tenants
 
 RECORDS = int(os.environ.get("BENCH_RECORDS", 1_000_000))
 YAML = """task_name: Review
@@ -41,23 +41,23 @@ COPY (
 
 @pytest.mark.timeout(7200)
 def bench_export(
-    committed_world: World, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    committed_tenants: Tenants, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     settings.STORAGES = {
         **settings.STORAGES,
         "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(tmp_path)}},
     }
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=YAML)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=YAML)
     begin = time.perf_counter()
-    seed(world.acme, world.acme_project, RECORDS)
+    seed(tenants.acme, tenants.acme_project, RECORDS)
     count_rows()
     made = time.perf_counter() - begin
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.alice.pk)
     connection.close()
     copied = min(copy_seconds(actor) for _ in range(2))
-    seconds, peak, export = export_seconds(world, actor)
+    seconds, peak, export = export_seconds(tenants, actor)
     with capsys.disabled():
         print(f"\n{RECORDS:,} reviews made in {made:.0f} s; the file has {export.bytes:,} bytes")
         print(f"COPY | zstd -3, sha256   {RECORDS / copied:10,.0f} rows/s   {copied:7.1f} s")
@@ -83,10 +83,10 @@ def copy_seconds(actor: Actor) -> float:
     return time.perf_counter() - begin
 
 
-def export_seconds(world: World, actor: Actor) -> tuple[float, float, Export]:
+def export_seconds(tenants: Tenants, actor: Actor) -> tuple[float, float, Export]:
     """The job as a worker does it, in a process of its own, whose memory is nothing but the job's."""
     with acting(actor):
-        export = request_export(project=world.acme_project, format="code_review", options={})
+        export = request_export(project=tenants.acme_project, format="code_review", options={})
     begin = time.perf_counter()
     connection.close()
     assert export.job_id is not None  # noqa: S101 - request_export gives every export its job

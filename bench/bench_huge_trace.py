@@ -15,7 +15,7 @@ from bench.releases import difference
 from jobs.models import Job
 from potato.runs.sources import BytesSource
 from tenancy.actor import acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
 
@@ -31,7 +31,7 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def bench_huge_trace(committed_world: World, client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def bench_huge_trace(committed_tenants: Tenants, client: Client, capsys: pytest.CaptureFixture[str]) -> None:
     patch = difference()
     record = {
         "instance_id": "django__django-1",
@@ -40,13 +40,13 @@ def bench_huge_trace(committed_world: World, client: Client, capsys: pytest.Capt
     }
     source = BytesSource("preds.jsonl", json.dumps(record).encode() + b"\n")
     before = peak_mib()
-    parts = import_in_parts(committed_world, source)
+    parts = import_in_parts(committed_tenants, source)
     after = peak_mib()
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         trace = Trace.objects.get()
-    client.force_login(committed_world.alice)
+    client.force_login(committed_tenants.alice)
     connection.close()
-    path = f"/o/acme/p/{committed_world.acme_project.slug}/traces/{trace.pk}/"
+    path = f"/o/acme/p/{committed_tenants.acme_project.slug}/traces/{trace.pk}/"
     page, first = timed(lambda: client.get(path, headers={"accept-encoding": "gzip"}))
     _, again = timed(lambda: client.get(path, headers={"accept-encoding": "gzip"}))
     if page.status_code != 200:
@@ -59,10 +59,10 @@ def bench_huge_trace(committed_world: World, client: Client, capsys: pytest.Capt
         print(f"page             {first * 1000:6.0f} ms at first, unrendered, {again * 1000:.0f} ms again, {sent}")
 
 
-def import_in_parts(world: World, source: BytesSource) -> list[float]:
+def import_in_parts(tenants: Tenants, source: BytesSource) -> list[float]:
     """The seconds of each part, as a worker would do them."""
     kind = ImportTraces()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         project = Project.objects.get()
         file = ImportedFile.objects.create(project=project, name=source.name, size=source.size, format="swebench")
     job = Job(parameters={"file": str(file.pk)})
@@ -70,7 +70,7 @@ def import_in_parts(world: World, source: BytesSource) -> list[float]:
     finished = False
     while not finished:
         begin = time.perf_counter()
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             part = kind.do_part(job, source)
         seconds.append(time.perf_counter() - begin)
         job.cursor, finished = part.cursor, part.finished

@@ -12,13 +12,13 @@ import pytest
 from django.db import connection
 
 from accounts.actions.projects import publish_configuration
-from assignments.actions.places import open_places
-from assignments.models import TracePlaces
+from assignments.actions.quotas import open_quotas
+from assignments.models import TraceQuota
 from bench.changes import as_file, small_record, tiny_record
 from jobs.models import Job
 from potato.runs.sources import source_at
 from tenancy.actor import acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.imports import ImportTraces
 from traces.models import ImportedFile, Trace
 
@@ -28,22 +28,22 @@ SHARES = 10
 
 
 def bench_import_of_ten_thousand_traces(
-    committed_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    committed_tenants: Tenants, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with acting_in(committed_world.acme, committed_world.dora):
-        publish_configuration(project=committed_world.acme_project, source="task_name: Bench\n")
+    with acting_in(committed_tenants.acme, committed_tenants.dora):
+        publish_configuration(project=committed_tenants.acme_project, source="task_name: Bench\n")
     path = tmp_path / "runs.jsonl"
     write(path, (small_record(number) for number in range(TRACES)))
     begin, processor, database = time.perf_counter(), time.process_time(), of_the_database()
     with counted_statements() as statements:
-        parts = list(import_in_parts(committed_world, path))
+        parts = list(import_in_parts(committed_tenants, path))
     processor, database = time.process_time() - processor, of_the_database() - database
-    with acting_in(committed_world.acme):
-        while open_places(project=committed_world.acme_project):
+    with acting_in(committed_tenants.acme):
+        while open_quotas(project=committed_tenants.acme_project):
             pass
     seconds = time.perf_counter() - begin
-    with acting_in(committed_world.acme):
-        count = TracePlaces.objects.count()
+    with acting_in(committed_tenants.acme):
+        count = TraceQuota.objects.count()
     if count != TRACES:
         pytest.fail(f"{count} of {TRACES} traces can be claimed")
     with capsys.disabled():
@@ -57,13 +57,13 @@ def bench_import_of_ten_thousand_traces(
 
 
 def bench_import_of_very_many_small_records(
-    committed_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    committed_tenants: Tenants, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "records.jsonl"
     write(path, (tiny_record(number) for number in range(RECORDS)))
     share, seconds = RECORDS // SHARES, 0.0
     shares: list[float] = []
-    for seen, part in import_in_parts(committed_world, path):
+    for seen, part in import_in_parts(committed_tenants, path):
         seconds += part
         if seen >= share * (len(shares) + 1):
             shares.append(seconds)
@@ -71,7 +71,7 @@ def bench_import_of_very_many_small_records(
                 print(
                     f"\n{seen:9,} records {seconds:7.1f} s, {seconds / seen * 1e6:.0f} us a record", end="", flush=True
                 )
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         count = Trace.objects.count()
     if count != RECORDS:
         pytest.fail(f"{count} of {RECORDS} records came in")
@@ -86,18 +86,18 @@ def write(path: Path, records: Iterable[dict[str, Any]]) -> None:
             file.write(as_file([record]))
 
 
-def import_in_parts(world: World, path: Path) -> Iterator[tuple[int, float]]:
+def import_in_parts(tenants: Tenants, path: Path) -> Iterator[tuple[int, float]]:
     """The records read and the seconds after each part, as a worker would do them."""
     kind, source = ImportTraces(), source_at(path)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         file = ImportedFile.objects.create(
-            project=world.acme_project, name=path.name, size=source.size, format="native"
+            project=tenants.acme_project, name=path.name, size=source.size, format="native"
         )
     job = Job(parameters={"file": str(file.pk)})
     finished = False
     while not finished:
         begin = time.perf_counter()
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             part = kind.do_part(job, source)
         job.cursor, finished = part.cursor, part.finished
         yield part.progress, time.perf_counter() - begin

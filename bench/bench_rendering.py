@@ -14,7 +14,7 @@ from django.test import Client
 from bench.changes import as_file, record
 from bench.stage import Stage, import_traces
 from tenancy.actor import acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models import Trace
 from traces.rendering import highlight
 
@@ -41,19 +41,19 @@ def bench_rendering(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def bench_first_page_of_an_unrendered_trace(
-    committed_world: World, client: Client, capsys: pytest.CaptureFixture[str]
+    committed_tenants: Tenants, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     content = as_file([record(number, files=12, lines=9) for number in range(PAGES)])
-    import_traces(Stage(world.acme, world.acme_project, []), content, rendered=False)
-    client.force_login(world.alice)
-    with acting_in(world.acme):
+    import_traces(Stage(tenants.acme, tenants.acme_project, []), content, rendered=False)
+    client.force_login(tenants.alice)
+    with acting_in(tenants.acme):
         traces = list(Trace.objects.all())
     found: dict[str, list[tuple[float, float]]] = {"unrendered": [], "rendered": []}
     for name, times in found.items():
         for trace in traces:
             begin, used = time.perf_counter(), of_this_and_the_lexer()
-            answer = client.get(f"/o/acme/p/{world.acme_project.slug}/traces/{trace.pk}/")
+            answer = client.get(f"/o/acme/p/{tenants.acme_project.slug}/traces/{trace.pk}/")
             times.append((time.perf_counter() - begin, of_this_and_the_lexer() - used))
             if answer.status_code != 200:
                 pytest.fail(f"{name}: {answer.status_code}")

@@ -16,8 +16,8 @@ from django.db.models.functions import Coalesce, Least, TruncDate
 from django.utils import timezone
 
 from accounts.models import Membership, Project
-from assignments.actions.places import unjudged
-from assignments.models import OPEN, Assignment, AssignmentState, Kind, TracePlaces
+from assignments.actions.quotas import unjudged
+from assignments.models import OPEN, Assignment, AssignmentState, Kind, TraceQuota
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import JUDGEABLE, UNFINISHED
 from assignments.progress import Median
@@ -43,7 +43,7 @@ class Status:
 
     `complete` have all annotations that are wanted; of the others `held` are with an annotator now, `started` have some
     annotations, `stuck` were skipped and have nobody left who could take them, `unjudged` are given to nobody because
-    nothing of them can be judged, and `open` wait for anybody. `wanted` and `done` count annotations.
+    nothing of them can be judged, and `open` wait for anybody. `target` and `done` count annotations.
     """
 
     complete: int
@@ -52,7 +52,7 @@ class Status:
     stuck: int
     unjudged: int
     open: int
-    wanted: int
+    target: int
     done: int
 
     @property
@@ -98,15 +98,15 @@ class People:
 
 def status_of(project: Project, per_trace: int) -> Status:
     """Traces that the queue has not taken in yet are open, and want `per_trace` annotations each."""
-    places = TracePlaces.objects.for_project(project)
+    places = TraceQuota.objects.for_project(project)
     figures = places.aggregate(
         queued=Count("pk"),
         complete=Count("pk", filter=~UNFINISHED & JUDGEABLE),
         unjudged=Count("pk", filter=~JUDGEABLE),
         held=Count("pk", filter=UNFINISHED & Q(live__gt=0)),
-        started=Count("pk", filter=UNFINISHED & Q(live=0, done__gt=0)),
-        wanted_of_all=Sum("wanted", default=0),
-        done_of_wanted=Sum(Least("done", "wanted"), default=0),
+        started=Count("pk", filter=UNFINISHED & Q(active=0, done__gt=0)),
+        wanted_of_all=Sum("target", default=0),
+        done_of_wanted=Sum(Least("done", "target"), default=0),
     )
     traces = Trace.objects.filter(organisation=project.organisation_id, project=project).count()
     stuck = _stuck(project)
@@ -120,7 +120,7 @@ def status_of(project: Project, per_trace: int) -> Status:
         stuck=stuck["all"],
         unjudged=figures["unjudged"],
         open=unstuck,
-        wanted=figures["wanted_of_all"] + (traces - figures["queued"]) * per_trace,
+        target=figures["wanted_of_all"] + (traces - figures["queued"]) * per_trace,
         done=figures["done_of_wanted"],
     )
 
@@ -128,7 +128,7 @@ def status_of(project: Project, per_trace: int) -> Status:
 def unjudged_because(project: Project) -> list[str]:
     """Why traces are given to nobody: the reasons of the first REASONS_LOOKED_AT of them, each once."""
     version = project.versions.order_by("-number").values_list("pk", flat=True).first()
-    idle = TracePlaces.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
+    idle = TraceQuota.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
     first = list(idle.values_list("trace", flat=True)[:REASONS_LOOKED_AT])
     return list(dict.fromkeys(unjudged(version, first).values())) if version and first else []
 
@@ -152,7 +152,7 @@ def days_left(status: Status, days: list[Day]) -> int | None:
     numbers = [day.annotations for day in days[max(begun, len(days) - PACE_DAYS) :]]
     if sum(number > 0 for number in numbers) < DAYS_FOR_A_PACE:
         return None
-    return ceil((status.wanted - status.done) * len(numbers) / sum(numbers))
+    return ceil((status.target - status.done) * len(numbers) / sum(numbers))
 
 
 def people_of(project: Project) -> People:
@@ -222,7 +222,7 @@ def _stuck(project: Project) -> dict[str, int]:
         .annotate(number=Count("pk"))
         .values("number")
     )
-    waiting = TracePlaces.objects.for_project(project).unfinished().filter(live=0, trace__in=skipped)
+    waiting = TraceQuota.objects.for_project(project).unfinished().filter(active=0, trace__in=skipped)
     stuck = waiting.annotate(had=Coalesce(Subquery(had), 0)).filter(had__gte=members.count())
     figures: dict[str, int] = stuck.aggregate(all=Count("pk"), started=Count("pk", filter=Q(done__gt=0)))
     return figures

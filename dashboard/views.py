@@ -178,7 +178,7 @@ def _lead(status: Status) -> str:
 
 def _forecast(status: Status, days: list[Day]) -> tuple[str, str]:
     """When all is done at this pace: a number with its unit, or words alone."""
-    if status.traces and status.done >= status.wanted:
+    if status.traces and status.done >= status.target:
         return "", "All done"
     left = days_left(status, days)
     if left is None:

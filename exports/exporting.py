@@ -54,7 +54,7 @@ class ExportAnnotations:
         export = Export.objects.select_related("project").get(pk=job.parameters["export"])
         cursor = dict(job.cursor) if job.cursor else _begin(export)
         try:
-            work = _Work(export, cursor, job.fence)
+            work = _Work(export, cursor, job.fencing_token)
             match cursor["phase"]:
                 case "rows":
                     work.write_rows()
@@ -93,10 +93,10 @@ def _begin(export: Export) -> dict[str, Any]:
 class _Work:
     """One part of an export. It changes the cursor and the export, which the caller keeps."""
 
-    def __init__(self, export: Export, cursor: dict[str, Any], fence: int) -> None:
+    def __init__(self, export: Export, cursor: dict[str, Any], fencing_token: int) -> None:
         self._export = export
         self._cursor = cursor
-        self._fence = fence
+        self._fencing_token = fencing_token
         self._snapshot = Snapshot.from_json(cursor["snapshot"])
         self._source = StoredProject(export.project, current(), self._snapshot)
         kind = format_named(export.format)
@@ -239,7 +239,7 @@ class _Work:
         if not digest.size:
             return
         number = len(self._export.parts)
-        name = f"{self._export.folder}/{number:05}-{self._fence}-{digest.sha256[:16]}"
+        name = f"{self._export.folder}/{number:05}-{self._fencing_token}-{digest.sha256[:16]}"
         stored_as = storage.keep(name, file)
         part = {"member": member, "name": stored_as, "bytes": digest.size, "sha256": digest.sha256}
         self._export.parts = [*self._export.parts, part]

@@ -6,7 +6,7 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import bell, outbox
+from jobs import notifier, outbox
 from jobs.bounds import demand_room, hold_requests
 from jobs.kinds import kind_named, known_names
 from jobs.models import Job, JobState, Queue
@@ -63,10 +63,10 @@ def cancel_job(*, job: Job, reason: str = "") -> Job:
 
 
 def notify(queue: Queue, times: int = 1, **options: Any) -> None:
-    """Tell so many processes of the workers that there is work in the queue; `options` are those of bell.ring()."""
+    """Tell so many processes of the workers that there is work in the queue; `options` are those of notifier.notify()."""
     from jobs.tasks import run_waiting  # The task runs jobs, and running jobs notifies again.
 
-    bell.ring(run_waiting, *[(queue,)] * times, queue=queue, **options)
+    notifier.notify(run_waiting, *[(queue,)] * times, queue=queue, **options)
 
 
 def note_unknown_kinds() -> int:

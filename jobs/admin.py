@@ -34,7 +34,10 @@ class JobAdmin(OrganisationModelAdmin[Job]):
     change_form_template = "admin/jobs/job/change_form.html"
     fieldsets = [
         (None, {"fields": ["what", "kind", "queue", "created_by", "asked_for"]}),
-        ("Progress", {"fields": ["present_state", "how_far", "cursor", "attempts", "stumbles", "fence", "worker"]}),
+        (
+            "Progress",
+            {"fields": ["present_state", "how_far", "cursor", "attempts", "failures", "fencing_token", "worker"]},
+        ),
         (
             "Times",
             {

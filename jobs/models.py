@@ -35,18 +35,18 @@ class JobQuerySet(models.QuerySet["Job"]):
     def open(self) -> "JobQuerySet":
         return self.filter(state__in=OPEN_STATES)
 
-    def held(self, fence: int) -> "JobQuerySet":
-        """The job as long as the worker with this fence is still the one that runs it."""
-        return self.filter(state=JobState.RUNNING, fence=fence)
+    def held(self, fencing_token: int) -> "JobQuerySet":
+        """The job as long as the worker with this fencing token is still the one that runs it."""
+        return self.filter(state=JobState.RUNNING, fencing_token=fencing_token)
 
 
 class Job(TenantModel):
     """One piece of background work, done in parts.
 
     `cursor` is where the next part begins: it moves in the transaction in which the part's rows are written, so
-    that every part has its effect exactly once. `fence` grows with every worker that takes the job; a worker
-    with an older fence can write nothing any more. `lease_until` is how long the worker is believed to live
-    without another heartbeat. `stumbles` counts workers and errors that did not get past the part at the cursor.
+    that every part has its effect exactly once. `fencing_token` grows with every worker that takes the job; a worker
+    with an older fencing token can write nothing any more. `lease_until` is how long the worker is believed to live
+    without another heartbeat. `failures` counts workers and errors that did not get past the part at the cursor.
 
     `waiting_since` is when it was asked for, or put behind the others of its organisation; `turn_seconds` is how long
     it has run since then. `turn_at` is when its last turn began, in a process of `worker`, which the message of that
@@ -61,8 +61,8 @@ class Job(TenantModel):
     progress = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True)
     attempts = models.PositiveIntegerField(default=0)
-    stumbles = models.PositiveIntegerField(default=0)
-    fence = models.PositiveBigIntegerField(default=0)
+    failures = models.PositiveIntegerField(default=0)
+    fencing_token = models.PositiveBigIntegerField(default=0)
     heartbeat_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     run_at = models.DateTimeField(default=timezone.now)

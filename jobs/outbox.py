@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import bell
+from jobs import notifier
 from jobs.models import Job, OutboxEvent
 from jobs.wording import told
 from tenancy.actor import Actor, acting, current, on_commit
@@ -142,4 +142,4 @@ def _ring(actor: Actor) -> None:
 def _ring_now(**options: Any) -> bool:
     from jobs.tasks import deliver_events  # The task delivers, and delivering may publish.
 
-    return bell.ring(deliver_events, (), **options)
+    return notifier.notify(deliver_events, (), **options)

@@ -1,7 +1,7 @@
-"""Runs jobs in turns: choose whose turn it is, take the job with a new fence, do parts until somebody else waits.
+"""Runs jobs in turns: choose whose turn it is, take the job with a new fencing token, do parts until somebody else waits.
 
 Nothing here may be believed twice: a message can arrive late, twice or never, and a worker can die between any
-two lines. What holds is the row: each part commits together with the cursor, and only under the newest fence.
+two lines. What holds is the row: each part commits together with the cursor, and only under the newest fencing token.
 """
 
 import threading
@@ -27,7 +27,7 @@ from tenancy.actor import Actor, acting
 
 log = structlog.get_logger(__name__)
 
-STUMBLES_ALLOWED = 3
+FAILURES_ALLOWED = 3
 
 
 class Fenced(Exception):  # noqa: N818  (another worker goes on; nothing is wrong)
@@ -72,7 +72,7 @@ def run(*, job_id: UUID, actor: Actor) -> None:
 
 
 def _take_next(queue: Queue, message: str, lost: str) -> tuple[Job, Actor] | None:
-    """The job whose turn it is, taken; None where there is none. One that has stumbled too often is over."""
+    """The job whose turn it is, taken; None where there is none. One that has failed too often is over."""
     with transaction.atomic():
         turn = turns.choose(queue, lost_message=lost)
         if turn is None:
@@ -80,32 +80,32 @@ def _take_next(queue: Queue, message: str, lost: str) -> tuple[Job, Actor] | Non
         with acting(turn.actor):
             job = Job.objects.get(pk=turn.job)
             _take(job, message)
-            if job.stumbles >= STUMBLES_ALLOWED:
-                _give_up(job, job.stumbles, job.error)
+            if job.failures >= FAILURES_ALLOWED:
+                _give_up(job, job.failures, job.error)
     return job, turn.actor
 
 
 def _take(job: Job, message: str) -> None:
     """Take the job, which the caller has locked; one that runs already has lost its worker."""
     now = timezone.now()
-    job.stumbles += job.state == JobState.RUNNING
+    job.failures += job.state == JobState.RUNNING
     job.state = JobState.RUNNING
     job.attempts += 1
-    job.fence += 1
+    job.fencing_token += 1
     job.started_at = job.started_at or now
     job.heartbeat_at = job.turn_at = now
     job.lease_until = _lease_end()
     job.worker, job.message = turns.this_worker().name[:200], message[:64]
     job.save(
         update_fields=[
-            "stumbles", "state", "attempts", "fence", "started_at", "heartbeat_at", "turn_at", "lease_until", "worker",
+            "failures", "state", "attempts", "fencing_token", "started_at", "heartbeat_at", "turn_at", "lease_until", "worker",
             "message",
         ]
     )  # fmt: skip
 
 
 def _run_turn(job: Job, actor: Actor, ends: float, *, gives_way: bool = True) -> None:
-    with structlog.contextvars.bound_contextvars(job=str(job.pk), kind=job.kind, fence=job.fence):
+    with structlog.contextvars.bound_contextvars(job=str(job.pk), kind=job.kind, fencing_token=job.fencing_token):
         try:
             _work(job, actor, ends, gives_way)
         except Fenced:
@@ -140,8 +140,8 @@ def _work(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
             _finish(job, JobState.FAILED, error=storable(str(failure)))
     except Exception as error:
         # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
-        log.exception("jobs.stumbled")
-        _stumble(job, actor, told(error))
+        log.exception("jobs.part_failed")
+        _record_failure(job, actor, told(error))
 
 
 def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
@@ -181,7 +181,7 @@ def _after(part: Part) -> dict[str, Any]:
         "cursor": part.cursor,
         "progress": part.progress,
         "total": part.total,
-        "stumbles": 0,
+        "failures": 0,
         "error": "",
         "heartbeat_at": timezone.now(),
     }
@@ -189,15 +189,15 @@ def _after(part: Part) -> dict[str, Any]:
 
 def _held(job: Job) -> Job:
     """The row as it is now; raises Fenced where it is no longer this worker's."""
-    current = Job.objects.held(job.fence).filter(pk=job.pk).first()
+    current = Job.objects.held(job.fencing_token).filter(pk=job.pk).first()
     if current is None:
         raise Fenced
     return current
 
 
 def _save(job: Job, **fields: Any) -> None:
-    """Change the row as the worker with this fence; raises Fenced, and so rolls back, for any other."""
-    if not Job.objects.held(job.fence).filter(pk=job.pk).update(**fields):
+    """Change the row as the worker with this fencing token; raises Fenced, and so rolls back, for any other."""
+    if not Job.objects.held(job.fencing_token).filter(pk=job.pk).update(**fields):
         raise Fenced
 
 
@@ -207,18 +207,18 @@ def _finish(job: Job, state: JobState, **fields: Any) -> None:
     outbox.publish_finished(job)
 
 
-def _stumble(job: Job, actor: Actor, said: str) -> None:
+def _record_failure(job: Job, actor: Actor, said: str) -> None:
     """An unexpected error: try the part again after a pause, and give the job up at the third time."""
     with acting(actor):
-        stumbles = _held(job).stumbles + 1
-        if stumbles >= STUMBLES_ALLOWED:
-            _give_up(job, stumbles, said)
+        failures = _held(job).failures + 1
+        if failures >= FAILURES_ALLOWED:
+            _give_up(job, failures, said)
             return
-        pause = timedelta(seconds=5 * 2**stumbles)
+        pause = timedelta(seconds=5 * 2**failures)
         _save(
             job,
             state=JobState.QUEUED,
-            stumbles=stumbles,
+            failures=failures,
             error=said,
             lease_until=None,
             waiting_since=timezone.now(),
@@ -226,10 +226,10 @@ def _stumble(job: Job, actor: Actor, said: str) -> None:
         )
 
 
-def _give_up(job: Job, stumbles: int, said: str) -> None:
+def _give_up(job: Job, failures: int, said: str) -> None:
     """`said` is the last error; empty where only workers were lost."""
-    sentence = f"Given up: {stumbles} times a worker was lost, or stopped with an error, in the same part."
-    _finish(job, JobState.FAILED, stumbles=stumbles, error=f"{sentence} Last error: {said}" if said else sentence)
+    sentence = f"Given up: {failures} times a worker was lost, or stopped with an error, in the same part."
+    _finish(job, JobState.FAILED, failures=failures, error=f"{sentence} Last error: {said}" if said else sentence)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db import connection
 
-from jobs import bell, outbox, runner, sweeps, turns
+from jobs import notifier, outbox, runner, sweeps, turns
 from jobs.actions import note_unknown_kinds, notify
 from tenancy.actor import acting, acting_in
 
@@ -45,11 +45,11 @@ def sweep() -> None:
         organisations = [organisation for (organisation,) in cursor.fetchall()]
     for organisation in organisations:
         with acting_in(organisation):
-            bell.ring(sweep_organisation, (), expires=settings.JOBS_SWEEP_SECONDS)
+            notifier.notify(sweep_organisation, (), expires=settings.JOBS_SWEEP_SECONDS)
     for registered in sweeps.registered():
         for organisation in registered.organisations():
             with acting_in(organisation):
-                bell.ring(run_sweep, (registered.name,), expires=settings.JOBS_SWEEP_SECONDS)
+                notifier.notify(run_sweep, (registered.name,), expires=settings.JOBS_SWEEP_SECONDS)
 
 
 @_task_in_parts

@@ -13,7 +13,7 @@ from django.test import TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.browser import chromium as chromium  # a fixture
-from tests.worlds import World, build_world
+from tests.tenants import Tenants, build_tenants
 
 # What migrating writes: emptied, it would be written anew after each test.
 MIGRATED = {"auth_permission", "django_content_type"}
@@ -61,12 +61,12 @@ def _assume(role: str | None, blocker: DjangoDbBlocker) -> None:
 
 
 @pytest.fixture
-def world(db: None) -> World:
+def tenants(db: None) -> Tenants:
     """Two organisations and their people, in a transaction that is rolled back."""
-    return build_world()
+    return build_tenants()
 
 
 @pytest.fixture
-def committed_world(transactional_db: None) -> World:
+def committed_tenants(transactional_db: None) -> Tenants:
     """The same, committed: for stories with threads, workers or browsers."""
-    return build_world()
+    return build_tenants()

@@ -8,9 +8,9 @@ from django.db.models import F
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox
 from potato.configuration import (
+    BreakingChange,
     CheckedConfiguration,
     ProjectConfiguration,
-    Stripped,
     UnreadablePinError,
     check_configuration,
     differences,
@@ -39,21 +39,21 @@ class NotPublishable(Refused):
         self.checked = checked
 
 
-class StripsMeaning(Refused):
+class BreaksAnnotations(Refused):
     """Publishing would take something that annotations refer to; somebody has to confirm it."""
 
     code = "confirmation_needed"
 
     def __init__(
         self,
-        stripped: tuple[Stripped, ...],
+        breaking_changes: tuple[BreakingChange, ...],
         sentence: str = "Publishing would take something that existing annotations refer to. Confirm it first.",
     ) -> None:
         super().__init__(sentence)
-        self.stripped = stripped
+        self.breaking_changes = breaking_changes
 
 
-class NewestUnreadable(StripsMeaning):
+class NewestUnreadable(BreaksAnnotations):
     """What publishing would take cannot be told: the newest version does not load, perhaps for a scheme type that is
     no longer installed. Confirmed, it publishes all the same, so that nobody is stuck with such a version."""
 
@@ -63,7 +63,7 @@ class NewestUnreadable(StripsMeaning):
         sentence = (
             f"What publishing would take from annotations under version {number} cannot be told. {reason.sentence}"
         )
-        super().__init__((Stripped((), reason.code, sentence),), sentence)
+        super().__init__((BreakingChange((), reason.code, sentence),), sentence)
 
 
 def create_project(*, slug: str, name: str) -> Project:
@@ -115,7 +115,7 @@ def publish_configuration(
 ) -> ConfigurationVersion:
     """Make the source the project's newest version, and its draft.
 
-    Raises NotPublishable with every error, and StripsMeaning, unless confirmed, where existing annotations would
+    Raises NotPublishable with every error, and BreaksAnnotations, unless confirmed, where existing annotations would
     lose something or might. Publishing what is published already answers with the newest version, and makes none.
     """
     checked = check_configuration(source, where=where)
@@ -128,8 +128,8 @@ def publish_configuration(
         if newest is not None:
             if newest.source == source:
                 return newest
-            if not confirmed and (stripped := would_strip(newest, checked.configuration)):
-                raise StripsMeaning(stripped)
+            if not confirmed and (breaking_changes := breaking_changes_since(newest, checked.configuration)):
+                raise BreaksAnnotations(breaking_changes)
         version = ConfigurationVersion.objects.create(
             project=project,
             number=newest.number + 1 if newest else 1,
@@ -145,7 +145,9 @@ def publish_configuration(
     return version
 
 
-def would_strip(newest: ConfigurationVersion, configuration: ProjectConfiguration) -> tuple[Stripped, ...]:
+def breaking_changes_since(
+    newest: ConfigurationVersion, configuration: ProjectConfiguration
+) -> tuple[BreakingChange, ...]:
     """What annotations made under the newest version would lose under the configuration. Raises NewestUnreadable."""
     try:
         published = pinned(newest.configuration)

@@ -20,9 +20,9 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
 from accounts.actions.projects import (
+    BreaksAnnotations,
     DraftChanged,
     NotPublishable,
-    StripsMeaning,
     create_project,
     discard_draft,
     publish_configuration,
@@ -138,7 +138,7 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
             )
         except NotPublishable as refusal:
             return self._editor(request, project, given["source"], checked=refusal.checked, status=refusal.status)
-        except StripsMeaning as refusal:
+        except BreaksAnnotations as refusal:
             return self._confirmation(request, project, given, refusal)
         if before is not None and before.pk == version.pk:
             success(request, f"Version {version.number} says the same already: nothing was published.")
@@ -177,11 +177,11 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         return TemplateResponse(request, "admin/accounts/project/configuration.html", context, status=status)
 
     def _confirmation(
-        self, request: HttpRequest, project: Project, given: dict[str, Any], refusal: StripsMeaning
+        self, request: HttpRequest, project: Project, given: dict[str, Any], refusal: BreaksAnnotations
     ) -> TemplateResponse:
         context = {
             **self._frame(request, project, "Publish"),
-            "stripped": refusal.stripped,
+            "breaking_changes": refusal.breaking_changes,
             "source": given["source"],
             "note": given["note"],
             "revision": project.draft_revision,

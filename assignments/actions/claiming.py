@@ -14,19 +14,19 @@ from accounts.models import Project, User
 from assignments.actions.locks import (
     TurnTooLongError,
     lock_assignment,
-    lock_desk,
-    lock_places,
+    lock_queue_position,
+    lock_quota,
     one_transaction,
     waiting_at_most,
 )
-from assignments.actions.places import lacks_places, open_places, rules_of
+from assignments.actions.quota import lacks_quotas, open_quotas, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
-from assignments.models import Assignment, AssignmentState, Desk, Draft, Kind, TracePlaces
-from assignments.models.queue import TracePlacesQuerySet
+from assignments.models import Assignment, AssignmentState, Draft, Kind, QueuePosition, TraceQuota
+from assignments.models.queue import TraceQuotaQuerySet
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import insert, prepared
 
-# A claim passes over places that somebody is moving. Where it finds no other it waits for them, so long for one and so
+# A claim passes over slots that somebody is moving. Where it finds no other it waits for them, so long for one and so
 # long at all: a claim or a submission holds one for some hundredths of a second.
 TURN_SECONDS = 0.5
 PATIENCE_SECONDS = 3.0
@@ -52,7 +52,7 @@ class NothingToDo:
 
 
 def claim_next(*, project: Project, user: User, another: bool = False) -> Assignment | NothingToDo:
-    """Give the person a trace of the project: an open one first, else the next one that has a free place.
+    """Give the person a trace of the project: an open one first, else the next one that has a free slot.
 
     Nobody is given a trace again that they submitted or skipped; one whose lease ended, or that was released, may
     come back with its draft. With `another` a further one is claimed beside those that are open; raises TooManyOpen
@@ -63,25 +63,25 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
         if found is None:
             return NothingToDo(Reason.NOT_PUBLISHED)
         rules, version = found
-        desk = lock_desk(project, user)
+        queue_position = lock_queue_position(project, user)
         held = _held.rows(project.organisation_id, project.pk, user.pk)
         if held and not another:
             return _prolonged(held[0], rules)
         if len(held) >= rules.max_open:
             raise _too_many(rules)
-        places = _take_next(desk) or _in_turn(desk)
-        return places if isinstance(places, NothingToDo) else _claim(places, user, rules, version)
+        quota = _take_next(queue_position) or _in_turn(queue_position)
+        return quota if isinstance(quota, NothingToDo) else _claim(quota, user, rules, version)
 
 
 def resume(*, assignment: Assignment) -> Assignment:
     """Go on with an assignment here: the page that had it until now can write nothing any more.
 
-    One whose lease ended, or that was released, is claimed again where a place is still free; raises LeaseEnded
+    One whose lease ended, or that was released, is claimed again where a slot is still free; raises LeaseEnded
     where none is, NotOpen for one that is over, and TooManyOpen beyond the configured number.
     """
     with transaction.atomic():
-        lock_desk(assignment.project, assignment.user)
-        places = lock_places(assignment)
+        lock_queue_position(assignment.project, assignment.user)
+        quota = lock_quota(assignment)
         row = lock_assignment(assignment)
         rules = row.rules()
         if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED):
@@ -91,77 +91,77 @@ def resume(*, assignment: Assignment) -> Assignment:
             if own.count() >= rules.max_open:
                 raise _too_many(rules)
             if row.takes_place:
-                if not places.has_free:
+                if not quota.has_free:
                     raise LeaseEnded(
-                        "Your time for this trace ended, and others have taken its places. Your draft is kept: you "
+                        "Your time for this trace ended, and others have taken its slots. Your draft is kept: you "
                         "can still submit it as an extra annotation."
                     )
-                places.move(live=1)
+                quota.move(active=1)
             row.state, row.since = AssignmentState.CLAIMED, timezone.now()
             row.claimed_at = row.since
-        row.fence += 1
+        row.fencing_token += 1
         return _prolonged(row, rules)
 
 
-def _take_next(desk: Desk) -> TracePlaces | None:
-    """Lock the next free places behind the desk's position, else the first ones of all, and move the position."""
-    own = desk.organisation_id, desk.project_id, desk.user_id
-    places = _free_behind.first(*own, desk.position)
-    if places is None and desk.position.int:
-        places = _free_behind.first(*own, UUID(int=0))
-    if places is not None:
-        desk.go_to(places.trace_id)
-    return places
+def _take_next(queue_position: QueuePosition) -> TraceQuota | None:
+    """Lock the next free slots behind the queue position's position, else the first ones of all, and move the position."""
+    own = queue_position.organisation_id, queue_position.project_id, queue_position.user_id
+    quota = _free_behind.first(*own, queue_position.position)
+    if quota is None and queue_position.position.int:
+        quota = _free_behind.first(*own, UUID(int=0))
+    if quota is not None:
+        queue_position.go_to(quota.trace_id)
+    return quota
 
 
-def _in_turn(desk: Desk) -> TracePlaces | NothingToDo:
-    """Where nothing was found that nobody is moving: the places that are opened now, or that come free, or why none.
+def _in_turn(queue_position: QueuePosition) -> TraceQuota | NothingToDo:
+    """Where nothing was found that nobody is moving: the slots that are opened now, or that come free, or why none.
 
     It is answered from what is committed, so that nothing is left only where that is so.
     """
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
-        if lacks_places(project=desk.project):
+        if lacks_quotas(project=queue_position.project):
             try:
                 with waiting_at_most(TURN_SECONDS):
-                    open_places(project=desk.project)
+                    open_quotas(project=queue_position.project)
             except TurnTooLongError:
                 continue
-        found = _take_next(desk) or _take_awaited(desk) or _why(desk)
+        found = _take_next(queue_position) or _take_awaited(queue_position) or _why(queue_position)
         if found is not None:
             return found
     return NothingToDo(Reason.BUSY)
 
 
-def _take_awaited(desk: Desk) -> TracePlaces | None:
-    """Lock the first places that are free as far as is committed, when whoever holds them lets go; None if not free.
+def _take_awaited(queue_position: QueuePosition) -> TraceQuota | None:
+    """Lock the first slots that are free as far as is committed, when whoever holds them lets go; None if not free.
 
     One row at a time, so that those who wait never wait for each other.
     """
-    first = _first_free.first(desk.organisation_id, desk.project_id, desk.user_id)
+    first = _first_free.first(queue_position.organisation_id, queue_position.project_id, queue_position.user_id)
     if first is None:
         return None
     try:
         with waiting_at_most(TURN_SECONDS):
-            places = _still_free.first(first)
-            if places is None:
+            quota = _still_free.first(first)
+            if quota is None:
                 # Undone, the lock on what somebody else took does not keep them from going on.
                 raise TurnTooLongError
     except TurnTooLongError:
         return None
-    desk.go_to(places.trace_id)
-    return places
+    queue_position.go_to(quota.trace_id)
+    return quota
 
 
 @prepared
-def _first_free(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[TracePlaces, UUID]":
-    free = TracePlaces.objects.free().filter(organisation=organisation, project=project).order_by("trace")
+def _first_free(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[TraceQuota, UUID]":
+    free = TraceQuota.objects.free().filter(organisation=organisation, project=project).order_by("trace")
     return _without_own(free, user).values_list("pk", flat=True)[:1]
 
 
 @prepared
-def _still_free(places: UUID) -> "QuerySet[TracePlaces]":
-    return TracePlaces.objects.free().filter(pk=places).select_for_update(no_key=True, of=("self",))
+def _still_free(quota: UUID) -> "QuerySet[TraceQuota]":
+    return TraceQuota.objects.free().filter(pk=quota).select_for_update(no_key=True, of=("self",))
 
 
 @prepared
@@ -172,32 +172,32 @@ def _held(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Ass
 
 
 @prepared
-def _free_behind(organisation: UUID | None, project: UUID, user: UUID, position: UUID) -> "QuerySet[TracePlaces]":
-    """The next free places behind a trace that nobody else is moving, locked."""
-    free = TracePlaces.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
+def _free_behind(organisation: UUID | None, project: UUID, user: UUID, position: UUID) -> "QuerySet[TraceQuota]":
+    """The next free slots behind a trace that nobody else is moving, locked."""
+    free = TraceQuota.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
     free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
     return _without_own(free, user)[:1]
 
 
-def _without_own(places: TracePlacesQuerySet, user: UUID) -> TracePlacesQuerySet:
+def _without_own(quota: TraceQuotaQuerySet, user: UUID) -> TraceQuotaQuerySet:
     """Without the traces that the person holds, submitted or skipped.
 
     A subquery for each row, which uses the unique key: as NOT EXISTS it would be joined, and without statistics row
-    by row, although only the first places are wanted.
+    by row, although only the first slots are wanted.
     """
     own = Assignment.objects.held_or_decided().filter(
         organisation=OuterRef("organisation"), trace=OuterRef("trace"), user=user, kind=Kind.NORMAL
     )
-    return places.alias(own=Subquery(own.values("pk")[:1])).filter(own__isnull=True)
+    return quota.alias(own=Subquery(own.values("pk")[:1])).filter(own__isnull=True)
 
 
-def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUID) -> Assignment:
-    places.move(live=1)
+def _claim(quota: TraceQuota, user: User, rules: AssignmentRules, version: UUID) -> Assignment:
+    quota.move(active=1)
     now = timezone.now()
     until = now + timedelta(minutes=rules.lease_minutes)
     first = Assignment(
-        project_id=places.project_id,
-        trace_id=places.trace_id,
+        project_id=quota.project_id,
+        trace_id=quota.trace_id,
         user=user,
         version_id=version,
         since=now,
@@ -206,13 +206,13 @@ def _claim(places: TracePlaces, user: User, rules: AssignmentRules, version: UUI
     )
     if insert(first, unless_there=True):
         return first
-    again = _earlier.get(places.organisation_id, places.trace_id, user.pk)
+    again = _earlier.get(quota.organisation_id, quota.trace_id, user.pk)
     again.state, again.since, again.claimed_at, again.lease_until = AssignmentState.CLAIMED, now, now, until
-    again.fence += 1
+    again.fencing_token += 1
     if not Draft.objects.filter(assignment=again).exists():
         # A draft stays with the configuration that it was begun under.
         again.version_id = version
-    again.save(update_fields=["state", "since", "claimed_at", "lease_until", "fence", "version"])
+    again.save(update_fields=["state", "since", "claimed_at", "lease_until", "fencing_token", "version"])
     return again
 
 
@@ -225,25 +225,25 @@ def _earlier(organisation: UUID | None, trace: UUID, user: UUID) -> "QuerySet[As
 
 def _prolonged(assignment: Assignment, rules: AssignmentRules) -> Assignment:
     assignment.lease_until = timezone.now() + timedelta(minutes=rules.lease_minutes)
-    assignment.save(update_fields=["state", "since", "claimed_at", "lease_until", "fence"])
+    assignment.save(update_fields=["state", "since", "claimed_at", "lease_until", "fencing_token"])
     return assignment
 
 
-def _why(desk: Desk) -> NothingToDo | None:
+def _why(queue_position: QueuePosition) -> NothingToDo | None:
     """Why nothing was found once all traces are in the queue; None where something was only being moved."""
-    all_places = TracePlaces.objects.for_project(desk.project).judgeable()
-    if not all_places.exists():
+    all_quotas = TraceQuota.objects.for_project(queue_position.project).judgeable()
+    if not all_quotas.exists():
         return NothingToDo(Reason.NO_TRACES)
-    unfinished = all_places.unfinished()
+    unfinished = all_quotas.unfinished()
     if not unfinished.exists():
         return NothingToDo(Reason.ALL_DONE)
-    left = _without_own(unfinished, desk.user_id)
+    left = _without_own(unfinished, queue_position.user_id)
     if not left.exists():
         return NothingToDo(Reason.YOURS_ARE_DONE)
     if left.free().exists():
         return None
     here = left.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    held = Assignment.objects.for_project(desk.project).open().filter(Exists(here), kind=Kind.NORMAL)
+    held = Assignment.objects.for_project(queue_position.project).open().filter(Exists(here), kind=Kind.NORMAL)
     return NothingToDo(Reason.WITH_OTHERS, again_at=held.aggregate(at=Min("lease_until"))["at"])
 
 

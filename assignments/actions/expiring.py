@@ -1,9 +1,9 @@
-"""Leases that ended: their places go back to the queue. The drafts stay, and a late submission is still taken."""
+"""Leases that ended: their slots go back to the queue. The drafts stay, and a late submission is still taken."""
 
 from django.db import transaction
 from django.utils import timezone
 
-from assignments.models import Assignment, AssignmentState, Kind, TracePlaces
+from assignments.models import Assignment, AssignmentState, Kind, TraceQuota
 from tenancy.actor import Actor, acting
 
 BATCH = 200
@@ -28,18 +28,18 @@ def _expire_batch() -> tuple[int, int]:
     with transaction.atomic():
         ended = Assignment.objects.open().filter(lease_until__lt=now)
         found = list(ended.order_by("lease_until").values_list("pk", "trace", "kind")[:BATCH])
-        places = {
+        quota = {
             row.trace_id: row
-            for row in TracePlaces.objects.filter(trace__in={trace for _, trace, _ in found}).select_for_update(
+            for row in TraceQuota.objects.filter(trace__in={trace for _, trace, _ in found}).select_for_update(
                 skip_locked=True, no_key=True, of=("self",)
             )
         }
         # Asked again under the lock: a heartbeat may have come in between.
-        rows = ended.filter(pk__in=[pk for pk, trace, kind in found if trace in places or kind != Kind.NORMAL])
+        rows = ended.filter(pk__in=[pk for pk, trace, kind in found if trace in quota or kind != Kind.NORMAL])
         expired = list(rows.select_for_update(skip_locked=True, no_key=True, of=("self",)))
         for assignment in expired:
             assignment.state, assignment.since, assignment.lease_until = AssignmentState.EXPIRED, now, None
             if assignment.takes_place:
-                places[assignment.trace_id].move(live=-1)
+                quota[assignment.trace_id].move(active=-1)
         Assignment.objects.bulk_update(expired, ["state", "since", "lease_until"])
     return len(found), len(expired)

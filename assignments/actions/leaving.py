@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places
+from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota
 from assignments.models import Assignment, AssignmentState
 
 
@@ -18,13 +18,13 @@ def release_everything(*, user: User) -> int:
         # Always in one order, as the rows of one assignment are.
         held = Assignment.objects.of(user).open().select_related("project", "user").order_by("project", "trace", "kind")
         for assignment in held:
-            lock_desk(assignment.project, user)
-            places = lock_places(assignment)
+            lock_queue_position(assignment.project, user)
+            quota = lock_quota(assignment)
             row = lock_assignment(assignment)
             if not row.is_open:
                 continue
             if row.takes_place:
-                places.move(live=-1)
+                quota.move(active=-1)
             row.state, row.since, row.lease_until = AssignmentState.RELEASED, timezone.now(), None
             row.save(update_fields=["state", "since", "lease_until"])
             released += 1

@@ -1,4 +1,4 @@
-"""The rows that an action locks, always in this order: the person's desk, the places of the trace, the assignment."""
+"""The rows that an action locks, always in this order: the person's queue position, the slots of the trace, the assignment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from psycopg.errors import LockNotAvailable
 
 from accounts.models import Project, User
-from assignments.models import Assignment, Desk, TracePlaces
+from assignments.models import Assignment, QueuePosition, TraceQuota
 from tenancy.prepared import insert, prepared
 from tenancy.statements import executed
 
@@ -46,19 +46,19 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
         raise TurnTooLongError from error
 
 
-def lock_desk(project: Project, user: User) -> Desk:
-    """Wait until no other act of this person in the project is under way; the desk is made when it is missing."""
-    found = _desk.first(project.organisation_id, project.pk, user.pk)
+def lock_queue_position(project: Project, user: User) -> QueuePosition:
+    """Wait until no other act of this person in the project is under way; the queue position is made when it is missing."""
+    found = _queue_position.first(project.organisation_id, project.pk, user.pk)
     if found is None:
-        insert(Desk(project=project, user=user), unless_there=True)
-        found = _desk.get(project.organisation_id, project.pk, user.pk)
+        insert(QueuePosition(project=project, user=user), unless_there=True)
+        found = _queue_position.get(project.organisation_id, project.pk, user.pk)
     found.project = project
     return found
 
 
-def lock_places(assignment: Assignment) -> TracePlaces:
-    """The places of the assignment's trace. Nobody holds them while waiting for another row of these."""
-    return _places.get(assignment.organisation_id, assignment.trace_id)
+def lock_quota(assignment: Assignment) -> TraceQuota:
+    """The slots of the assignment's trace. Nobody holds them while waiting for another row of these."""
+    return _quota.get(assignment.organisation_id, assignment.trace_id)
 
 
 def lock_assignment(assignment: Assignment) -> Assignment:
@@ -69,15 +69,15 @@ def lock_assignment(assignment: Assignment) -> Assignment:
 
 
 @prepared
-def _desk(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Desk]":
-    desks = Desk.objects.filter(organisation=organisation, project=project, user=user)
-    return desks.select_for_update(no_key=True, of=("self",))
+def _queue_position(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[QueuePosition]":
+    queue_positions = QueuePosition.objects.filter(organisation=organisation, project=project, user=user)
+    return queue_positions.select_for_update(no_key=True, of=("self",))
 
 
 @prepared
-def _places(organisation: UUID | None, trace: UUID) -> "QuerySet[TracePlaces]":
-    places = TracePlaces.objects.filter(organisation=organisation, trace=trace)
-    return places.select_for_update(no_key=True, of=("self",))
+def _quota(organisation: UUID | None, trace: UUID) -> "QuerySet[TraceQuota]":
+    quota = TraceQuota.objects.filter(organisation=organisation, trace=trace)
+    return quota.select_for_update(no_key=True, of=("self",))
 
 
 @prepared

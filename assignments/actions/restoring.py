@@ -6,9 +6,9 @@ from typing import Any
 from django.db import transaction
 
 from accounts.models import ConfigurationVersion, Project, User
-from assignments.actions.locks import lock_desk
-from assignments.actions.places import open_places
-from assignments.models import Assignment, AssignmentState, Kind, Submission, TracePlaces
+from assignments.actions.locks import lock_queue_position
+from assignments.actions.quota import open_quotas
+from assignments.models import Assignment, AssignmentState, Kind, Submission, TraceQuota
 from jobs import outbox
 from potato.runs.exact_json import sha256_of
 from tenancy.errors import Refused
@@ -34,12 +34,12 @@ def restore(
 ) -> bool:
     """Store a submission with its assignment; False where exactly it is there already.
 
-    A place is made for it where none is left. Raises AnnotatedOtherwise where the person has, or holds, another
+    A slot is made for it where none is left. Raises AnnotatedOtherwise where the person has, or holds, another
     annotation of the trace.
     """
     digest = sha256_of(result)
     with transaction.atomic():
-        lock_desk(project, user)
+        lock_queue_position(project, user)
         own = Assignment.objects.for_project(project).of(user).filter(trace=trace, kind=kind).first()
         if own is not None:
             known = Submission.objects.for_project(project).counted().filter(assignment=own).first()
@@ -73,10 +73,10 @@ def restore(
 
 
 def _take_place(project: Project, trace: Trace) -> None:
-    places = TracePlaces.objects.for_project(project).filter(trace=trace)
-    while not places.exists() and open_places(project=project):
+    quota = TraceQuota.objects.for_project(project).filter(trace=trace)
+    while not quota.exists() and open_quotas(project=project):
         pass
-    row = places.select_for_update(no_key=True, of=("self",)).get()
+    row = quota.select_for_update(no_key=True, of=("self",)).get()
     row.done += 1
-    row.places = max(row.places, row.live + row.done)
-    row.save(update_fields=["done", "places"])
+    row.slots = max(row.slots, row.active + row.done)
+    row.save(update_fields=["done", "slots"])

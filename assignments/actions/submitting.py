@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
+from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota, one_transaction
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
@@ -28,7 +28,7 @@ UNDO = timedelta(seconds=30)
 _GRACE = timedelta(seconds=2)
 
 
-def hand_in(*, assignment: Assignment, fence: int, key: str, annotations: Any) -> Submission:
+def hand_in(*, assignment: Assignment, fencing_token: int, key: str, annotations: Any) -> Submission:
     """Submit an annotator's answers: checked under the pinned configuration against the trace, and made a result.
 
     Raises Incomplete with every gap, UnreadablePinError, and what submit() raises. A repetition is answered as it was,
@@ -41,24 +41,30 @@ def hand_in(*, assignment: Assignment, fence: int, key: str, annotations: Any) -
         if not assignment.submissions.filter(organisation=assignment.organisation_id, key=key).exists():
             raise
         result = {}
-    return submit(assignment=assignment, fence=fence, key=key, sent=annotations, result=result, at=now)
+    return submit(assignment=assignment, fencing_token=fencing_token, key=key, sent=annotations, result=result, at=now)
 
 
 def submit(
-    *, assignment: Assignment, fence: int, key: str, sent: Any, result: dict[str, Any], at: datetime | None = None
+    *,
+    assignment: Assignment,
+    fencing_token: int,
+    key: str,
+    sent: Any,
+    result: dict[str, Any],
+    at: datetime | None = None,
 ) -> Submission:
     """Store the annotation, once: the same `key` with the same `sent` answers with the submission that is there.
 
     `sent` is the request as it came, and `result` what the scheme types have made of it, keyed by scheme name:
-    checking is the caller's, before. After the lease ended the annotation counts if a place is still free, and is
+    checking is the caller's, before. After the lease ended the annotation counts if a slot is still free, and is
     stored as surplus otherwise. Raises KeyReused for another `sent` under a known key, TakenOver where another page
     goes on, NotOpen for an assignment that was submitted under another key, or skipped, and WasWithdrawn where the
     submission was taken back: answering with it would look as if it still counted.
     """
     digest = sha256_of(sent)
     with one_transaction():
-        lock_desk(assignment.project, assignment.user)
-        places = lock_places(assignment)
+        lock_queue_position(assignment.project, assignment.user)
+        quota = lock_quota(assignment)
         row = lock_assignment(assignment)
         earlier = _submitted.rows(row.organisation_id, row.pk)
         known = next((submission for submission in earlier if submission.key == key), None)
@@ -70,11 +76,11 @@ def submit(
             if known.withdrawals.exists():
                 raise WasWithdrawn("This submission was taken back. Submit again under a new Idempotency-Key.")
             return known
-        if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED) or row.fence != fence:
-            raise refusal(row, fence)
-        is_surplus = row.takes_place and not row.is_open and not places.has_free
+        if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED) or row.fencing_token != fencing_token:
+            raise refusal(row, fencing_token)
+        is_surplus = row.takes_place and not row.is_open and not quota.has_free
         if row.takes_place and not is_surplus:
-            places.move(live=-1 if row.is_open else 0, done=1)
+            quota.move(active=-1 if row.is_open else 0, done=1)
         now = at or timezone.now()
         submission = Submission(
             project=row.project,
@@ -106,15 +112,15 @@ def _ended(assignment: UUID, now: datetime) -> "tuple[QuerySet[Assignment], dict
 
 
 def withdraw(*, submission: Submission) -> Assignment:
-    """Take a submission back within UNDO: the same assignment is open again, with its draft and its place.
+    """Take a submission back within UNDO: the same assignment is open again, with its draft and its slot.
 
-    A surplus submission had no place; its assignment is again one whose lease ended. Withdrawing twice is
+    A surplus submission had no slot; its assignment is again one whose lease ended. Withdrawing twice is
     withdrawing once. Raises TooLateToWithdraw, and NotOpen where the assignment has gone on since.
     """
     with transaction.atomic():
         assignment = submission.assignment
-        lock_desk(assignment.project, assignment.user)
-        places = lock_places(assignment)
+        lock_queue_position(assignment.project, assignment.user)
+        quota = lock_quota(assignment)
         row = lock_assignment(assignment)
         if submission.withdrawals.exists():
             return row
@@ -133,7 +139,7 @@ def withdraw(*, submission: Submission) -> Assignment:
             row.state = AssignmentState.CLAIMED
             row.lease_until = now + timedelta(minutes=row.rules().lease_minutes)
             if row.takes_place:
-                places.move(live=1, done=-1)
+                quota.move(active=1, done=-1)
         row.since = now
         row.save(update_fields=["state", "since", "lease_until"])
         audit.record("submission.withdrawn", submission, trace=str(row.trace_id))

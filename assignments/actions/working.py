@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from assignments.actions.locks import lock_assignment, lock_desk, lock_places, one_transaction
+from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota, one_transaction
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
@@ -21,25 +21,25 @@ from tenancy.prepared import insert, prepared_update
 from traces.models.bodies import pack
 
 
-def heartbeat(*, assignment: Assignment, fence: int) -> Assignment:
+def heartbeat(*, assignment: Assignment, fencing_token: int) -> Assignment:
     """Keep the trace for its annotator for another lease.
 
     Raises LeaseEnded after the sweep has taken it back, TakenOver where another page goes on, NotOpen where it is over.
     """
     until = timezone.now() + timedelta(minutes=assignment.rules().lease_minutes)
-    if not _kept.run(assignment.pk, fence, until):
-        assignment.refresh_from_db(fields=["state", "fence", "lease_until"])
-        raise refusal(assignment, fence)
-    assignment.state, assignment.fence, assignment.lease_until = OPEN, fence, until
+    if not _kept.run(assignment.pk, fencing_token, until):
+        assignment.refresh_from_db(fields=["state", "fencing_token", "lease_until"])
+        raise refusal(assignment, fencing_token)
+    assignment.state, assignment.fencing_token, assignment.lease_until = OPEN, fencing_token, until
     return assignment
 
 
 @prepared_update
-def _kept(assignment: UUID, fence: int, until: datetime) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
-    return Assignment.objects.filter(pk=assignment, state=OPEN, fence=fence), {"lease_until": until}
+def _kept(assignment: UUID, fencing_token: int, until: datetime) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
+    return Assignment.objects.filter(pk=assignment, state=OPEN, fencing_token=fencing_token), {"lease_until": until}
 
 
-def save_draft(*, assignment: Assignment, fence: int, revision: int, content: Any) -> Draft:
+def save_draft(*, assignment: Assignment, fencing_token: int, revision: int, content: Any) -> Draft:
     """Keep what the annotator has typed, if nobody saved it since `revision` (0 where nothing was saved yet).
 
     A sign of work like a heartbeat. After the lease ended drafts are still kept. Raises MalformedDraft for `answers`
@@ -51,7 +51,7 @@ def save_draft(*, assignment: Assignment, fence: int, revision: int, content: An
         raise MalformedDraft(gaps)
     with one_transaction():
         with suppress(LeaseEnded):
-            heartbeat(assignment=assignment, fence=fence)
+            heartbeat(assignment=assignment, fencing_token=fencing_token)
         now, packed = timezone.now(), pack(content)
         first = Draft(assignment=assignment, packed=packed, saved_at=now)
         if not revision and insert(first, unless_there=True):
@@ -71,7 +71,7 @@ def _saved(
     return drafts, {"revision": F("revision") + 1, "packed": packed, "saved_at": now}
 
 
-def skip(*, assignment: Assignment, fence: int, reason: str) -> Assignment:
+def skip(*, assignment: Assignment, fencing_token: int, reason: str) -> Assignment:
     """Give the trace up for good: it goes to others, and never comes back to this person. Its draft is kept.
 
     Raises ReasonNeeded without a reason, TakenOver where another page goes on, NotOpen where it is over.
@@ -80,41 +80,41 @@ def skip(*, assignment: Assignment, fence: int, reason: str) -> Assignment:
     if not reason:
         raise ReasonNeeded("Say in a few words why you skip this trace; the project's manager reads it.")
     with transaction.atomic():
-        row = _give_back(assignment, fence, AssignmentState.SKIPPED, reason)
+        row = _give_back(assignment, fencing_token, AssignmentState.SKIPPED, reason)
         audit.record("assignment.skipped", row, trace=str(row.trace_id), reason=reason)
         outbox.publish("assignment.skipped", assignment=str(row.pk), project=str(row.project_id))
     return row
 
 
-def release(*, assignment: Assignment, fence: int) -> Assignment:
+def release(*, assignment: Assignment, fencing_token: int) -> Assignment:
     """Put the trace back into the queue; it may come back to this person later, with its draft.
 
     Raises LeaseEnded, TakenOver or NotOpen where it is not this page's to give back.
     """
     with transaction.atomic():
-        return _give_back(assignment, fence, AssignmentState.RELEASED)
+        return _give_back(assignment, fencing_token, AssignmentState.RELEASED)
 
 
-def refusal(assignment: Assignment, fence: int) -> Refused:
-    """Why the page with that fence cannot write to the assignment."""
+def refusal(assignment: Assignment, fencing_token: int) -> Refused:
+    """Why the page with that fencing token cannot write to the assignment."""
     if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED, AssignmentState.RELEASED):
         return NotOpen(f"This trace was {assignment.get_state_display().lower()} already. Go on with the next one.")
-    if assignment.fence != fence:
+    if assignment.fencing_token != fencing_token:
         return TakenOver(
             "You went on with this trace in another tab or on another machine. Work there, or take it over here."
         )
     return LeaseEnded("Your time for this trace ended. Your draft is kept: claim the trace again, or submit it late.")
 
 
-def _give_back(assignment: Assignment, fence: int, state: AssignmentState, reason: str = "") -> Assignment:
-    lock_desk(assignment.project, assignment.user)
-    places = lock_places(assignment)
+def _give_back(assignment: Assignment, fencing_token: int, state: AssignmentState, reason: str = "") -> Assignment:
+    lock_queue_position(assignment.project, assignment.user)
+    quota = lock_quota(assignment)
     row = lock_assignment(assignment)
     late = row.state == AssignmentState.EXPIRED and state == AssignmentState.SKIPPED
-    if row.fence != fence or not (row.is_open or late):
-        raise refusal(row, fence)
+    if row.fencing_token != fencing_token or not (row.is_open or late):
+        raise refusal(row, fencing_token)
     if row.is_open and row.takes_place:
-        places.move(live=-1)
+        quota.move(active=-1)
     row.state, row.since, row.lease_until, row.skip_reason = state, timezone.now(), None, reason
     row.save(update_fields=["state", "since", "lease_until", "skip_reason"])
     return row

@@ -106,7 +106,7 @@ class Shape(BaseModel):
 
 
 class Progress(Shape):
-    wanted: int
+    target: int
     """Annotations that the project needs in all."""
     done: int
     mine_done: int

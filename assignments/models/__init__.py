@@ -1,17 +1,17 @@
 """The places on a trace, the claims on them, and what was submitted."""
 
 from assignments.models.claims import OPEN, Assignment, AssignmentState, Draft, Kind
-from assignments.models.queue import Desk, TracePlaces
+from assignments.models.queue import QueuePosition, TraceQuota
 from assignments.models.submissions import Submission, Withdrawal
 
 __all__ = [
     "OPEN",
     "Assignment",
     "AssignmentState",
-    "Desk",
     "Draft",
     "Kind",
+    "QueuePosition",
     "Submission",
-    "TracePlaces",
+    "TraceQuota",
     "Withdrawal",
 ]

@@ -66,7 +66,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(TenantModel):
     """A person's claim on a trace: one row, which ends and may be claimed again, with its draft.
 
-    `version` is the configuration that page, checks and exports use. `fence` grows with each claim and take-over,
+    `version` is the configuration that page, checks and exports use. `fencing_token` grows with each claim and take-over,
     so that a page that was left behind can write nothing. `since` is when the state was entered, `claimed_at` when
     the claim that goes on, or the last one, began: it stays when the assignment is submitted, so that the two say how
     long the work took.
@@ -84,7 +84,7 @@ class Assignment(TenantModel):
     since = models.DateTimeField(default=timezone.now)
     claimed_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
-    fence = models.PositiveBigIntegerField(default=1)
+    fencing_token = models.PositiveBigIntegerField(default=1)
     skip_reason = models.CharField(max_length=500, blank=True)
 
     objects = AssignmentQuerySet.as_manager()

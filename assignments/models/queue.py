@@ -1,7 +1,7 @@
 """How many annotators a trace still needs, and where each annotator is in the queue of a project.
 
-Locks are taken in one order: a person's desk, the right to open places, the places of one trace, the assignment. The
-sweep waits for nothing, and a claim passes over places that are locked; where no others are left it waits a short time
+Locks are taken in one order: a person's queue position, the right to open slots, the slots of one trace, the assignment. The
+sweep waits for nothing, and a claim passes over slots that are locked; where no others are left it waits a short time
 for one of them, holding no other; so nobody waits in a circle.
 """
 
@@ -18,86 +18,86 @@ from tenancy.models import TenantModel
 from tenancy.prepared import prepared_update
 
 # Written once, so that the planner finds the condition of the partial index in every query.
-FREE = Q(live__lt=F("wanted") - F("done"))
-UNFINISHED = Q(done__lt=F("wanted"))
-JUDGEABLE = Q(wanted__gt=0)
+FREE = Q(active__lt=F("target") - F("done"))
+UNFINISHED = Q(done__lt=F("target"))
+JUDGEABLE = Q(target__gt=0)
 
 
-class TracePlacesQuerySet(models.QuerySet["TracePlaces"]):
-    def for_project(self, project: Project) -> "TracePlacesQuerySet":
+class TraceQuotaQuerySet(models.QuerySet["TraceQuota"]):
+    def for_project(self, project: Project) -> "TraceQuotaQuerySet":
         """The organisation is named, because an index keeps its order only below one value of its first column."""
         return self.filter(organisation=project.organisation_id, project=project)
 
-    def free(self) -> "TracePlacesQuerySet":
+    def free(self) -> "TraceQuotaQuerySet":
         return self.filter(FREE)
 
-    def judgeable(self) -> "TracePlacesQuerySet":
+    def judgeable(self) -> "TraceQuotaQuerySet":
         """Without those of traces that nobody can be given, because nothing of them can be judged."""
         return self.filter(JUDGEABLE)
 
-    def unfinished(self) -> "TracePlacesQuerySet":
+    def unfinished(self) -> "TraceQuotaQuerySet":
         return self.filter(UNFINISHED)
 
 
-class TracePlaces(TenantModel):
-    """The places on one trace: `live` are held by claims, `done` by submissions that count.
+class TraceQuota(TenantModel):
+    """The slots on one trace: `active` are held by claims, `done` by submissions that count.
 
-    `wanted` is what the configuration asks for, 0 where it can judge nothing of the trace. `places` is what can be
+    `target` is what the configuration asks for, 0 where it can judge nothing of the trace. `slots` is what can be
     taken at all: where a later configuration wants fewer, those that are held stay held, and none is given out again.
     """
 
     trace = models.ForeignKey("traces.Trace", on_delete=models.PROTECT, related_name="+", db_index=False)
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
-    wanted = models.PositiveIntegerField()
-    places = models.PositiveIntegerField()
-    live = models.PositiveIntegerField(default=0)
+    target = models.PositiveIntegerField()
+    slots = models.PositiveIntegerField()
+    active = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
 
-    objects = TracePlacesQuerySet.as_manager()
+    objects = TraceQuotaQuerySet.as_manager()
 
     class Meta(TenantModel.Meta):
         constraints = [
             *TenantModel.Meta.constraints,
-            SameOrganisation(name="assignments_traceplaces_trace", field="trace"),
-            SameOrganisation(name="assignments_traceplaces_project", field="project"),
-            models.UniqueConstraint(fields=["organisation", "trace"], name="assignments_traceplaces_one_a_trace"),
-            models.CheckConstraint(condition=Q(live__gte=0, done__gte=0), name="assignments_traceplaces_counted"),
+            SameOrganisation(name="assignments_tracequota_trace", field="trace"),
+            SameOrganisation(name="assignments_tracequota_project", field="project"),
+            models.UniqueConstraint(fields=["organisation", "trace"], name="assignments_tracequota_one_a_trace"),
+            models.CheckConstraint(condition=Q(active__gte=0, done__gte=0), name="assignments_tracequota_counted"),
             models.CheckConstraint(
-                condition=Q(places__gte=F("live") + F("done")), name="assignments_traceplaces_never_more"
+                condition=Q(slots__gte=F("active") + F("done")), name="assignments_tracequota_never_more"
             ),
-            models.CheckConstraint(condition=Q(places__gte=F("wanted")), name="assignments_traceplaces_enough"),
+            models.CheckConstraint(condition=Q(slots__gte=F("target")), name="assignments_tracequota_enough"),
         ]
         indexes = [
             models.Index(
-                fields=["organisation", "project", "trace"], name="assignments_traceplaces_free", condition=FREE
+                fields=["organisation", "project", "trace"], name="assignments_tracequota_free", condition=FREE
             ),
             models.Index(
                 fields=["organisation", "project", "trace"],
-                name="assignments_traceplaces_undone",
+                name="assignments_tracequota_undone",
                 condition=UNFINISHED,
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.live} live and {self.done} done of {self.wanted}"
+        return f"{self.active} active and {self.done} done of {self.target}"
 
     @property
     def has_free(self) -> bool:
-        return self.live + self.done < self.wanted
+        return self.active + self.done < self.target
 
-    def move(self, *, live: int = 0, done: int = 0) -> None:
+    def move(self, *, active: int = 0, done: int = 0) -> None:
         """Change the counters by so many. The caller holds the lock."""
-        self.live += live
+        self.active += active
         self.done += done
-        _counted.run(self.pk, self.live, self.done)
+        _counted.run(self.pk, self.active, self.done)
 
 
 @prepared_update
-def _counted(places: UUID, live: int, done: int) -> "tuple[models.QuerySet[TracePlaces], dict[str, Any]]":
-    return TracePlaces.objects.filter(pk=places), {"live": live, "done": done}
+def _counted(quota: UUID, active: int, done: int) -> "tuple[models.QuerySet[TraceQuota], dict[str, Any]]":
+    return TraceQuota.objects.filter(pk=quota), {"active": active, "done": done}
 
 
-class Desk(TenantModel):
+class QueuePosition(TenantModel):
     """One annotator in one project. Its lock makes the acts of one person, in several tabs, come one after another.
 
     `position` is the trace up to which the queue was gone through: looking again at everything that the person has
@@ -113,12 +113,14 @@ class Desk(TenantModel):
     class Meta(TenantModel.Meta):
         constraints = [
             *TenantModel.Meta.constraints,
-            SameOrganisation(name="assignments_desk_project", field="project"),
-            models.UniqueConstraint(fields=["organisation", "project", "user"], name="assignments_desk_one_a_person"),
+            SameOrganisation(name="assignments_queueposition_project", field="project"),
+            models.UniqueConstraint(
+                fields=["organisation", "project", "user"], name="assignments_queueposition_one_a_person"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"desk of {self.user_id}"
+        return f"queue position of {self.user_id}"
 
     def go_to(self, trace: UUID) -> None:
         """Go on behind this trace next time. The caller holds the lock."""
@@ -127,5 +129,5 @@ class Desk(TenantModel):
 
 
 @prepared_update
-def _gone_to(desk: UUID, position: UUID) -> "tuple[models.QuerySet[Desk], dict[str, Any]]":
-    return Desk.objects.filter(pk=desk), {"position": position}
+def _gone_to(queue_position: UUID, position: UUID) -> "tuple[models.QuerySet[QueuePosition], dict[str, Any]]":
+    return QueuePosition.objects.filter(pk=queue_position), {"position": position}

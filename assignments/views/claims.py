@@ -59,7 +59,7 @@ def release_task(request: OrganisationRequest, project: str, assignment_id: UUID
     """Put a task back into the queue. What is written in another tab at that moment is kept as its draft."""
     assignment = _own(request, project, assignment_id)
     try:
-        release(assignment=assignment, fence=assignment.fence)
+        release(assignment=assignment, fencing_token=assignment.fencing_token)
     except Refused as refused:
         return _told(request, refused)
     messages.success(request, "The task went back to the queue. Your draft is kept, if there is one.")
@@ -72,7 +72,7 @@ def skip_task(request: OrganisationRequest, project: str, assignment_id: UUID) -
     """Give a task up for good, with the `reason` that the form sends."""
     assignment = _own(request, project, assignment_id)
     try:
-        skip(assignment=assignment, fence=assignment.fence, reason=request.POST.get("reason", ""))
+        skip(assignment=assignment, fencing_token=assignment.fencing_token, reason=request.POST.get("reason", ""))
     except Refused as refused:
         return _told(request, refused)
     messages.success(request, "The task was skipped. It goes to others and does not come back to you.")

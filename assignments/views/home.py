@@ -83,9 +83,9 @@ class ProjectRow:
         progress = self.progress
         if progress is None:
             return ""
-        if not progress.wanted:
+        if not progress.target:
             return "No traces yet"
-        if progress.done >= progress.wanted:
+        if progress.done >= progress.target:
             return "All done"
         if not progress.left_for_me:
             if progress.unfinished_for_me:

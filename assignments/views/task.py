@@ -1,6 +1,6 @@
 """The task page: one annotator, one trace, in tabs. An assignment is looked for among the person's own; others' do not
 exist. What the page shows, it shows under the configuration that the assignment pins. No browser keeps a page: the Back
-button would bring an old draft and an old fence.
+button would bring an old draft and an old fencing token.
 """
 
 from collections.abc import Callable, Sequence

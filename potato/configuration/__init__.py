@@ -8,17 +8,17 @@ from potato.configuration.differences import differences
 from potato.configuration.json_schema import json_schema
 from potato.configuration.pinning import UnreadablePinError, pinned
 from potato.configuration.project import ProjectConfiguration
+from potato.schemes.breaking_changes import BreakingChange
 from potato.schemes.registry import SchemeConfiguration, SchemeType
-from potato.schemes.stripping import Stripped
 from potato.validation.problems import Problem
 
 __all__ = [
+    "BreakingChange",
     "CheckedConfiguration",
     "Problem",
     "ProjectConfiguration",
     "SchemeConfiguration",
     "SchemeType",
-    "Stripped",
     "UnreadablePinError",
     "check_configuration",
     "differences",

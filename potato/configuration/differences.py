@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from potato.configuration.project import ProjectConfiguration
+from potato.schemes.breaking_changes import BreakingChange
 from potato.schemes.registry import SchemeConfiguration, scheme_types
-from potato.schemes.stripping import Stripped
 
 
-def differences(old: ProjectConfiguration, new: ProjectConfiguration) -> tuple[Stripped, ...]:
+def differences(old: ProjectConfiguration, new: ProjectConfiguration) -> tuple[BreakingChange, ...]:
     """What existing annotations may refer to under `old` and could not under `new`, in the order of `old`.
 
     Empty where the new configuration only adds, or only changes how things look.
@@ -23,14 +23,14 @@ def differences(old: ProjectConfiguration, new: ProjectConfiguration) -> tuple[S
     )
 
 
-def _differences_of(old: SchemeConfiguration, new: SchemeConfiguration | None) -> Iterator[Stripped]:
+def _differences_of(old: SchemeConfiguration, new: SchemeConfiguration | None) -> Iterator[BreakingChange]:
     if new is None:
-        yield Stripped((), "scheme_removed", f"The scheme {old.name} is removed.")
+        yield BreakingChange((), "scheme_removed", f"The scheme {old.name} is removed.")
     elif new.annotation_type != old.annotation_type:
-        yield Stripped(
+        yield BreakingChange(
             ("annotation_type",),
             "type_changed",
             f"The scheme {old.name} changes its type from {old.annotation_type} to {new.annotation_type}.",
         )
     elif old.annotation_type in scheme_types():
-        yield from scheme_types()[old.annotation_type].stripped(old, new)
+        yield from scheme_types()[old.annotation_type].breaking_changes(old, new)

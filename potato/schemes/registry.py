@@ -16,9 +16,9 @@ from pydantic_core import PydanticCustomError
 
 from potato.runs.contents import TraceContents
 from potato.schemes.answers import Gap
+from potato.schemes.breaking_changes import BreakingChange
 from potato.schemes.comparisons import Comparison
 from potato.schemes.distributions import Distribution
-from potato.schemes.stripping import Stripped
 from potato.validation.blocks import Block, Description, Name
 from potato.wording import did_you_mean, listed, nearest, quoted
 
@@ -92,7 +92,7 @@ class SchemeType:
         return False
 
     @classmethod
-    def stripped(cls, old: Any, new: Any) -> Iterator[Stripped]:
+    def breaking_changes(cls, old: Any, new: Any) -> Iterator[BreakingChange]:
         """What annotations made under `old` would lose their meaning by under `new`, both of `configuration`."""
         yield from ()
 

@@ -10,16 +10,16 @@ from accounts.invitation_links import InvitationToken
 from accounts.models import Invitation, Membership, Organisation, User
 from tenancy.actor import acting_in
 from tenancy.roles import Role
-from tests.worlds import World
+from tests.tenants import Tenants
 
 NEW_PASSWORD = "a quiet place 77"
 
 
 def link_for(
-    world: World, email: str = "rosa@example.org", *, role: Role = Role.ANNOTATOR, name: str = "rosa"
+    tenants: Tenants, email: str = "rosa@example.org", *, role: Role = Role.ANNOTATOR, name: str = "rosa"
 ) -> InvitationToken:
     """The token of a new invitation to Acme, by alice, who owns it."""
-    with acting_in(world.acme, world.alice):
+    with acting_in(tenants.acme, tenants.alice):
         return invite(email=email, role=role, annotator_name=name, by_owner=True)[1]
 
 

@@ -37,7 +37,7 @@ from tests.accounts.invited import (
     shown,
     sign_in,
 )
-from tests.worlds import PASSWORD, World
+from tests.tenants import PASSWORD, Tenants
 
 
 @pytest.fixture(autouse=True)
@@ -48,24 +48,24 @@ def no_tries_yet() -> Iterator[None]:
     cache.clear()
 
 
-def test_the_page_says_where_to_as_what_under_which_name_and_by_whom(world: World, client: Client) -> None:
-    page = client.get(address(link_for(world, role=Role.MANAGER, name="P-17"))).content.decode()
+def test_the_page_says_where_to_as_what_under_which_name_and_by_whom(tenants: Tenants, client: Client) -> None:
+    page = client.get(address(link_for(tenants, role=Role.MANAGER, name="P-17"))).content.decode()
     for said in ("Acme Research", "Alice invites", "rosa@example.org", "Project manager", "P-17", "Open until"):
         assert said in page
 
 
-def test_a_person_without_an_account_sets_a_password_and_is_in(world: World, client: Client) -> None:
-    token = link_for(world)
+def test_a_person_without_an_account_sets_a_password_and_is_in(tenants: Tenants, client: Client) -> None:
+    token = link_for(tenants)
     answer = set_password(client, token, **{"new-name": "Rosa Luz"})
     assert (answer.status_code, answer["Location"]) == (302, "/o/acme/")
     assert client.get("/o/acme/").status_code == 200
     user = User.objects.get(email="rosa@example.org")
     assert re.fullmatch(r"rosa-\d{5}", user.username)
     assert user.name == "Rosa Luz"
-    joined = membership_of(world.acme, user)
+    joined = membership_of(tenants.acme, user)
     assert joined is not None
     assert (joined.role, joined.annotator_name) == (Role.ANNOTATOR, "rosa")
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         invitation = Invitation.objects.get()
         event = AuditEvent.objects.get(verb="invitation.accepted")
         assert (event.person, event.detail) == (user, {"membership": str(joined.pk)})
@@ -87,33 +87,33 @@ def test_a_person_without_an_account_sets_a_password_and_is_in(world: World, cli
     ],
 )
 def test_what_is_wrong_with_a_password_is_said_and_uses_nothing_up(
-    world: World, client: Client, sent: dict[str, str], says: str
+    tenants: Tenants, client: Client, sent: dict[str, str], says: str
 ) -> None:
-    answer = set_password(client, link_for(world), **sent)
+    answer = set_password(client, link_for(tenants), **sent)
     assert answer.status_code == 200
     assert says in answer.content.decode()
-    assert len(open_invitations(world.acme)) == 1
+    assert len(open_invitations(tenants.acme)) == 1
     assert not User.objects.filter(email="rosa@example.org").exists()
 
 
-def test_the_page_is_the_same_whether_the_address_has_an_account(world: World, client: Client) -> None:
+def test_the_page_is_the_same_whether_the_address_has_an_account(tenants: Tenants, client: Client) -> None:
     known, unknown = (
-        client.get(address(link_for(world, email, name=name)))
+        client.get(address(link_for(tenants, email, name=name)))
         for email, name in (("charlie@example.org", "x-1"), ("nobody@example.org", "x-2"))
     )
     assert shown(known).replace("x-1", "") == shown(unknown).replace("x-2", "")
 
 
-def test_a_password_for_an_address_with_an_account_makes_another_one_and_tells_nobody(world: World) -> None:
-    before = User.objects.filter(pk=world.charlie.pk).values().get()
+def test_a_password_for_an_address_with_an_account_makes_another_one_and_tells_nobody(tenants: Tenants) -> None:
+    before = User.objects.filter(pk=tenants.charlie.pk).values().get()
     known, unknown = Client(), Client()
     answers = [
-        set_password(client, link_for(world, email, name=email[:3]))
+        set_password(client, link_for(tenants, email, name=email[:3]))
         for client, email in ((known, "charlie@example.org"), (unknown, "nobody@example.org"))
     ]
     assert [(answer.status_code, answer["Location"]) for answer in answers] == [(302, "/o/acme/")] * 2
-    assert User.objects.filter(pk=world.charlie.pk).values().get() == before
-    assert membership_of(world.acme, world.charlie) is None
+    assert User.objects.filter(pk=tenants.charlie.pk).values().get() == before
+    assert membership_of(tenants.acme, tenants.charlie) is None
     assert "Birch Labs" not in known.get("/", follow=True).content.decode()
     assert known.get("/o/birch/").status_code == 404
     assert [client.get("/")["Location"] for client in (known, unknown)] == ["/o/acme/"] * 2
@@ -125,13 +125,13 @@ def test_a_password_for_an_address_with_an_account_makes_another_one_and_tells_n
 
 
 def test_whoever_types_the_password_of_the_account_that_is_there_is_signed_in_to_it(
-    world: World, client: Client
+    tenants: Tenants, client: Client
 ) -> None:
     people = User.objects.count()
-    answer = set_password(client, link_for(world, "charlie@example.org", name="c"), PASSWORD)
+    answer = set_password(client, link_for(tenants, "charlie@example.org", name="c"), PASSWORD)
     assert answer["Location"] == "/o/acme/"
     assert User.objects.count() == people
-    assert membership_of(world.acme, world.charlie) is not None
+    assert membership_of(tenants.acme, tenants.charlie) is not None
 
 
 class CountingHasher(MD5PasswordHasher):
@@ -142,7 +142,7 @@ class CountingHasher(MD5PasswordHasher):
         return super().encode(password, salt)
 
 
-def test_no_time_tells_how_many_accounts_an_address_has(world: World, settings: Settings) -> None:
+def test_no_time_tells_how_many_accounts_an_address_has(tenants: Tenants, settings: Settings) -> None:
     settings.PASSWORD_HASHERS = [f"{CountingHasher.__module__}.CountingHasher"]
     for number in range(2):
         create_account(email="twice@example.org", name="", password=f"{NEW_PASSWORD} {number}")
@@ -153,7 +153,7 @@ def test_no_time_tells_how_many_accounts_an_address_has(world: World, settings: 
         return CountingHasher.counted - before
 
     emails = ["nobody@example.org", "charlie@example.org", "twice@example.org"]
-    tokens = [link_for(world, email, name=email[:3]) for email in emails]
+    tokens = [link_for(tenants, email, name=email[:3]) for email in emails]
     joining = [checks(partial(set_password, Client(), token, "not any of those 5")) for token in tokens]
     assert len(set(joining)) == 1
     wrong = {"password": "wrong"}
@@ -166,84 +166,84 @@ def test_no_time_tells_how_many_accounts_an_address_has(world: World, settings: 
     assert len(set(names)) == 1
 
 
-def test_guesses_on_links_are_throttled_with_those_on_the_sign_in_page(world: World) -> None:
+def test_guesses_on_links_are_throttled_with_those_on_the_sign_in_page(tenants: Tenants) -> None:
     for number in range(6):
         Client().post("/accounts/login/", {"login": "charlie@example.org", "password": f"guess {number}"})
     client = Client()
-    answer = set_password(client, link_for(world, "charlie@example.org", name="c"), PASSWORD)
+    answer = set_password(client, link_for(tenants, "charlie@example.org", name="c"), PASSWORD)
     assert answer.status_code == 429
     assert "tried too often with a wrong password. Wait 60 seconds" in answer.content.decode()
     assert answer["Retry-After"] == "60"
-    assert membership_of(world.acme, world.charlie) is None
-    assert len(open_invitations(world.acme)) == 1
+    assert membership_of(tenants.acme, tenants.charlie) is None
+    assert len(open_invitations(tenants.acme)) == 1
 
 
-def test_a_person_signs_in_with_an_account_of_any_address_and_joins(world: World, client: Client) -> None:
-    token = link_for(world)
+def test_a_person_signs_in_with_an_account_of_any_address_and_joins(tenants: Tenants, client: Client) -> None:
+    token = link_for(tenants)
     refused = sign_in(client, token, "charlie", "wrong password")
     assert refused.status_code == 200
     assert "are not correct" in refused.content.decode()
-    assert membership_of(world.acme, world.charlie) is None
+    assert membership_of(tenants.acme, tenants.charlie) is None
     answer = sign_in(client, token, "charlie", PASSWORD)
     assert (answer.status_code, answer["Location"]) == (302, "/o/acme/")
     assert client.get("/o/acme/").status_code == 200
-    joined = membership_of(world.acme, world.charlie)
+    joined = membership_of(tenants.acme, tenants.charlie)
     assert joined is not None
     assert joined.annotator_name == "rosa"
     assert not User.objects.filter(email="rosa@example.org").exists()
 
 
-def test_an_account_that_is_switched_off_does_not_join(world: World) -> None:
-    User.objects.filter(pk=world.charlie.pk).update(is_active=False)
-    token = link_for(world, "charlie@example.org")
+def test_an_account_that_is_switched_off_does_not_join(tenants: Tenants) -> None:
+    User.objects.filter(pk=tenants.charlie.pk).update(is_active=False)
+    token = link_for(tenants, "charlie@example.org")
     for answer in (sign_in(Client(), token, "charlie", PASSWORD), set_password(Client(), token, PASSWORD)):
         assert (answer.status_code, answer["Location"]) == (302, "/accounts/inactive/")
-    assert membership_of(world.acme, world.charlie) is None
-    assert len(open_invitations(world.acme)) == 1
+    assert membership_of(tenants.acme, tenants.charlie) is None
+    assert len(open_invitations(tenants.acme)) == 1
 
 
-def test_who_is_signed_in_joins_with_one_click_and_is_told_as_whom(world: World, client: Client) -> None:
-    token = link_for(world)
-    client.force_login(world.charlie)
+def test_who_is_signed_in_joins_with_one_click_and_is_told_as_whom(tenants: Tenants, client: Client) -> None:
+    token = link_for(tenants)
+    client.force_login(tenants.charlie)
     page = client.get(address(token)).content.decode()
     assert "charlie@example.org" in page
     assert "Join as charlie" in page
     assert "new-password1" not in page
     # A form that was filled in before somebody signed in elsewhere joins nobody.
     assert set_password(client, token).status_code == 200
-    assert membership_of(world.acme, world.charlie) is None
+    assert membership_of(tenants.acme, tenants.charlie) is None
     answer = client.post(address(token), {"way": "self"})
     assert (answer.status_code, answer["Location"]) == (302, "/o/acme/")
-    assert membership_of(world.acme, world.charlie) is not None
+    assert membership_of(tenants.acme, tenants.charlie) is not None
     # The link again, from the history of the browser: where it led.
     assert client.get(address(token))["Location"] == "/o/acme/"
     assert client.post(address(token), {"way": "self"})["Location"] == "/o/acme/"
 
 
-def test_who_signs_out_to_join_as_somebody_else_comes_back_to_the_page(world: World, client: Client) -> None:
-    token = link_for(world)
-    client.force_login(world.charlie)
+def test_who_signs_out_to_join_as_somebody_else_comes_back_to_the_page(tenants: Tenants, client: Client) -> None:
+    token = link_for(tenants)
+    client.force_login(tenants.charlie)
     assert f'value="{address(token)}"' in client.get(address(token)).content.decode()
     assert client.post("/accounts/logout/", {"next": address(token)})["Location"] == address(token)
     assert "Set a password" in client.get(address(token)).content.decode()
 
 
-def test_a_member_is_told_so_and_leaves_the_invitation_open(world: World, client: Client) -> None:
-    token = link_for(world)
-    client.force_login(world.dora)
+def test_a_member_is_told_so_and_leaves_the_invitation_open(tenants: Tenants, client: Client) -> None:
+    token = link_for(tenants)
+    client.force_login(tenants.dora)
     assert "belongs to the organisation already" in client.get(address(token)).content.decode()
     assert client.post(address(token), {"way": "self"}).status_code == 409
     client.logout()
     assert sign_in(client, token, "bob", PASSWORD).status_code == 409
     assert "_auth_user_id" not in client.session
-    assert len(open_invitations(world.acme)) == 1
+    assert len(open_invitations(tenants.acme)) == 1
 
 
-def test_a_former_member_who_comes_with_another_account_is_told_what_to_do(world: World) -> None:
-    with acting_in(world.acme, world.alice):
-        bob = Membership.objects.get(user=world.bob)
+def test_a_former_member_who_comes_with_another_account_is_told_what_to_do(tenants: Tenants) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        bob = Membership.objects.get(user=tenants.bob)
         change_member(membership=bob, role=Role.ANNOTATOR, annotator_name="bob", is_active=False, by_owner=True)
-    token = link_for(world, "bob@example.org", name="bob")
+    token = link_for(tenants, "bob@example.org", name="bob")
     answer = set_password(Client(), token)
     assert answer.status_code == 409
     assert "sign in with the account that you had" in answer.content.decode()
@@ -251,20 +251,20 @@ def test_a_former_member_who_comes_with_another_account_is_told_what_to_do(world
     assert sign_in(Client(), token, "bob", PASSWORD).status_code == 302
 
 
-def test_every_link_that_opens_nothing_answers_alike(world: World, time_machine: TimeMachineFixture) -> None:
-    used, revoked, renewed = (link_for(world, f"{name}@example.org", name=name) for name in ("one", "two", "three"))
+def test_every_link_that_opens_nothing_answers_alike(tenants: Tenants, time_machine: TimeMachineFixture) -> None:
+    used, revoked, renewed = (link_for(tenants, f"{name}@example.org", name=name) for name in ("one", "two", "three"))
     set_password(Client(), used)
-    with acting_in(world.acme, world.alice):
+    with acting_in(tenants.acme, tenants.alice):
         revoke_invitation(invitation=Invitation.objects.get(email="two@example.org"), by_owner=True)
         renew_invitation(invitation=Invitation.objects.get(email="three@example.org"), by_owner=True)
     time_machine.move_to("2030-05-01 12:00:00+00:00", tick=False)
-    expired = link_for(world, "four@example.org", name="four")
+    expired = link_for(tenants, "four@example.org", name="four")
     time_machine.shift(timedelta(days=7))
     paths = [
         *map(address, (used, revoked, renewed, expired)),
-        address(InvitationToken.new(world.acme.pk)),
-        address(InvitationToken.new(world.acme_project.pk)),
-        address(InvitationToken(world.birch.pk, expired.secret)),
+        address(InvitationToken.new(tenants.acme.pk)),
+        address(InvitationToken.new(tenants.acme_project.pk)),
+        address(InvitationToken(tenants.birch.pk, expired.secret)),
         "/join/anything/",
         "/join/%00/",
     ]
@@ -276,27 +276,27 @@ def test_every_link_that_opens_nothing_answers_alike(world: World, time_machine:
     assert "ask the person who sent it for a new link" in page
 
 
-def test_guessing_links_ends_soon(world: World) -> None:
+def test_guessing_links_ends_soon(tenants: Tenants) -> None:
     client = Client()
-    answers = [client.get(address(InvitationToken.new(world.acme.pk))).status_code for _ in range(32)]
+    answers = [client.get(address(InvitationToken.new(tenants.acme.pk))).status_code for _ in range(32)]
     assert answers == [404] * 30 + [429] * 2
-    assert client.get(address(link_for(world))).status_code == 429
+    assert client.get(address(link_for(tenants))).status_code == 429
 
 
-def test_the_session_of_before_is_not_the_session_of_after(world: World, client: Client) -> None:
+def test_the_session_of_before_is_not_the_session_of_after(tenants: Tenants, client: Client) -> None:
     session = client.session
     session["kept"] = "by somebody who knew the key"
     session.save()
     before = client.session.session_key
-    set_password(client, link_for(world))
+    set_password(client, link_for(tenants))
     assert client.session.session_key != before
     assert before is not None
     assert not client.session.exists(before)
     assert client.session.get_expire_at_browser_close()
 
 
-def test_the_address_of_the_page_goes_to_no_other_site_and_the_form_is_still_no_forgery(world: World) -> None:
-    token = link_for(world)
+def test_the_address_of_the_page_goes_to_no_other_site_and_the_form_is_still_no_forgery(tenants: Tenants) -> None:
+    token = link_for(tenants)
     client = Client(enforce_csrf_checks=True)
     page = client.get(address(token))
     assert page["Referrer-Policy"] == "strict-origin"
@@ -313,9 +313,9 @@ def test_the_address_of_the_page_goes_to_no_other_site_and_the_form_is_still_no_
     assert client.post(address(token), sent, headers={"origin": "http://testserver"}).status_code == 302
 
 
-def test_no_log_holds_the_secret_of_a_link(world: World, client: Client) -> None:
+def test_no_log_holds_the_secret_of_a_link(tenants: Tenants, client: Client) -> None:
     """The lines as production writes them, of the request, of its failure and of a browser's report."""
-    token = link_for(world)
+    token = link_for(tenants)
     format_ = deepcopy(django_settings.LOGGING["formatters"]["events"])
     del format_["()"]
     written = io.StringIO()
@@ -336,7 +336,7 @@ def test_no_log_holds_the_secret_of_a_link(world: World, client: Client) -> None
         loggers[0].removeHandler(handler)
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-    assert written.getvalue().count(f"{world.acme.pk.hex}.[secret]") >= 4
+    assert written.getvalue().count(f"{tenants.acme.pk.hex}.[secret]") >= 4
     assert token.secret not in written.getvalue()
 
 
@@ -361,9 +361,9 @@ def at_once(*asks: Callable[[], Any]) -> list[Any]:
     return answers
 
 
-def test_of_two_who_use_a_link_at_once_one_joins(committed_world: World) -> None:
-    world = committed_world
-    token = link_for(world)
+def test_of_two_who_use_a_link_at_once_one_joins(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    token = link_for(tenants)
     people = User.objects.count()
     answers = at_once(
         lambda: set_password(Client(), token),
@@ -371,20 +371,20 @@ def test_of_two_who_use_a_link_at_once_one_joins(committed_world: World) -> None
         lambda: set_password(Client(), token, "another quiet place"),
     )
     assert sorted(answer.status_code for answer in answers) == [302, 404, 404]
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         invitation = Invitation.objects.get()
         joined = Membership.objects.get(annotator_name="rosa")
     assert joined.user == invitation.accepted_by
     # Who lost left no account behind.
-    assert User.objects.count() - people == (0 if joined.user == world.charlie else 1)
+    assert User.objects.count() - people == (0 if joined.user == tenants.charlie else 1)
 
 
-def test_a_double_click_joins_once_and_leads_to_the_organisation_twice(committed_world: World) -> None:
-    world = committed_world
-    token = link_for(world)
+def test_a_double_click_joins_once_and_leads_to_the_organisation_twice(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    token = link_for(tenants)
     client = Client()
-    client.force_login(world.charlie)
+    client.force_login(tenants.charlie)
     answers = at_once(*[lambda: client.post(address(token), {"way": "self"})] * 2)
     assert [answer["Location"] for answer in answers] == ["/o/acme/"] * 2
-    with acting_in(world.acme):
-        assert Membership.objects.filter(user=world.charlie).count() == 1
+    with acting_in(tenants.acme):
+        assert Membership.objects.filter(user=tenants.charlie).count() == 1

@@ -8,10 +8,10 @@ from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 
 from accounts.actions.projects import (
+    BreaksAnnotations,
     DraftChanged,
     NewestUnreadable,
     NotPublishable,
-    StripsMeaning,
     create_project,
     discard_draft,
     publish_configuration,
@@ -23,7 +23,7 @@ from accounts.textdiff import unified_rows
 from jobs.models import OutboxEvent
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.actor import acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.fragments import configuration_of
 
 FIRST = "task_name: First\n"
@@ -36,73 +36,73 @@ annotation_schemes:
 """
 
 
-def test_publishing_makes_a_version_an_audit_event_and_an_outbox_event(world: World) -> None:
-    with acting_in(world.acme, world.dora):
-        version = publish_configuration(project=world.acme_project, source=FIRST, note="at last")
-        assert (version.number, version.source, version.published_by) == (1, FIRST, world.dora)
+def test_publishing_makes_a_version_an_audit_event_and_an_outbox_event(tenants: Tenants) -> None:
+    with acting_in(tenants.acme, tenants.dora):
+        version = publish_configuration(project=tenants.acme_project, source=FIRST, note="at last")
+        assert (version.number, version.source, version.published_by) == (1, FIRST, tenants.dora)
         assert ProjectConfiguration.model_validate(version.configuration).task_name == "First"
         assert AuditEvent.objects.get(verb="configuration.published").detail == {"number": 1, "note": "at last"}
         assert OutboxEvent.objects.get(topic="configuration.published").payload["number"] == 1
         assert Project.objects.get().draft == FIRST
 
 
-def test_publishing_the_same_again_makes_no_version(world: World) -> None:
-    with acting_in(world.acme):
-        first = publish_configuration(project=world.acme_project, source=FIRST)
-        assert publish_configuration(project=world.acme_project, source=FIRST) == first
-        assert publish_configuration(project=world.acme_project, source=SECOND).number == 2
-        assert publish_configuration(project=world.acme_project, source=FIRST).number == 3
+def test_publishing_the_same_again_makes_no_version(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        first = publish_configuration(project=tenants.acme_project, source=FIRST)
+        assert publish_configuration(project=tenants.acme_project, source=FIRST) == first
+        assert publish_configuration(project=tenants.acme_project, source=SECOND).number == 2
+        assert publish_configuration(project=tenants.acme_project, source=FIRST).number == 3
 
 
-def test_a_configuration_with_errors_is_not_published_and_all_are_told(world: World) -> None:
-    with acting_in(world.acme):
+def test_a_configuration_with_errors_is_not_published_and_all_are_told(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         with pytest.raises(NotPublishable) as refusal:
-            publish_configuration(project=world.acme_project, source="task_nam: X\nassignment: {max_open: 0}\n")
+            publish_configuration(project=tenants.acme_project, source="task_nam: X\nassignment: {max_open: 0}\n")
         assert len(refusal.value.checked.errors) == 3
         assert not ConfigurationVersion.objects.exists()
 
 
-def test_what_would_be_stripped_is_said_and_waits_for_a_confirmation(world: World) -> None:
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=FIRST)
-        with pytest.raises(StripsMeaning) as refusal:
-            publish_configuration(project=world.acme_project, source=WITHOUT_VERDICT)
-        told = [stripped.message for stripped in refusal.value.stripped]
+def test_what_would_be_stripped_is_said_and_waits_for_a_confirmation(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=FIRST)
+        with pytest.raises(BreaksAnnotations) as refusal:
+            publish_configuration(project=tenants.acme_project, source=WITHOUT_VERDICT)
+        told = [change.message for change in refusal.value.breaking_changes]
         assert told[-2:] == ["The scheme file_ratings is removed.", "The scheme verdict is removed."]
         assert "The severity level critical of inline_comments is removed." in told
-        version = publish_configuration(project=world.acme_project, source=WITHOUT_VERDICT, confirmed=True)
+        version = publish_configuration(project=tenants.acme_project, source=WITHOUT_VERDICT, confirmed=True)
         assert version.number == 2
 
 
-def test_a_version_whose_scheme_type_was_uninstalled_is_named_and_can_be_replaced(world: World) -> None:
-    with acting_in(world.acme):
+def test_a_version_whose_scheme_type_was_uninstalled_is_named_and_can_be_replaced(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         pin = ProjectConfiguration(task_name="First").model_dump(mode="json")
         pin["annotation_schemes"][0] = {"name": "mood", "annotation_type": "mood", "palette": {}}
-        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
+        ConfigurationVersion.objects.create(project=tenants.acme_project, number=1, source="old", configuration=pin)
         with pytest.raises(NewestUnreadable, match="names the scheme type mood, which is not installed") as refusal:
-            publish_configuration(project=world.acme_project, source=FIRST)
-        assert [stripped.message for stripped in refusal.value.stripped] == [refusal.value.sentence]
+            publish_configuration(project=tenants.acme_project, source=FIRST)
+        assert [change.message for change in refusal.value.breaking_changes] == [refusal.value.sentence]
         with pytest.raises(UnreadablePinError, match="names the scheme type mood, which is not installed"):
-            configuration_of(world.acme_project)
-        assert publish_configuration(project=world.acme_project, source=FIRST, confirmed=True).number == 2
+            configuration_of(tenants.acme_project)
+        assert publish_configuration(project=tenants.acme_project, source=FIRST, confirmed=True).number == 2
 
 
-def test_the_editor_asks_before_it_replaces_a_version_that_no_longer_loads(world: World, client: Client) -> None:
-    with acting_in(world.acme):
+def test_the_editor_asks_before_it_replaces_a_version_that_no_longer_loads(tenants: Tenants, client: Client) -> None:
+    with acting_in(tenants.acme):
         pin = {**ProjectConfiguration(task_name="First").model_dump(mode="json"), "task_name": ""}
-        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
-    client.force_login(world.dora)
+        ConfigurationVersion.objects.create(project=tenants.acme_project, number=1, source="old", configuration=pin)
+    client.force_login(tenants.dora)
     answer = client.post(
-        f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/",
+        f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/",
         {"source": FIRST, "revision": 0, "action": "publish"},
     )
     assert answer.status_code == 409
     assert "does not fit this version of Potato in task_name." in answer.content.decode()
 
 
-def test_a_published_version_cannot_be_changed_or_removed(world: World) -> None:
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=FIRST)
+def test_a_published_version_cannot_be_changed_or_removed(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=FIRST)
         for change in (
             "UPDATE accounts_configurationversion SET source = ''",
             "DELETE FROM accounts_configurationversion",
@@ -115,36 +115,38 @@ def test_a_published_version_cannot_be_changed_or_removed(world: World) -> None:
                 cursor.execute(change)
 
 
-def test_of_two_who_edit_a_draft_the_second_is_told(world: World) -> None:
-    with acting_in(world.acme):
-        save_draft(project=world.acme_project, source="mine", revision=0)
+def test_of_two_who_edit_a_draft_the_second_is_told(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        save_draft(project=tenants.acme_project, source="mine", revision=0)
         with pytest.raises(DraftChanged):
-            save_draft(project=world.acme_project, source="theirs", revision=0)
+            save_draft(project=tenants.acme_project, source="theirs", revision=0)
         assert Project.objects.get().draft == "mine"
 
 
-def test_a_draft_keeps_what_was_typed_even_a_nul(world: World) -> None:
-    with acting_in(world.acme):
-        save_draft(project=world.acme_project, source="task_name: \x00\n", revision=0)
+def test_a_draft_keeps_what_was_typed_even_a_nul(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        save_draft(project=tenants.acme_project, source="task_name: \x00\n", revision=0)
         assert Project.objects.get().draft == "task_name: ␀\n"
 
 
-def test_discarding_a_draft_brings_the_published_text_back(world: World) -> None:
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=FIRST)
+def test_discarding_a_draft_brings_the_published_text_back(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=FIRST)
         project = save_draft(project=Project.objects.get(), source="half", revision=1)
         discard_draft(project=project, revision=2)
         assert Project.objects.get().draft == FIRST
 
 
-def test_two_who_publish_at_once_get_two_numbers(committed_world: World) -> None:
-    world = committed_world
+def test_two_who_publish_at_once_get_two_numbers(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     numbers: list[int] = []
 
     def publish(source: str) -> None:
         try:
-            with acting_in(world.acme):
-                numbers.append(publish_configuration(project=world.acme_project, source=source, confirmed=True).number)
+            with acting_in(tenants.acme):
+                numbers.append(
+                    publish_configuration(project=tenants.acme_project, source=source, confirmed=True).number
+                )
         finally:
             connection.close()
 
@@ -156,27 +158,27 @@ def test_two_who_publish_at_once_get_two_numbers(committed_world: World) -> None
     assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_project_is_renamed_with_what_it_was_before(world: World) -> None:
-    with acting_in(world.acme):
+def test_a_project_is_renamed_with_what_it_was_before(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         project = create_project(slug="other", name="Other")
         rename_project(project=project, slug="better", name="Better")
         assert AuditEvent.objects.get(verb="project.renamed").detail == {"before": {"slug": "other", "name": "Other"}}
 
 
-def test_the_editors_check_answers_every_problem_and_stores_nothing(world: World, client: Client) -> None:
-    client.force_login(world.dora)
-    path = f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/check/"
+def test_the_editors_check_answers_every_problem_and_stores_nothing(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.dora)
+    path = f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/check/"
     answer = client.post(path, {"source": "task_name: X\r\nguidlines: y\r\n"}).json()
     (problem,) = answer["problems"]
     assert (problem["line"], problem["column"], problem["severity"]) == (2, 1, "error")
     assert client.get(path).status_code == 405
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Project.objects.get().draft == ""
 
 
-def test_the_editor_shows_the_problems_in_the_page_itself(world: World, client: Client) -> None:
-    client.force_login(world.dora)
-    path = f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/"
+def test_the_editor_shows_the_problems_in_the_page_itself(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.dora)
+    path = f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/"
     sent = {"source": "guidlines: y\n", "revision": "0", "action": "publish"}
     page = client.post(path, sent)
     assert page.status_code == 422
@@ -184,12 +186,12 @@ def test_the_editor_shows_the_problems_in_the_page_itself(world: World, client: 
     assert json.dumps("guidlines: y\n")[1:-1].split("\\n")[0] in page.content.decode()
 
 
-def test_two_versions_are_compared_line_by_line(world: World, client: Client) -> None:
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=FIRST)
-        publish_configuration(project=world.acme_project, source=SECOND)
-    client.force_login(world.dora)
-    path = f"/o/acme/admin/accounts/project/{world.acme_project.pk}/versions/"
+def test_two_versions_are_compared_line_by_line(tenants: Tenants, client: Client) -> None:
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=FIRST)
+        publish_configuration(project=tenants.acme_project, source=SECOND)
+    client.force_login(tenants.dora)
+    path = f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/versions/"
     page = client.get(path, {"old": "1", "new": "2"}).content.decode()
     assert "guidelines: Read it all." in page
     assert client.get(path, {"old": "7"}).status_code == 404

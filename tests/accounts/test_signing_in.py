@@ -14,7 +14,7 @@ from redis import ConnectionError as RedisGone
 from accounts import attempts, hashing
 from accounts.hashing import Busy, Turn
 from accounts.models import User
-from tests.worlds import PASSWORD, World
+from tests.tenants import PASSWORD, Tenants
 
 LOGIN = "/accounts/login/"
 HERE, ELSEWHERE = "198.51.100.7", "203.0.113.9"
@@ -38,23 +38,23 @@ def guess(login: str, times: int, network: str = HERE) -> list[int]:
     return [tried(login, f"guess {number}", network=network).status_code for number in range(times)]
 
 
-def test_a_class_signs_in_within_a_minute_from_one_address(world: World) -> None:
+def test_a_class_signs_in_within_a_minute_from_one_address(tenants: Tenants) -> None:
     people = [User.objects.create_user(f"pupil{number}", email=f"p{number}@example.org") for number in range(41)]
-    User.objects.filter(pk__in=[person.pk for person in people]).update(password=world.bob.password)
+    User.objects.filter(pk__in=[person.pk for person in people]).update(password=tenants.bob.password)
     answers = [tried(person.username, PASSWORD).status_code for person in people]
     assert answers == [302] * 41
     assert tried("bob", PASSWORD).status_code == 302
 
 
-def test_a_class_signs_in_although_each_mistypes_once(world: World) -> None:
+def test_a_class_signs_in_although_each_mistypes_once(tenants: Tenants) -> None:
     for number in range(41):
         person = User.objects.create_user(f"pupil{number}", email=f"p{number}@example.org")
-        User.objects.filter(pk=person.pk).update(password=world.bob.password)
+        User.objects.filter(pk=person.pk).update(password=tenants.bob.password)
         assert tried(person.username, "mistyped it").status_code == 200
         assert tried(person.username, PASSWORD).status_code == 302
 
 
-def test_who_guesses_is_slowed_down_and_told_how_long(world: World) -> None:
+def test_who_guesses_is_slowed_down_and_told_how_long(tenants: Tenants) -> None:
     assert guess("bob", 8) == [200] * 6 + [429] * 2
     refused = tried("bob", PASSWORD)
     assert (refused.status_code, refused["Retry-After"]) == (429, "60")
@@ -62,19 +62,19 @@ def test_who_guesses_is_slowed_down_and_told_how_long(world: World) -> None:
     assert 'name="password"' in refused.content.decode(), "the form is there to try again"
 
 
-def test_slowed_down_is_not_locked_out(world: World) -> None:
+def test_slowed_down_is_not_locked_out(tenants: Tenants) -> None:
     with time_machine.travel("2026-03-01T10:00:00Z", tick=False) as clock:
         assert guess("bob", 8)[-1] == 429
         clock.shift(61)
         assert tried("bob", PASSWORD).status_code == 302
 
 
-def test_a_stranger_elsewhere_locks_nobody_out(world: World) -> None:
+def test_a_stranger_elsewhere_locks_nobody_out(tenants: Tenants) -> None:
     guess("bob", 10, ELSEWHERE)
     assert tried("bob", PASSWORD).status_code == 302
 
 
-def test_many_strangers_everywhere_do_not_stop_who_signed_in_from_this_network_before(world: World) -> None:
+def test_many_strangers_everywhere_do_not_stop_who_signed_in_from_this_network_before(tenants: Tenants) -> None:
     assert tried("bob", PASSWORD).status_code == 302
     answers = [tried("bob", "guess", network=f"203.0.113.{number}").status_code for number in range(60)]
     assert answers[:50] == [200] * 50
@@ -83,7 +83,7 @@ def test_many_strangers_everywhere_do_not_stop_who_signed_in_from_this_network_b
     assert tried("bob", PASSWORD).status_code == 302
 
 
-def test_a_browser_that_signed_in_before_gets_in_beside_a_guessing_neighbour(world: World) -> None:
+def test_a_browser_that_signed_in_before_gets_in_beside_a_guessing_neighbour(tenants: Tenants) -> None:
     own = Client()
     assert tried("bob", PASSWORD, client=own).status_code == 302
     own.cookies.pop("session")
@@ -92,7 +92,7 @@ def test_a_browser_that_signed_in_before_gets_in_beside_a_guessing_neighbour(wor
     assert tried("bob", PASSWORD, client=own).status_code == 302
 
 
-def test_the_browsers_cookie_is_for_its_person_alone_opens_nothing_and_is_bounded(world: World) -> None:
+def test_the_browsers_cookie_is_for_its_person_alone_opens_nothing_and_is_bounded(tenants: Tenants) -> None:
     own = Client()
     tried("bob", PASSWORD, client=own)
     own.cookies.pop("session")
@@ -107,18 +107,18 @@ def test_the_browsers_cookie_is_for_its_person_alone_opens_nothing_and_is_bounde
     assert tried("bob", PASSWORD, client=forged).status_code == 429
 
 
-def test_a_right_password_counts_against_nobody(world: World) -> None:
+def test_a_right_password_counts_against_nobody(tenants: Tenants) -> None:
     for _ in range(12):
         assert tried("bob", PASSWORD).status_code == 302
     assert guess("bob", 6) == [200] * 6
 
 
-def test_a_network_of_ipv6_is_one_place(world: World) -> None:
+def test_a_network_of_ipv6_is_one_place(tenants: Tenants) -> None:
     answers = [tried("bob", "guess", network=f"2001:db8:1:2::{number}").status_code for number in range(1, 9)]
     assert answers[-1] == 429
 
 
-def test_no_answer_tells_whether_there_is_such_an_account(world: World) -> None:
+def test_no_answer_tells_whether_there_is_such_an_account(tenants: Tenants) -> None:
     def answers(login: str, network: str) -> list[tuple[int, str]]:
         found = [tried(login, "guess", network=network) for _ in range(8)]
         return [(one.status_code, _without_tokens(one.content.decode(), login)) for one in found]
@@ -143,7 +143,7 @@ class Gone:
 
 
 def test_while_the_cache_is_away_people_sign_in_and_guesses_stay_bounded(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempts, "cache", Gone())
     assert tried("bob", PASSWORD).status_code == 302
@@ -169,7 +169,7 @@ def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-def test_one_hash_tells_however_many_accounts_claim_an_address(world: World, counted: list[str]) -> None:
+def test_one_hash_tells_however_many_accounts_claim_an_address(tenants: Tenants, counted: list[str]) -> None:
     people = [
         User.objects.create_user(f"same{number}", email="same@example.org", password=f"password of {number}")
         for number in range(3)
@@ -190,7 +190,7 @@ def test_one_hash_tells_however_many_accounts_claim_an_address(world: World, cou
     assert lone.shared_salt() is None
 
 
-def test_an_account_of_before_opens_and_is_made_like_the_others(world: World, counted: list[str]) -> None:
+def test_an_account_of_before_opens_and_is_made_like_the_others(tenants: Tenants, counted: list[str]) -> None:
     first = User.objects.create_user("first", email="same@example.org", password="password of first")
     second = User.objects.create_user("second", email="same@example.org")
     old = "argon2$argon2id$v=19$m=102400,t=2,p=8$"
@@ -239,10 +239,10 @@ def test_a_process_hashes_one_password_at_a_time_and_lets_few_wait() -> None:
 
 @pytest.mark.parametrize("where", ["signing in", "changing"])
 def test_whose_turn_does_not_come_is_told_when_to_try_again(
-    world: World, counted: list[str], monkeypatch: pytest.MonkeyPatch, where: str
+    tenants: Tenants, counted: list[str], monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     client = Client()
-    client.force_login(world.bob)
+    client.force_login(tenants.bob)
     full = Turn()
     full._places = threading.BoundedSemaphore(1)
     full._places.acquire()
@@ -251,8 +251,8 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
     if where == "signing in":
         answer = tried("bob", PASSWORD)
     else:
-        User.objects.filter(pk=world.bob.pk).update(password=_made_before(PASSWORD))
-        client.force_login(User.objects.get(pk=world.bob.pk))
+        User.objects.filter(pk=tenants.bob.pk).update(password=_made_before(PASSWORD))
+        client.force_login(User.objects.get(pk=tenants.bob.pk))
         form = {"oldpassword": PASSWORD, "password1": "something else 5", "password2": "something else 5"}
         answer = client.post("/accounts/password/change/", form)
     assert (answer.status_code, answer["Retry-After"]) == (503, "3")
@@ -260,7 +260,7 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
 
 
 def test_a_try_that_is_refused_waits_for_no_turn_and_one_whose_turn_never_comes_is_none(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guess("alice", 6)
     full = Turn()
@@ -275,7 +275,7 @@ def test_a_try_that_is_refused_waits_for_no_turn_and_one_whose_turn_never_comes_
     assert tried("bob", PASSWORD).status_code == 302, "none of his tries was made"
 
 
-def test_the_task_page_is_told_in_the_same_words(world: World) -> None:
+def test_the_task_page_is_told_in_the_same_words(tenants: Tenants) -> None:
     guess("bob", 8)
     answer = Client().post(
         LOGIN, {"login": "bob", "password": PASSWORD}, REMOTE_ADDR=HERE, HTTP_ACCEPT="application/json"

@@ -12,20 +12,20 @@ from assignments.actions.claiming import claim_next
 from assignments.actions.submitting import hand_in
 from assignments.models import Assignment, Submission
 from tenancy.actor import Actor, acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 @dataclass
 class Annotating:
     """The project, seen by its people."""
 
-    world: World
+    tenants: Tenants
     project: Project
     folder: Path
 
     @property
     def actor(self) -> Actor:
-        return Actor(self.world.acme.pk, (self.world.acme.pk,), self.world.alice.pk)
+        return Actor(self.tenants.acme.pk, (self.tenants.acme.pk,), self.tenants.alice.pk)
 
     def publish_schemes(self, task_name: str, *schemes: dict[str, Any], wanted: int) -> None:
         source = {
@@ -33,15 +33,17 @@ class Annotating:
             "annotation_schemes": schemes,
             "assignment": {"annotations_per_trace": wanted},
         }
-        with acting_in(self.world.acme, self.world.alice):
+        with acting_in(self.tenants.acme, self.tenants.alice):
             publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)
 
     def claim(self, user: User) -> Assignment:
-        with acting_in(self.world.acme, user):
+        with acting_in(self.tenants.acme, user):
             given = claim_next(project=self.project, user=user)
             assert isinstance(given, Assignment), given
             return Assignment.objects.select_related("trace", "user").get(pk=given.pk)
 
     def hand_in_annotations(self, assignment: Assignment, annotations: dict[str, Any]) -> Submission:
-        with acting_in(self.world.acme, assignment.user):
-            return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=annotations)
+        with acting_in(self.tenants.acme, assignment.user):
+            return hand_in(
+                assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=annotations
+            )

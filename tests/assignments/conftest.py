@@ -14,10 +14,10 @@ from accounts.models import Membership, Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.expiring import expire_leases
 from assignments.actions.submitting import submit
-from assignments.models import Assignment, Submission, TracePlaces
+from assignments.models import Assignment, Submission, TraceQuota
 from tenancy.actor import Actor, acting_in
 from tenancy.models import new_id
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models import ImportedFile, Trace
 
 YAML = """task_name: Review
@@ -35,7 +35,7 @@ assignment:
 class Queue:
     """One project of Acme, seen by its people. Every method acts inside Acme, which the story has entered."""
 
-    world: World
+    tenants: Tenants
     project: Project
 
     def publish(self, *, wanted: int = 1, max_open: int = 1) -> None:
@@ -77,18 +77,20 @@ class Queue:
     def expire(self, assignment: Assignment) -> None:
         """Let the time pass, and the sweep come by."""
         self.end_lease(assignment)
-        expire_leases(Actor(self.world.acme.pk, (self.world.acme.pk,)))
+        expire_leases(Actor(self.tenants.acme.pk, (self.tenants.acme.pk,)))
         assignment.refresh_from_db()
         assert assignment.state == "expired"
 
     def places(self, trace: Any) -> tuple[int, int]:
-        row = TracePlaces.objects.get(trace=getattr(trace, "trace_id", None) or trace)
-        return row.live, row.done
+        row = TraceQuota.objects.get(trace=getattr(trace, "trace_id", None) or trace)
+        return row.active, row.done
 
 
 def hand_in(assignment: Assignment, **result: Any) -> Submission:
     result = result or {"verdict": {"decision": "approve"}}
-    return submit(assignment=assignment, fence=assignment.fence, key=str(uuid4()), sent=result, result=result)
+    return submit(
+        assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), sent=result, result=result
+    )
 
 
 def annotators(count: int) -> list[User]:
@@ -100,10 +102,10 @@ def annotators(count: int) -> list[User]:
 
 
 @pytest.fixture
-def queue(world: World) -> Iterator[Queue]:
+def queue(tenants: Tenants) -> Iterator[Queue]:
     """Acme's project, published, with three traces that one annotator each judges; Acme is entered."""
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, world.acme_project)
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, tenants.acme_project)
         queue.publish()
         queue.add_traces(3)
         yield queue

@@ -17,9 +17,9 @@ from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
 from tests.pages import assert_harmless, text_of
 from tests.review.documented_record import RECORD
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 
 MINE = "/o/acme/annotations/"
 ALL = "/o/acme/p/parser/annotations/"
@@ -27,15 +27,15 @@ QUERIES = 20
 
 
 @pytest.fixture
-def bob(world: World, client: Client) -> Client:
-    client.force_login(world.bob)
+def bob(tenants: Tenants, client: Client) -> Client:
+    client.force_login(tenants.bob)
     return client
 
 
 @pytest.fixture
-def mallory(world: World, client: Client) -> Client:
+def mallory(tenants: Tenants, client: Client) -> Client:
     """The project's manager."""
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     return client
 
 
@@ -45,9 +45,9 @@ def rows_in(page: str) -> list[str]:
 
 def late(queue: Queue) -> Submission:
     """Bob's annotation, which came when alice had taken its place."""
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
-    while (other := queue.claimed(queue.world.alice)).trace_id != held.trace_id:
+    while (other := queue.claimed(queue.tenants.alice)).trace_id != held.trace_id:
         hand_in(other)
     hand_in(other)
     surplus = hand_in(held)
@@ -60,7 +60,7 @@ def late(queue: Queue) -> Submission:
 
 def test_own_annotations_are_listed_newest_first_with_their_words_and_states(queue: Queue, bob: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.world.bob), verdict={"decision": "comment_only"})
+    withdrawn = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": "comment_only"})
     counted = hand_in(withdraw(submission=withdrawn), verdict={"decision": "request_changes"})
     rows = rows_in(text_of(bob.get(MINE)))
     assert [str(one.pk) in row for one, row in zip((counted, withdrawn, surplus), rows, strict=True)] == [True] * 3
@@ -76,7 +76,7 @@ def test_own_annotations_are_listed_newest_first_with_their_words_and_states(que
 
 
 def test_an_empty_list_says_why_and_what_to_do(queue: Queue, bob: Client) -> None:
-    hand_in(queue.claimed(queue.world.alice))
+    hand_in(queue.claimed(queue.tenants.alice))
     page = text_of(bob.get(MINE))
     assert "No annotations yet" in page
     assert 'href="/o/acme/">Find a task</a>' in page
@@ -85,12 +85,12 @@ def test_an_empty_list_says_why_and_what_to_do(queue: Queue, bob: Client) -> Non
 def test_the_list_has_pages_and_costs_no_more_queries_for_many(queue: Queue, bob: Client) -> None:
     count = ANNOTATIONS_ON_A_PAGE + 3
     queue.add_traces(count, "more")
-    hand_in(queue.claimed(queue.world.bob))
+    hand_in(queue.claimed(queue.tenants.bob))
     text_of(bob.get(MINE))
     with CaptureQueriesContext(connection) as one:
         assert len(rows_in(text_of(bob.get(MINE)))) == 1
     for _ in range(count - 1):
-        hand_in(queue.claimed(queue.world.bob))
+        hand_in(queue.claimed(queue.tenants.bob))
     with CaptureQueriesContext(connection) as many:
         page = text_of(bob.get(MINE))
     assert len(many) == len(one) <= QUERIES
@@ -100,14 +100,14 @@ def test_the_list_has_pages_and_costs_no_more_queries_for_many(queue: Queue, bob
 
 
 def test_own_annotations_of_another_organisation_are_not_in_the_list(queue: Queue, client: Client) -> None:
-    world = queue.world
-    with acting_in(world.birch, world.charlie):
-        elsewhere = Queue(world, world.birch_project)
+    tenants = queue.tenants
+    with acting_in(tenants.birch, tenants.charlie):
+        elsewhere = Queue(tenants, tenants.birch_project)
         elsewhere.publish()
         elsewhere.add_traces(1, "birch")
-        submission = hand_in(elsewhere.claimed(world.mallory))
+        submission = hand_in(elsewhere.claimed(tenants.mallory))
         path = f"/o/birch/annotations/{submission.pk}/"
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     assert rows_in(text_of(client.get(MINE))) == []
     assert len(rows_in(text_of(client.get("/o/birch/annotations/")))) == 1
     assert client.get(path.replace("birch", "acme")).status_code == 404
@@ -119,10 +119,10 @@ def test_own_annotations_of_another_organisation_are_not_in_the_list(queue: Queu
 
 def test_a_manager_sees_everybodys_annotations_and_narrows_them(queue: Queue, mallory: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.world.bob))
+    withdrawn = hand_in(queue.claimed(queue.tenants.bob))
     hand_in(withdraw(submission=withdrawn))
     page = text_of(mallory.get(ALL))
-    alices = Submission.objects.of(queue.world.alice).count()
+    alices = Submission.objects.of(queue.tenants.alice).count()
     assert len(rows_in(page)) == 3 + alices
     for counted in (f"Counted ({1 + alices})", "Surplus (1)", "Withdrawn (1)", "bob (3)", f"alice ({alices})"):
         assert counted in page, counted
@@ -148,10 +148,10 @@ def test_a_manager_sees_everybodys_annotations_and_narrows_them(queue: Queue, ma
 
 def test_skips_are_listed_with_their_reasons(queue: Queue, mallory: Client) -> None:
     assert "Nothing was skipped" in text_of(mallory.get(ALL, {"show": "skips"}))
-    for person, reason in ((queue.world.bob, "Not my language"), (queue.world.alice, "Too long")):
+    for person, reason in ((queue.tenants.bob, "Not my language"), (queue.tenants.alice, "Too long")):
         held = queue.claimed(person)
-        skip(assignment=held, fence=held.fence, reason=reason)
-    hand_in(queue.claimed(queue.world.bob))
+        skip(assignment=held, fencing_token=held.fencing_token, reason=reason)
+    hand_in(queue.claimed(queue.tenants.bob))
     page = text_of(mallory.get(ALL, {"show": "skips"}))
     assert [("Not my language" in row, "Too long" in row) for row in rows_in(page)] == [(False, True), (True, False)]
     assert 'Skipped <span class="badge badge--count">2</span>' in page
@@ -161,17 +161,17 @@ def test_skips_are_listed_with_their_reasons(queue: Queue, mallory: Client) -> N
 
 
 def test_who_left_the_organisation_is_still_named(queue: Queue, mallory: Client) -> None:
-    hand_in(queue.claimed(queue.world.bob))
-    Membership.objects.filter(user=queue.world.bob).update(is_active=False)
+    hand_in(queue.claimed(queue.tenants.bob))
+    Membership.objects.filter(user=queue.tenants.bob).update(is_active=False)
     page = text_of(mallory.get(ALL))
     assert "bob (1)" in page
     assert "<td>bob</td>" in page
 
 
 def test_the_reader_is_named_as_in_this_organisation(queue: Queue, mallory: Client) -> None:
-    with acting_in(queue.world.birch):
-        Membership.objects.filter(user=queue.world.mallory).update(annotator_name="mallory_of_birch")
-    submission = hand_in(queue.claimed(queue.world.mallory))
+    with acting_in(queue.tenants.birch):
+        Membership.objects.filter(user=queue.tenants.mallory).update(annotator_name="mallory_of_birch")
+    submission = hand_in(queue.claimed(queue.tenants.mallory))
     for path in (ALL, f"{MINE}{submission.pk}/"):
         assert "mallory_of_birch" not in text_of(mallory.get(path))
 
@@ -183,7 +183,7 @@ def test_many_annotators_cost_no_more_queries_than_one(queue: Queue, mallory: Cl
     def work(person: User) -> None:
         hand_in(queue.claimed(person))
         held = queue.claimed(person)
-        skip(assignment=held, fence=held.fence, reason="Too long")
+        skip(assignment=held, fencing_token=held.fencing_token, reason="Too long")
 
     def cost(**filters: str) -> int:
         text_of(mallory.get(ALL, filters))
@@ -191,7 +191,7 @@ def test_many_annotators_cost_no_more_queries_than_one(queue: Queue, mallory: Cl
             text_of(mallory.get(ALL, filters))
         return len(queries)
 
-    work(queue.world.bob)
+    work(queue.tenants.bob)
     few = cost(), cost(show="skips")
     for person in annotators(12):
         work(person)
@@ -206,19 +206,21 @@ def test_an_annotator_sees_no_list_of_others(queue: Queue, bob: Client) -> None:
 # --- One record ----------------------------------------------------------------------------------------------
 
 
-def documented(world: World) -> Submission:
+def documented(tenants: Tenants) -> Submission:
     """Bob's submission of the record that the documentation prints, on its trace."""
-    queue = Queue(world, world.acme_project)
+    queue = Queue(tenants, tenants.acme_project)
     queue.publish()
-    stored(world.acme, world.acme_project, outcome("src/parser.py", "a", "b"))
-    held = queue.claimed(world.bob)
+    stored(tenants.acme, tenants.acme_project, outcome("src/parser.py", "a", "b"))
+    held = queue.claimed(tenants.bob)
     annotations = RECORD["annotations"]
-    return submit(assignment=held, fence=held.fence, key=str(uuid4()), sent=annotations, result=annotations)
+    return submit(
+        assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), sent=annotations, result=annotations
+    )
 
 
-def test_a_record_is_shown_and_downloaded_in_the_documented_shape(world: World, bob: Client) -> None:
-    with acting_in(world.acme, world.alice):
-        submission = documented(world)
+def test_a_record_is_shown_and_downloaded_in_the_documented_shape(tenants: Tenants, bob: Client) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        submission = documented(tenants)
     path = f"{MINE}{submission.pk}/"
     page = text_of(bob.get(path))
     assert "Fix the failing test in test_parser.py</h1>" in page
@@ -234,30 +236,30 @@ def test_a_record_is_shown_and_downloaded_in_the_documented_shape(world: World, 
 
 
 def test_a_record_of_another_person_is_the_managers_to_read(queue: Queue, client: Client) -> None:
-    submission = hand_in(queue.claimed(queue.world.alice))
-    for person, status in ((queue.world.bob, 404), (queue.world.mallory, 200), (queue.world.charlie, 404)):
+    submission = hand_in(queue.claimed(queue.tenants.alice))
+    for person, status in ((queue.tenants.bob, 404), (queue.tenants.mallory, 200), (queue.tenants.charlie, 404)):
         client.force_login(person)
         for path in (f"{MINE}{submission.pk}/", f"{MINE}{submission.pk}/record.json"):
             assert client.get(path).status_code == status, (person, path)
-    client.force_login(queue.world.mallory)
+    client.force_login(queue.tenants.mallory)
     assert f'href="{ALL}"' in text_of(client.get(f"{MINE}{submission.pk}/"))
 
 
 def test_surplus_and_withdrawn_records_say_so(queue: Queue, bob: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.world.bob))
+    withdrawn = hand_in(queue.claimed(queue.tenants.bob))
     withdraw(submission=withdrawn)
     assert "This annotation is surplus" in text_of(bob.get(f"{MINE}{surplus.pk}/"))
     assert "This annotation was withdrawn" in text_of(bob.get(f"{MINE}{withdrawn.pk}/"))
 
 
-def test_a_record_of_a_later_version_of_a_trace_names_it(world: World, bob: Client) -> None:
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, world.acme_project)
+def test_a_record_of_a_later_version_of_a_trace_names_it(tenants: Tenants, bob: Client) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, tenants.acme_project)
         queue.publish()
-        stored(world.acme, world.acme_project, outcome("a.py", "a", "b"))
-        stored(world.acme, world.acme_project, outcome("a.py", "a", "c"))
-        first, second = (hand_in(queue.claimed(world.bob)) for _ in range(2))
+        stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"))
+        stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "c"))
+        first, second = (hand_in(queue.claimed(tenants.bob)) for _ in range(2))
     assert "trace_version" not in json.loads(bob.get(f"{MINE}{first.pk}/record.json").content)
     assert json.loads(bob.get(f"{MINE}{second.pk}/record.json").content)["trace_version"] == 2
     assert "version 2" in rows_in(text_of(bob.get(MINE)))[0]
@@ -265,7 +267,7 @@ def test_a_record_of_a_later_version_of_a_trace_names_it(world: World, bob: Clie
 
 def test_a_long_record_is_cut_on_the_page_and_whole_in_the_download(queue: Queue, bob: Client) -> None:
     summary = "long " * 60_000 + "end"
-    submission = hand_in(queue.claimed(queue.world.bob), verdict={"decision": "approve", "summary": summary})
+    submission = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": "approve", "summary": summary})
     page = text_of(bob.get(f"{MINE}{submission.pk}/"))
     assert "The download has all of it." in page
     assert "long end" not in page
@@ -273,17 +275,17 @@ def test_a_long_record_is_cut_on_the_page_and_whole_in_the_download(queue: Queue
     assert whole["annotations"]["verdict"]["summary"] == summary
 
 
-def test_what_people_wrote_is_shown_and_never_run(world: World, client: Client) -> None:
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, world.acme_project)
+def test_what_people_wrote_is_shown_and_never_run(tenants: Tenants, client: Client) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, tenants.acme_project)
         queue.publish()
         for text in HOSTILE:
-            stored(world.acme, world.acme_project, outcome("a.py", "a", "b"), external_id=text, task=text)
+            stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"), external_id=text, task=text)
         for text in HOSTILE:
-            held = queue.claimed(world.bob)
+            held = queue.claimed(tenants.bob)
             hand_in(held, verdict={"decision": text, "summary": text}, **{text: text})
         submissions = list(Submission.objects.order_by("-pk"))
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     for query in ({}, {"show": "skips"}, {"trace": HOSTILE[0]}, {"annotator": HOSTILE[5]}):
         assert_harmless(text_of(client.get(ALL, query)), str(query))
     for submission in submissions:
@@ -294,7 +296,7 @@ def test_what_people_wrote_is_shown_and_never_run(world: World, client: Client) 
         assert set(response["Content-Disposition"]) <= set(
             'attachment; filename="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"'
         )
-    client.force_login(world.bob)
+    client.force_login(tenants.bob)
     assert_harmless(text_of(client.get(MINE)), "my annotations")
 
 
@@ -302,8 +304,8 @@ def test_reasons_are_shown_and_never_run(queue: Queue, mallory: Client) -> None:
     queue.publish(wanted=1)
     queue.add_traces(len(HOSTILE), "more")
     for text in HOSTILE:
-        held = queue.claimed(queue.world.bob)
-        skip(assignment=held, fence=held.fence, reason=text)
+        held = queue.claimed(queue.tenants.bob)
+        skip(assignment=held, fencing_token=held.fencing_token, reason=text)
     page = text_of(mallory.get(ALL, {"show": "skips"}))
     assert len(rows_in(page)) == len(HOSTILE)
     assert_harmless(page, "the reasons")

@@ -9,21 +9,21 @@ from accounts.models import Membership
 from tenancy.actor import acting_in
 from tests.assignments.reviews import FILES, Api, api_of, documented, reviewed
 from tests.review.evidence import numbered
+from tests.tenants import Tenants
 from tests.traces.stored import outcome
-from tests.worlds import World
 
 # In each number are 3 of the test's own transaction, and 3 for the session, the person and the membership.
 NEXT, DRAFT, SUBMIT, RECORDS = 18, 12, 21, 9
 
 
 def test_an_annotators_loop_asks_as_much_for_many_files_and_records_as_for_few(
-    world: World, django_assert_max_num_queries: Any
+    tenants: Tenants, django_assert_max_num_queries: Any
 ) -> None:
     runs = [[outcome(f"src/more{at}.py", "", numbered(5)) for at in range(files)] for files in (0, 0, 40, 5)]
     for number, more in enumerate(runs):
-        reviewed(world.acme, world.acme_project, *FILES, *more, external_id=f"trace-{number}")
-    api = api_of(world.bob)
-    # The first claim makes the person's desk and takes the traces into the queue; the configuration is read once.
+        reviewed(tenants.acme, tenants.acme_project, *FILES, *more, external_id=f"trace-{number}")
+    api = api_of(tenants.bob)
+    # The first claim makes the person's queue position and takes the traces into the queue; the configuration is read once.
     first = api.claim()
     api.save(first, {"answers": {}})
     api.submit(first, documented())
@@ -45,10 +45,12 @@ def test_an_annotators_loop_asks_as_much_for_many_files_and_records_as_for_few(
 
 
 @pytest.mark.parametrize("traces", [1, 5])
-def test_lists_ask_as_much_for_many_as_for_one(world: World, traces: int, django_assert_max_num_queries: Any) -> None:
+def test_lists_ask_as_much_for_many_as_for_one(
+    tenants: Tenants, traces: int, django_assert_max_num_queries: Any
+) -> None:
     for number in range(traces):
-        reviewed(world.acme, world.acme_project, external_id=f"t{number}", assignment={"max_open": 5})
-    api = api_of(world.bob)
+        reviewed(tenants.acme, tenants.acme_project, external_id=f"t{number}", assignment={"max_open": 5})
+    api = api_of(tenants.bob)
     for _ in range(traces):
         api.post("projects/parser/next/", {"another": True})
     with django_assert_max_num_queries(8):
@@ -57,13 +59,13 @@ def test_lists_ask_as_much_for_many_as_for_one(world: World, traces: int, django
         api.get("projects/")
 
 
-def test_a_token_costs_no_more_queries_than_a_session(world: World, django_assert_max_num_queries: Any) -> None:
-    reviewed(world.acme, world.acme_project)
-    with acting_in(world.acme, world.alice):
-        membership = Membership.objects.get(organisation=world.acme, user=world.bob)
+def test_a_token_costs_no_more_queries_than_a_session(tenants: Tenants, django_assert_max_num_queries: Any) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    with acting_in(tenants.acme, tenants.alice):
+        membership = Membership.objects.get(organisation=tenants.acme, user=tenants.bob)
         _, text = make_token(membership=membership, name="a program", by_owner=True)
     api = Api(api_of(None).client, "/api/v1/", {"Authorization": f"Bearer {text}"})
     api.get("assignments/")
-    for caller in (api, api_of(world.bob)):
+    for caller in (api, api_of(tenants.bob)):
         with django_assert_max_num_queries(8):
             caller.get("assignments/")

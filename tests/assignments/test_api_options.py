@@ -10,18 +10,18 @@ import pytest
 
 from tests.assignments.reviews import FILES, api_of, documented, reviewed
 from tests.review.evidence import numbered
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, read
-from tests.worlds import World
 
 ADDED = outcome("src/added.py", None, "one\ntwo\n")
 DELETED = outcome("src/deleted.py", "one\ntwo\n", None)
 UNCHANGED = read("README.md", numbered(4))
 
 
-def codes(world: World, answers: Any, *events: Any, **blocks: Any) -> list[tuple[str, str]]:
+def codes(tenants: Tenants, answers: Any, *events: Any, **blocks: Any) -> list[tuple[str, str]]:
     """The gaps of the annotation under these settings, as codes and their paths; nothing where it is taken."""
-    reviewed(world.acme, world.acme_project, *events, **blocks)
-    api = api_of(world.bob)
+    reviewed(tenants.acme, tenants.acme_project, *events, **blocks)
+    api = api_of(tenants.bob)
     held = api.claim()
     answer = api.submit(held, answers)
     if answer.status_code == 201:
@@ -70,76 +70,76 @@ RATINGS = "file_ratings"
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_require_category(world: World, allowed: bool) -> None:
-    found = codes(world, with_comment(category=None), inline_comments={"require_category": not allowed})
+def test_require_category(tenants: Tenants, allowed: bool) -> None:
+    found = codes(tenants, with_comment(category=None), inline_comments={"require_category": not allowed})
     assert found == ([] if allowed else [("no_category", f"{COMMENT}/0/category")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_require_severity(world: World, allowed: bool) -> None:
+def test_require_severity(tenants: Tenants, allowed: bool) -> None:
     # The documented third comment has none.
-    found = codes(world, documented(), inline_comments={"require_severity": not allowed})
+    found = codes(tenants, documented(), inline_comments={"require_severity": not allowed})
     assert found == ([] if allowed else [("no_severity", f"{COMMENT}/2/severity")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_severity_that_is_off(world: World, allowed: bool) -> None:
+def test_severity_that_is_off(tenants: Tenants, allowed: bool) -> None:
     answers = with_comment(severity="critical")
     del answers[COMMENT][1:]
-    found = codes(world, answers, inline_comments={"severity": {"enabled": allowed}})
+    found = codes(tenants, answers, inline_comments={"severity": {"enabled": allowed}})
     assert found == ([] if allowed else [("severity_off", f"{COMMENT}/0/severity")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_levels_of_severity(world: World, allowed: bool) -> None:
+def test_levels_of_severity(tenants: Tenants, allowed: bool) -> None:
     levels = [{"value": value} for value in (["critical", "nit"] if allowed else ["grave", "nit"])]
-    found = codes(world, documented(), inline_comments={"severity": {"levels": levels}})
+    found = codes(tenants, documented(), inline_comments={"severity": {"levels": levels}})
     assert found == ([] if allowed else [("unknown_severity", f"{COMMENT}/0/severity")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_categories(world: World, allowed: bool) -> None:
+def test_categories(tenants: Tenants, allowed: bool) -> None:
     categories = [{"value": value} for value in (["bug", "style", "praise"] if allowed else ["style", "praise"])]
-    found = codes(world, documented(), inline_comments={"categories": categories})
+    found = codes(tenants, documented(), inline_comments={"categories": categories})
     assert found == ([] if allowed else [("unknown_category", f"{COMMENT}/0/category")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_allow_multi_line(world: World, allowed: bool) -> None:
+def test_allow_multi_line(tenants: Tenants, allowed: bool) -> None:
     # The documented third comment spans lines 28 to 30.
-    found = codes(world, documented(), inline_comments={"allow_multi_line": allowed})
+    found = codes(tenants, documented(), inline_comments={"allow_multi_line": allowed})
     assert found == ([] if allowed else [("multi_line", f"{COMMENT}/2/line_end")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
 @pytest.mark.parametrize("suggestion", ["return None", ""])
-def test_allow_suggestions(world: World, suggestion: str, allowed: bool) -> None:
-    found = codes(world, with_comment(suggestion=suggestion), inline_comments={"allow_suggestions": allowed})
+def test_allow_suggestions(tenants: Tenants, suggestion: str, allowed: bool) -> None:
+    found = codes(tenants, with_comment(suggestion=suggestion), inline_comments={"allow_suggestions": allowed})
     assert found == ([] if allowed else [("suggestions_off", f"{COMMENT}/0/suggestion")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_allow_unsure(world: World, allowed: bool) -> None:
-    found = codes(world, with_comment(unsure=True), inline_comments={"allow_unsure": allowed})
+def test_allow_unsure(tenants: Tenants, allowed: bool) -> None:
+    found = codes(tenants, with_comment(unsure=True), inline_comments={"allow_unsure": allowed})
     assert found == ([] if allowed else [("unsure_off", f"{COMMENT}/0/unsure")])
 
 
-def test_a_comment_that_is_sure_says_nothing_of_it(world: World) -> None:
-    reviewed(world.acme, world.acme_project, inline_comments={"allow_unsure": True})
+def test_a_comment_that_is_sure_says_nothing_of_it(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project, inline_comments={"allow_unsure": True})
     answers = with_comment(unsure=False)
     answers[COMMENT][1]["unsure"] = True
-    api = api_of(world.bob)
+    api = api_of(tenants.bob)
     kept = api.submit(api.claim(), answers).json()["record"]["annotations"][COMMENT]
     assert [comment.get("unsure") for comment in kept] == [None, True, None]
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_min_comments(world: World, allowed: bool) -> None:
-    found = codes(world, documented(), inline_comments={"min_comments": 3 if allowed else 4})
+def test_min_comments(tenants: Tenants, allowed: bool) -> None:
+    found = codes(tenants, documented(), inline_comments={"min_comments": 3 if allowed else 4})
     assert found == ([] if allowed else [("too_few_comments", COMMENT)])
 
 
-def test_min_comments_is_not_filled_with_empty_or_repeated_ones(world: World) -> None:
+def test_min_comments_is_not_filled_with_empty_or_repeated_ones(tenants: Tenants) -> None:
     answers = documented()
     answers[COMMENT] = [
         {**answers[COMMENT][0], "comment_id": "same"},
@@ -147,7 +147,7 @@ def test_min_comments_is_not_filled_with_empty_or_repeated_ones(world: World) ->
         {"file": "src/parser.py", "line_start": 15, "category": "bug", "comment": " \n"},
         {},
     ]
-    found = codes(world, answers, inline_comments={"min_comments": 4})
+    found = codes(tenants, answers, inline_comments={"min_comments": 4})
     assert ("repeated_id", f"{COMMENT}/1/comment_id") in found
     assert ("no_text", f"{COMMENT}/2/comment") in found
     assert ("no_file", f"{COMMENT}/3/file") in found
@@ -175,18 +175,18 @@ def test_min_comments_is_not_filled_with_empty_or_repeated_ones(world: World) ->
     ],
 )
 def test_a_comment_stands_on_lines_that_people_can_see(
-    world: World, changed: dict[str, Any], code: str, key: str
+    tenants: Tenants, changed: dict[str, Any], code: str, key: str
 ) -> None:
-    assert codes(world, with_comment(**changed)) == [(code, f"{COMMENT}/0/{key}")]
+    assert codes(tenants, with_comment(**changed)) == [(code, f"{COMMENT}/0/{key}")]
 
 
-def test_a_deleted_file_is_commented_on_its_old_side_alone(world: World) -> None:
+def test_a_deleted_file_is_commented_on_its_old_side_alone(tenants: Tenants) -> None:
     comment = {"file": "src/deleted.py", "line_start": 1, "line_end": 2, "category": "bug", "comment": "Why?"}
     answers = documented_with_ratings("src/deleted.py")
     answers[COMMENT] = [{**comment, "side": "new"}]
-    assert codes(world, answers, *FILES, DELETED) == [("unknown_line", f"{COMMENT}/0/line_start")]
+    assert codes(tenants, answers, *FILES, DELETED) == [("unknown_line", f"{COMMENT}/0/line_start")]
     answers[COMMENT] = [{**comment, "side": "old"}]
-    api = api_of(world.bob)
+    api = api_of(tenants.bob)
     assert api.submit(api.claim(), answers).status_code == 201
 
 
@@ -194,9 +194,9 @@ def test_a_deleted_file_is_commented_on_its_old_side_alone(world: World) -> None
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_require_all_files(world: World, allowed: bool) -> None:
+def test_require_all_files(tenants: Tenants, allowed: bool) -> None:
     answers = with_ratings(**{"src__parser.py": {"correctness": 3}})
-    found = codes(world, answers, file_ratings={"require_all_files": not allowed})
+    found = codes(tenants, answers, file_ratings={"require_all_files": not allowed})
     assert found == (
         []
         if allowed
@@ -217,8 +217,8 @@ def test_require_all_files(world: World, allowed: bool) -> None:
         ("include_deleted_files", DELETED, "src/deleted.py"),
     ],
 )
-def test_which_files_are_rated(world: World, option: str, event: Any, path: str, allowed: bool) -> None:
-    found = codes(world, documented_with_ratings(path), *FILES, event, file_ratings={option: allowed})
+def test_which_files_are_rated(tenants: Tenants, option: str, event: Any, path: str, allowed: bool) -> None:
+    found = codes(tenants, documented_with_ratings(path), *FILES, event, file_ratings={option: allowed})
     assert found == ([] if allowed else [("unrated_file", f"{RATINGS}/{path}")])
 
 
@@ -230,8 +230,8 @@ def test_which_files_are_rated(world: World, option: str, event: Any, path: str,
         ("include_deleted_files", DELETED, "src/deleted.py"),
     ],
 )
-def test_files_that_are_rated_are_not_left_out(world: World, option: str, event: Any, path: str) -> None:
-    found = codes(world, documented(), *FILES, event, file_ratings={option: True})
+def test_files_that_are_rated_are_not_left_out(tenants: Tenants, option: str, event: Any, path: str) -> None:
+    found = codes(tenants, documented(), *FILES, event, file_ratings={option: True})
     assert found == [("not_rated", f"{RATINGS}/{path}/correctness"), ("not_rated", f"{RATINGS}/{path}/quality")]
 
 
@@ -249,24 +249,24 @@ def test_files_that_are_rated_are_not_left_out(world: World, option: str, event:
         (None, "not_rated"),
     ],
 )
-def test_scale(world: World, rating: Any, code: str) -> None:
+def test_scale(tenants: Tenants, rating: Any, code: str) -> None:
     answers = documented()
     answers[RATINGS]["src/parser.py"]["quality"] = rating
-    assert codes(world, answers)[:1] == [(code, f"{RATINGS}/src/parser.py/quality")]
+    assert codes(tenants, answers)[:1] == [(code, f"{RATINGS}/src/parser.py/quality")]
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_scale_of_ones_own(world: World, allowed: bool) -> None:
+def test_a_scale_of_ones_own(tenants: Tenants, allowed: bool) -> None:
     scale = {"min": 1 if allowed else 3, "max": 5}
     dimensions = [{"name": "correctness"}, {"name": "quality", "scale": scale}]
-    found = codes(world, documented(), file_ratings={"dimensions": dimensions})
+    found = codes(tenants, documented(), file_ratings={"dimensions": dimensions})
     assert found == ([] if allowed else [("outside_scale", f"{RATINGS}/src/parser.py/quality")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_dimensions(world: World, allowed: bool) -> None:
+def test_dimensions(tenants: Tenants, allowed: bool) -> None:
     names = ["correctness", "quality"] if allowed else ["correctness"]
-    found = codes(world, documented(), file_ratings={"dimensions": [{"name": name} for name in names]})
+    found = codes(tenants, documented(), file_ratings={"dimensions": [{"name": name} for name in names]})
     assert found == (
         []
         if allowed
@@ -277,8 +277,8 @@ def test_dimensions(world: World, allowed: bool) -> None:
     )
 
 
-def test_files_that_the_trace_does_not_have_are_not_rated(world: World) -> None:
-    found = codes(world, documented_with_ratings("src/other.py"))
+def test_files_that_the_trace_does_not_have_are_not_rated(tenants: Tenants) -> None:
+    found = codes(tenants, documented_with_ratings("src/other.py"))
     assert found == [("unknown_file", f"{RATINGS}/src/other.py")]
 
 
@@ -287,44 +287,44 @@ def test_files_that_the_trace_does_not_have_are_not_rated(world: World) -> None:
 
 @pytest.mark.parametrize("allowed", [False, True])
 @pytest.mark.parametrize("summary", [None, "", " \n\t"])
-def test_require_summary(world: World, summary: str | None, allowed: bool) -> None:
-    found = codes(world, with_verdict(summary=summary), verdict={"require_summary": not allowed})
+def test_require_summary(tenants: Tenants, summary: str | None, allowed: bool) -> None:
+    found = codes(tenants, with_verdict(summary=summary), verdict={"require_summary": not allowed})
     assert found == ([] if allowed else [("no_summary", "verdict/summary")])
 
 
 @pytest.mark.parametrize("required", [False, True])
 @pytest.mark.parametrize("length", [19, 20])
-def test_summary_min_length(world: World, length: int, required: bool) -> None:
+def test_summary_min_length(tenants: Tenants, length: int, required: bool) -> None:
     summary = f"  {'x' * length}\n\n"
-    found = codes(world, with_verdict(summary=summary), verdict={"require_summary": required})
+    found = codes(tenants, with_verdict(summary=summary), verdict={"require_summary": required})
     assert found == ([] if length == 20 else [("short_summary", "verdict/summary")])
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_options(world: World, allowed: bool) -> None:
+def test_options(tenants: Tenants, allowed: bool) -> None:
     values = ["request_changes", "reject"] if allowed else ["approve", "reject"]
-    found = codes(world, documented(), verdict={"options": [{"value": value} for value in values]})
+    found = codes(tenants, documented(), verdict={"options": [{"value": value} for value in values]})
     assert found == ([] if allowed else [("unknown_decision", "verdict/decision")])
 
 
 @pytest.mark.parametrize(
     ("decision", "code"), [(None, "no_decision"), ("", "no_decision"), ("Approve", "unknown_decision")]
 )
-def test_a_verdict_is_chosen(world: World, decision: str | None, code: str) -> None:
-    assert codes(world, with_verdict(decision=decision)) == [(code, "verdict/decision")]
+def test_a_verdict_is_chosen(tenants: Tenants, decision: str | None, code: str) -> None:
+    assert codes(tenants, with_verdict(decision=decision)) == [(code, "verdict/decision")]
 
 
 # --- Schemes ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("left_out", ["file_ratings", "verdict"])
-def test_a_scheme_is_not_left_out(world: World, left_out: str) -> None:
+def test_a_scheme_is_not_left_out(tenants: Tenants, left_out: str) -> None:
     answers = documented()
     del answers[left_out]
-    found = codes(world, answers)
+    found = codes(tenants, answers)
     assert found
     assert all(path.startswith(f"{left_out}/") for _, path in found)
 
 
-def test_a_scheme_that_the_project_does_not_have_is_not_smuggled_in(world: World) -> None:
-    assert codes(world, {**documented(), "extra": {"decision": "approve"}}) == [("unknown_scheme", "extra")]
+def test_a_scheme_that_the_project_does_not_have_is_not_smuggled_in(tenants: Tenants) -> None:
+    assert codes(tenants, {**documented(), "extra": {"decision": "approve"}}) == [("unknown_scheme", "extra")]

@@ -11,26 +11,26 @@ from accounts.models import Membership, User
 from tenancy.actor import acting_in
 from tests.assignments.reviews import Api, api_of, documented, reviewed
 from tests.review.documented_record import RECORD
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
-def with_token(world: World, person: User) -> Api:
-    with acting_in(world.acme, world.alice):
-        membership = Membership.objects.get(organisation=world.acme, user=person)
+def with_token(tenants: Tenants, person: User) -> Api:
+    with acting_in(tenants.acme, tenants.alice):
+        membership = Membership.objects.get(organisation=tenants.acme, user=person)
         _, text = make_token(membership=membership, name="a program", by_owner=True)
     return Api(Client(), "/api/v1/", {"Authorization": f"Bearer {text}"})
 
 
-def with_session(world: World, person: User) -> Api:
+def with_session(tenants: Tenants, person: User) -> Api:
     return api_of(person)
 
 
 @pytest.mark.parametrize("caller", [with_session, with_token])
-def test_a_review_over_the_api_becomes_the_documented_record_key_by_key(world: World, caller: Any) -> None:
-    reviewed(world.acme, world.acme_project)
-    with acting_in(world.acme):
-        Membership.objects.filter(user=world.bob).update(annotator_name="reviewer_01")
-    api = caller(world, world.bob)
+def test_a_review_over_the_api_becomes_the_documented_record_key_by_key(tenants: Tenants, caller: Any) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    with acting_in(tenants.acme):
+        Membership.objects.filter(user=tenants.bob).update(annotator_name="reviewer_01")
+    api = caller(tenants, tenants.bob)
     (project,) = api.get("projects/").json()["results"]
     assert (project["slug"], project["task_name"]) == ("parser", "Review")
     assert project["progress"] == {"wanted": 1, "done": 0, "mine_done": 0, "mine_open": 0}
@@ -64,9 +64,9 @@ def test_a_review_over_the_api_becomes_the_documented_record_key_by_key(world: W
     assert api.post("projects/parser/next/").json()["nothing"]["reason"] == "all_done"
 
 
-def test_the_documented_annotations_are_taken_as_they_are_printed(world: World) -> None:
-    reviewed(world.acme, world.acme_project)
-    api = api_of(world.bob)
+def test_the_documented_annotations_are_taken_as_they_are_printed(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    api = api_of(tenants.bob)
     record = api.submit(api.claim(), documented()).json()["record"]
     comments = record["annotations"]["inline_comments"]
     assert [comment["comment_id"] for comment in comments] == ["comment-1", "comment-2", "comment-3"]
@@ -74,24 +74,24 @@ def test_the_documented_annotations_are_taken_as_they_are_printed(world: World) 
     assert {comment["created_at"] for comment in comments} == {record["timestamp"]}
 
 
-def test_a_record_can_be_sent_in_as_it_came_out(world: World) -> None:
-    reviewed(world.acme, world.acme_project, assignment={"annotations_per_trace": 2})
-    bob, dora = api_of(world.bob), api_of(world.dora)
+def test_a_record_can_be_sent_in_as_it_came_out(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project, assignment={"annotations_per_trace": 2})
+    bob, dora = api_of(tenants.bob), api_of(tenants.dora)
     first = bob.submit(bob.claim(), documented()).json()["record"]
     second = dora.submit(dora.claim(), first["annotations"]).json()["record"]
     assert second["annotations"] == first["annotations"]
     assert second["annotator"] == "dora"
 
 
-def test_work_that_was_left_goes_on_with_its_draft_and_is_undone_within_seconds(world: World) -> None:
-    reviewed(world.acme, world.acme_project)
-    api = api_of(world.bob)
+def test_work_that_was_left_goes_on_with_its_draft_and_is_undone_within_seconds(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    api = api_of(tenants.bob)
     held = api.claim()
     api.save(held, {"answers": {"verdict": {"decision": "approve"}}})
     (open_one,) = api.get("assignments/").json()["results"]
     assert open_one["id"] == api.claim()["id"] == held["id"]
     resumed = api.post(f"assignments/{held['id']}/resume/").json()
-    assert resumed["fence"] == held["fence"] + 1
+    assert resumed["lease_token"] == held["lease_token"] + 1
     assert resumed["draft"]["revision"] == 1
     assert resumed["draft"]["content"] == {"answers": {"verdict": {"decision": "approve"}}}
     submitted = api.submit(resumed, documented()).json()
@@ -102,24 +102,28 @@ def test_work_that_was_left_goes_on_with_its_draft_and_is_undone_within_seconds(
     assert api.submit(again, documented()).status_code == 201
 
 
-def test_a_trace_is_released_or_skipped_with_a_reason(world: World) -> None:
-    reviewed(world.acme, world.acme_project)
-    api = api_of(world.bob)
+def test_a_trace_is_released_or_skipped_with_a_reason(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    api = api_of(tenants.bob)
     held = api.claim()
-    assert api.post(f"assignments/{held['id']}/release/", {"fence": held["fence"]}).json() == {"state": "released"}
+    assert api.post(f"assignments/{held['id']}/release/", {"lease_token": held["lease_token"]}).json() == {
+        "state": "released"
+    }
     again = api.claim()
     assert again["id"] == held["id"]
-    refused = api.post(f"assignments/{held['id']}/skip/", {"fence": again["fence"], "reason": " "})
+    refused = api.post(f"assignments/{held['id']}/skip/", {"lease_token": again["lease_token"], "reason": " "})
     assert (refused.status_code, refused.json()["code"]) == (422, "reason_needed")
-    skipped = api.post(f"assignments/{held['id']}/skip/", {"fence": again["fence"], "reason": "not my language"})
+    skipped = api.post(
+        f"assignments/{held['id']}/skip/", {"lease_token": again["lease_token"], "reason": "not my language"}
+    )
     assert skipped.json() == {"state": "skipped"}
     assert api.post("projects/parser/next/").json()["nothing"]["reason"] == "yours_are_done"
 
 
-def test_another_trace_is_claimed_up_to_the_configured_number(world: World) -> None:
+def test_another_trace_is_claimed_up_to_the_configured_number(tenants: Tenants) -> None:
     for name in ("a", "b", "c"):
-        reviewed(world.acme, world.acme_project, external_id=name, assignment={"max_open": 2})
-    api = api_of(world.bob)
+        reviewed(tenants.acme, tenants.acme_project, external_id=name, assignment={"max_open": 2})
+    api = api_of(tenants.bob)
     first = api.claim()
     second = api.post("projects/parser/next/", {"another": True}).json()["assignment"]
     assert [row["id"] for row in api.get("assignments/").json()["results"]] == [first["id"], second["id"]]
@@ -127,9 +131,9 @@ def test_another_trace_is_claimed_up_to_the_configured_number(world: World) -> N
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_open")
 
 
-def test_lines_are_told_exactly(world: World) -> None:
-    reviewed(world.acme, world.acme_project)
-    api = api_of(world.bob)
+def test_lines_are_told_exactly(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project)
+    api = api_of(tenants.bob)
     where = f"assignments/{api.claim()['id']}/lines/"
     asked = {"file": "src/parser.py", "side": "new", "start": "14", "end": "16"}
     assert api.get(where, **asked).json() == {
@@ -154,15 +158,15 @@ def test_lines_are_told_exactly(world: World) -> None:
 
 
 def test_a_page_of_annotations_leads_to_the_next_under_the_address_it_was_asked_under(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assignments.api.pages.ROWS_ON_A_PAGE", 2)
-    api = api_of(world.bob)
+    api = api_of(tenants.bob)
     for name in "abcde":
-        reviewed(world.acme, world.acme_project, external_id=name)
+        reviewed(tenants.acme, tenants.acme_project, external_id=name)
         assert api.submit(api.claim(), documented()).status_code == 201
     for caller, base in ((with_session, "http://testserver/o/acme/api/v1/"), (with_token, "http://testserver/api/v1/")):
-        reader = caller(world, world.mallory)
+        reader = caller(tenants, tenants.mallory)
         told: list[str] = []
         page = reader.get("projects/parser/annotations/", surplus="1").json()
         assert page["previous"] is None
@@ -182,9 +186,9 @@ def test_a_page_of_annotations_leads_to_the_next_under_the_address_it_was_asked_
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request")
 
 
-def test_annotators_see_their_own_annotations_and_managers_everybodys(world: World) -> None:
-    reviewed(world.acme, world.acme_project, assignment={"annotations_per_trace": 2})
-    bob, mallory = api_of(world.bob), api_of(world.mallory)
+def test_annotators_see_their_own_annotations_and_managers_everybodys(tenants: Tenants) -> None:
+    reviewed(tenants.acme, tenants.acme_project, assignment={"annotations_per_trace": 2})
+    bob, mallory = api_of(tenants.bob), api_of(tenants.mallory)
     for api in (bob, mallory):
         assert api.submit(api.claim(), documented()).status_code == 201
 
@@ -194,7 +198,7 @@ def test_annotators_see_their_own_annotations_and_managers_everybodys(world: Wor
 
     assert (seen(bob), seen(mallory), seen(mallory, mine="1")) == (["bob"], ["bob", "mallory"], ["mallory"])
     assert bob.get("projects/parser/annotations/", mine="yes").status_code == 400
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         # A former member's annotations keep their name.
-        Membership.objects.filter(user=world.bob).update(is_active=False)
+        Membership.objects.filter(user=tenants.bob).update(is_active=False)
     assert seen(mallory) == ["bob", "mallory"]

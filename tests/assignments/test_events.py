@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from assignments.actions import places
-from assignments.models import Assignment, TracePlaces
+from assignments.models import Assignment, TraceQuota
 from assignments.subscribers import job_finished
 from jobs import outbox, sweeps
 from jobs.models import Job, JobState, OutboxEvent
@@ -24,7 +24,7 @@ def test_the_traces_of_a_finished_import_are_in_the_queue(queue: Queue) -> None:
     file.save()
     outbox.publish_finished(job)
     outbox.deliver(current())
-    assert TracePlaces.objects.filter(project=queue.project, wanted=1).count() == 3
+    assert TraceQuota.objects.filter(project=queue.project, wanted=1).count() == 3
 
 
 def test_a_large_import_joins_the_queue_part_by_part_so_that_no_claim_waits_for_all(
@@ -36,25 +36,25 @@ def test_a_large_import_joins_the_queue_part_by_part_so_that_no_claim_waits_for_
     ImportedFile.objects.filter(project=queue.project).update(job=job)
     outbox.publish_finished(job)
     job_finished(OutboxEvent.objects.get(topic=outbox.JOB_FINISHED))
-    assert TracePlaces.objects.count() == 4, "one part for each file of the job"
+    assert TraceQuota.objects.count() == 4, "one part for each file of the job"
     outbox.deliver(current())
-    assert TracePlaces.objects.count() == 7
+    assert TraceQuota.objects.count() == 7
 
 
 def test_a_published_configuration_changes_how_many_annotators_are_wanted(queue: Queue) -> None:
-    queue.claimed(queue.world.bob)
+    queue.claimed(queue.tenants.bob)
     queue.publish(wanted=4)
     outbox.deliver(current())
-    assert set(TracePlaces.objects.values_list("wanted", "places")) == {(4, 4)}
+    assert set(TraceQuota.objects.values_list("wanted", "places")) == {(4, 4)}
 
 
 def test_the_tick_finds_the_organisations_where_leases_ended(queue: Queue) -> None:
     leases = sweeps.named("assignments.leases")
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     assert leases.organisations() == []
     # The story is one transaction, in which the database's clock stands still.
     Assignment.objects.update(lease_until=Now() - timedelta(seconds=1))
-    assert leases.organisations() == [queue.world.acme.pk]
+    assert leases.organisations() == [queue.tenants.acme.pk]
     leases.run(current())
     held.refresh_from_db()
     assert held.state == "expired"

@@ -11,7 +11,7 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import Project, User
 from assignments.actions import claiming
 from assignments.actions.claiming import resume
-from assignments.actions.places import want_as_configured
+from assignments.actions.quotas import want_as_configured
 from assignments.actions.submitting import withdraw
 from assignments.actions.working import release, save_draft, skip
 from assignments.history import recent_events, this_week
@@ -21,9 +21,9 @@ from jobs.wording import storable
 from tenancy.actor import acting_in
 from tests.assignments.conftest import YAML, Queue, hand_in
 from tests.pages import assert_harmless, queries_of, text_of
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 
 HOME = "/o/acme/"
 NEXT = "/o/acme/p/parser/next/"
@@ -31,8 +31,8 @@ QUERIES = 20
 
 
 @pytest.fixture
-def bob(world: World, client: Client) -> Client:
-    client.force_login(world.bob)
+def bob(tenants: Tenants, client: Client) -> Client:
+    client.force_login(tenants.bob)
     return client
 
 
@@ -50,7 +50,7 @@ def mine(queue: Queue, user: User) -> Progress:
 
 
 def test_progress_counts_what_is_wanted_done_and_left(queue: Queue) -> None:
-    bob, alice = queue.world.bob, queue.world.alice
+    bob, alice = queue.tenants.bob, queue.tenants.alice
     assert mine(queue, bob) == Progress(
         wanted=3, done=0, mine_done=0, mine_open=0, max_open=1, left_for_me=3, unfinished_for_me=3, median=None
     )
@@ -60,67 +60,67 @@ def test_progress_counts_what_is_wanted_done_and_left(queue: Queue) -> None:
     held = queue.claimed(alice)
     assert (mine(queue, alice).mine_open, mine(queue, alice).left_for_me) == (1, 1)
     assert (mine(queue, bob).mine_open, mine(queue, bob).left_for_me) == (0, 1)
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     assert mine(queue, alice).left_for_me == 1
     assert mine(queue, bob).left_for_me == 2
 
 
 def test_traces_that_the_queue_has_not_taken_in_are_counted_as_it_will_take_them(queue: Queue) -> None:
-    queue.claimed(queue.world.bob)
+    queue.claimed(queue.tenants.bob)
     queue.publish(wanted=2)
     queue.add_traces(5, "later")
-    found = mine(queue, queue.world.bob)
+    found = mine(queue, queue.tenants.bob)
     assert (found.wanted, found.left_for_me) == (3 + 5 * 2, 2 + 5)
 
 
 def test_fewer_wanted_than_done_is_all_done_and_not_more(queue: Queue) -> None:
     queue.publish(wanted=2)
-    for person in (queue.world.bob, queue.world.alice):
+    for person in (queue.tenants.bob, queue.tenants.alice):
         for _ in range(3):
             hand_in(queue.claimed(person))
     queue.publish(wanted=1)
     want_as_configured(project=queue.project)
-    found = mine(queue, queue.world.bob)
+    found = mine(queue, queue.tenants.bob)
     assert (found.wanted, found.done, found.mine_done) == (3, 3, 3)
 
 
 def test_a_surplus_annotation_is_in_no_count(queue: Queue) -> None:
-    late = queue.claimed(queue.world.bob)
+    late = queue.claimed(queue.tenants.bob)
     queue.expire(late)
-    hand_in(queue.claimed(queue.world.alice))
+    hand_in(queue.claimed(queue.tenants.alice))
     assert hand_in(late).is_surplus
-    found = mine(queue, queue.world.bob)
+    found = mine(queue, queue.tenants.bob)
     assert (found.done, found.mine_done) == (1, 0)
-    assert this_week(queue.world.bob, [queue.project.pk]).submissions == 0
+    assert this_week(queue.tenants.bob, [queue.project.pk]).submissions == 0
 
 
 def test_a_withdrawn_annotation_is_in_no_count(queue: Queue) -> None:
-    withdraw(submission=hand_in(queue.claimed(queue.world.bob)))
-    found = mine(queue, queue.world.bob)
+    withdraw(submission=hand_in(queue.claimed(queue.tenants.bob)))
+    found = mine(queue, queue.tenants.bob)
     assert (found.done, found.mine_done, found.mine_open, found.median) == (0, 0, 1, None)
-    assert this_week(queue.world.bob, [queue.project.pk]).submissions == 0
+    assert this_week(queue.tenants.bob, [queue.project.pk]).submissions == 0
 
 
 def test_the_median_is_that_of_the_persons_own_times_from_claim_to_submission(queue: Queue) -> None:
     for minutes in (4, 30, 9):
-        hand_in(took(queue.claimed(queue.world.bob), minutes))
-    median = mine(queue, queue.world.bob).median
+        hand_in(took(queue.claimed(queue.tenants.bob), minutes))
+    median = mine(queue, queue.tenants.bob).median
     assert median is not None
     assert round(median.total_seconds() / 60) == 9
-    assert mine(queue, queue.world.alice).median is None
+    assert mine(queue, queue.tenants.alice).median is None
 
 
 def test_a_trace_that_is_claimed_again_is_timed_from_then(queue: Queue) -> None:
-    held = took(queue.claimed(queue.world.bob), 300)
+    held = took(queue.claimed(queue.tenants.bob), 300)
     queue.expire(held)
     hand_in(resume(assignment=held))
-    median = mine(queue, queue.world.bob).median
+    median = mine(queue, queue.tenants.bob).median
     assert median is not None
     assert median < timedelta(minutes=1)
 
 
 def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(queue: Queue) -> None:
-    bob, alice = queue.world.bob, queue.world.alice
+    bob, alice = queue.tenants.bob, queue.tenants.alice
 
     def agree(user: User) -> None:
         known = mine(queue, user)
@@ -134,7 +134,7 @@ def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(q
     agree(bob)
     held = queue.claimed(bob)
     agree(bob)
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     agree(bob)
     withdraw(submission=hand_in(queue.claimed(alice)))
     for person in (bob, alice):
@@ -147,7 +147,7 @@ def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(q
 
 def test_an_unpublished_project_has_no_progress(queue: Queue) -> None:
     draft = Project.objects.create(slug="draft", name="Draft")
-    assert draft.pk not in progress_of([draft, queue.project], queue.world.bob)
+    assert draft.pk not in progress_of([draft, queue.project], queue.tenants.bob)
 
 
 def test_the_week_runs_from_monday_and_counts_own_days(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,38 +155,38 @@ def test_the_week_runs_from_monday_and_counts_own_days(queue: Queue, monkeypatch
     for day, submissions in ((-3, 1), (-2, 1), (0, 1)):
         monkeypatch.setattr("django.utils.timezone.now", lambda day=day: wednesday + timedelta(days=day))
         for _ in range(submissions):
-            hand_in(queue.claimed(queue.world.bob))
-    week = this_week(queue.world.bob, [queue.project.pk])
+            hand_in(queue.claimed(queue.tenants.bob))
+    week = this_week(queue.tenants.bob, [queue.project.pk])
     assert [day.submissions for day in week.days] == [1, 0, 1, 0, 0, 0, 0]
     assert [day.has_come for day in week.days] == [True, True, True, False, False, False, False]
     assert f"{week.days[0].date:%A %d}" == "Monday 09"
-    assert this_week(queue.world.alice, [queue.project.pk]).submissions == 0
+    assert this_week(queue.tenants.alice, [queue.project.pk]).submissions == 0
 
 
 def test_history_says_what_happened_in_words(queue: Queue) -> None:
-    bob, projects = queue.world.bob, [queue.project.pk]
+    bob, projects = queue.tenants.bob, [queue.project.pk]
     assert recent_events(bob, projects) == []
     held = queue.claimed(bob)
-    save_draft(assignment=held, fence=held.fence, revision=0, content={})
+    save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content={})
     queue.expire(held)
     held = queue.claimed(bob)
-    release(assignment=held, fence=held.fence)
+    release(assignment=held, fencing_token=held.fencing_token)
     withdraw(submission=hand_in(queue.claimed(bob)))
     hand_in(queue.claimed(bob))
     held = queue.claimed(bob)
-    skip(assignment=held, fence=held.fence, reason="Not my language")
+    skip(assignment=held, fencing_token=held.fencing_token, reason="Not my language")
     events = {(event.words, event.after) for event in recent_events(bob, projects)}
     assert ("You skipped", "Your reason: Not my language") in events
     assert ("You submitted", "Approve") in events
     assert any(words == "You took back" for words, _ in events)
     assert any(after.startswith("It went back to the queue") for _, after in events)
-    assert recent_events(queue.world.alice, projects) == []
+    assert recent_events(queue.tenants.alice, projects) == []
 
 
 # --- The page ------------------------------------------------------------------------------------------------
 
 
-def test_who_has_nothing_to_do_is_told_why(world: World, bob: Client) -> None:
+def test_who_has_nothing_to_do_is_told_why(tenants: Tenants, bob: Client) -> None:
     page = text_of(bob.get(HOME))
     assert "Welcome back, bob" in page
     assert "No project is open yet." in page
@@ -197,7 +197,7 @@ def test_who_has_nothing_to_do_is_told_why(world: World, bob: Client) -> None:
 
 
 def test_a_project_shows_how_far_it_is_and_what_is_left(queue: Queue, bob: Client) -> None:
-    hand_in(took(queue.claimed(queue.world.bob), 14))
+    hand_in(took(queue.claimed(queue.tenants.bob), 14))
     page = text_of(bob.get(HOME))
     assert "There are 2 tasks to choose from." in page
     assert "1 of 3 done, 1 by you" in page
@@ -215,28 +215,30 @@ def test_a_project_without_work_says_why(queue: Queue, bob: Client, done: int, w
             project=Project.objects.create(slug="empty", name="Empty"), source=YAML.format(wanted=1, max_open=1)
         )
     for _ in range(done):
-        hand_in(queue.claimed(queue.world.bob))
+        hand_in(queue.claimed(queue.tenants.bob))
     assert words in text_of(bob.get(HOME))
 
 
 def test_a_project_whose_rest_is_not_for_the_person_says_why(queue: Queue, bob: Client) -> None:
     for _ in range(2):
-        hand_in(queue.claimed(queue.world.bob))
-    other = queue.claimed(queue.world.alice)
+        hand_in(queue.claimed(queue.tenants.bob))
+    other = queue.claimed(queue.tenants.alice)
     page = text_of(bob.get(HOME))
     assert "The rest is with others" in page
     assert "Nothing is left for you at the moment." in page
-    release(assignment=other, fence=other.fence)
-    held = queue.claimed(queue.world.bob)
+    release(assignment=other, fencing_token=other.fencing_token)
+    held = queue.claimed(queue.tenants.bob)
     assert "Nothing more after this" in text_of(bob.get(HOME))
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     assert "Nothing more for you" in text_of(bob.get(HOME))
 
 
 def test_an_open_task_is_there_to_go_on_with(queue: Queue, bob: Client) -> None:
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     Assignment.objects.filter(pk=held.pk).update(lease_until=timezone.now() + timedelta(minutes=27, seconds=41.9))
-    save_draft(assignment=held, fence=held.fence, revision=0, content={"page": {"viewed": ["a.py", "b.py"]}})
+    save_draft(
+        assignment=held, fencing_token=held.fencing_token, revision=0, content={"page": {"viewed": ["a.py", "b.py"]}}
+    )
     Assignment.objects.filter(pk=held.pk).update(lease_until=timezone.now() + timedelta(minutes=27, seconds=41.9))
     page = text_of(bob.get(HOME))
     assert "You have one task on hold and 2 more to choose from." in page
@@ -253,13 +255,13 @@ def test_an_open_task_is_there_to_go_on_with(queue: Queue, bob: Client) -> None:
     [({"page": {"viewed": ["a.py"]}}, True), ({"page": {"viewed": 1}}, False), ([1], False), ({"page": "x"}, False)],
 )
 def test_files_that_were_viewed_are_counted_where_a_draft_says_so(
-    world: World, bob: Client, draft: Any, is_told: bool
+    tenants: Tenants, bob: Client, draft: Any, is_told: bool
 ) -> None:
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=YAML.format(wanted=1, max_open=1))
-        stored(world.acme, world.acme_project, outcome("a.py", "a", "b"), outcome("b.py", "a", "b"))
-        held = Queue(world, world.acme_project).claimed(world.bob)
-        save_draft(assignment=held, fence=held.fence, revision=0, content=draft)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=YAML.format(wanted=1, max_open=1))
+        stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"), outcome("b.py", "a", "b"))
+        held = Queue(tenants, tenants.acme_project).claimed(tenants.bob)
+        save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content=draft)
     page = text_of(bob.get(HOME))
     assert ("1 of 2 files viewed" in page) == is_told
     assert "Fix the failing test in test_parser.py</h2>" in page
@@ -267,9 +269,9 @@ def test_files_that_were_viewed_are_counted_where_a_draft_says_so(
 
 def test_more_open_tasks_are_offered_where_the_project_allows_them(queue: Queue, bob: Client) -> None:
     queue.publish(max_open=2)
-    queue.claimed(queue.world.bob)
+    queue.claimed(queue.tenants.bob)
     assert "Another task" in text_of(bob.get(HOME))
-    queue.claimed(queue.world.bob, another=True)
+    queue.claimed(queue.tenants.bob, another=True)
     page = text_of(bob.get(HOME))
     assert "You have two tasks on hold and 1 more" in page
     assert "Another task" not in page
@@ -278,14 +280,14 @@ def test_more_open_tasks_are_offered_where_the_project_allows_them(queue: Queue,
 def test_links_to_traces_annotations_and_set_up_are_for_those_with_the_right(queue: Queue, client: Client) -> None:
     words = {"bob": set(), "mallory": {"Traces", "Annotations"}, "dora": {"Traces", "Annotations", "Set up"}}
     for name, links in words.items():
-        client.force_login(getattr(queue.world, name))
+        client.force_login(getattr(queue.tenants, name))
         page = text_of(client.get(HOME))
         for link in ("Traces", "Annotations", "Set up"):
             assert (f">{link}</a>" in page) == (link in links), (name, link)
 
 
-def test_an_unpublished_project_is_shown_to_those_who_set_it_up_alone(world: World, client: Client) -> None:
-    for person, sees in ((world.bob, False), (world.mallory, False), (world.dora, True)):
+def test_an_unpublished_project_is_shown_to_those_who_set_it_up_alone(tenants: Tenants, client: Client) -> None:
+    for person, sees in ((tenants.bob, False), (tenants.mallory, False), (tenants.dora, True)):
         client.force_login(person)
         page = text_of(client.get(HOME))
         assert ("Parser review of Acme Research" in page) == sees
@@ -294,29 +296,29 @@ def test_an_unpublished_project_is_shown_to_those_who_set_it_up_alone(world: Wor
 
 
 def test_nobody_reads_of_anybody_elses_work(queue: Queue, client: Client) -> None:
-    held = queue.claimed(queue.world.bob)
-    hand_in(queue.claimed(queue.world.alice))
-    skipped = queue.claimed(queue.world.alice)
-    skip(assignment=skipped, fence=skipped.fence, reason="The secret reason")
-    for person in (queue.world.bob, queue.world.dora):
+    held = queue.claimed(queue.tenants.bob)
+    hand_in(queue.claimed(queue.tenants.alice))
+    skipped = queue.claimed(queue.tenants.alice)
+    skip(assignment=skipped, fencing_token=skipped.fencing_token, reason="The secret reason")
+    for person in (queue.tenants.bob, queue.tenants.dora):
         client.force_login(person)
         page = text_of(client.get(HOME))
         assert "The secret reason" not in page
         assert "Nothing happened yet" in page
-        assert (str(held.pk) in page) == (person == queue.world.bob)
+        assert (str(held.pk) in page) == (person == queue.tenants.bob)
 
 
-def test_tasks_names_and_reasons_are_shown_and_never_run(world: World, bob: Client) -> None:
+def test_tasks_names_and_reasons_are_shown_and_never_run(tenants: Tenants, bob: Client) -> None:
     for number, text in enumerate(HOSTILE):
-        with acting_in(world.acme, world.alice):
+        with acting_in(tenants.acme, tenants.alice):
             project = Project.objects.create(slug=f"hostile-{number}", name=storable(text, 200))
             publish_configuration(project=project, source=YAML.format(wanted=1, max_open=2))
             for external_id in (f"one {text}", f"two {text}"):
-                stored(world.acme, project, outcome("a.py", "a", "b"), external_id=external_id, task=text)
-            queue = Queue(world, project)
-            skipped = queue.claimed(world.bob)
-            skip(assignment=skipped, fence=skipped.fence, reason=text)
-            queue.claimed(world.bob)
+                stored(tenants.acme, project, outcome("a.py", "a", "b"), external_id=external_id, task=text)
+            queue = Queue(tenants, project)
+            skipped = queue.claimed(tenants.bob)
+            skip(assignment=skipped, fencing_token=skipped.fencing_token, reason=text)
+            queue.claimed(tenants.bob)
         page = text_of(bob.get(HOME))
         # The page's own autofocus is in the question why a task is skipped.
         assert_harmless(page.replace(" required autofocus ", " required "), text)
@@ -325,18 +327,18 @@ def test_tasks_names_and_reasons_are_shown_and_never_run(world: World, bob: Clie
 
 def test_thirty_projects_cost_no_more_queries_than_one(queue: Queue, bob: Client) -> None:
     def work(project: Project) -> None:
-        own = Queue(queue.world, project)
-        hand_in(own.claimed(queue.world.bob))
-        withdraw(submission=hand_in(own.claimed(queue.world.bob)))
-        held = own.claimed(queue.world.bob)
-        save_draft(assignment=held, fence=held.fence, revision=0, content={})
+        own = Queue(queue.tenants, project)
+        hand_in(own.claimed(queue.tenants.bob))
+        withdraw(submission=hand_in(own.claimed(queue.tenants.bob)))
+        held = own.claimed(queue.tenants.bob)
+        save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content={})
 
     work(queue.project)
     few = queries_of(bob, HOME)
     for number in range(30):
         project = Project.objects.create(slug=f"p{number}", name=f"Project {number}")
         publish_configuration(project=project, source=YAML.format(wanted=2, max_open=2))
-        Queue(queue.world, project).add_traces(4)
+        Queue(queue.tenants, project).add_traces(4)
         work(project)
     assert queries_of(bob, HOME) == few <= QUERIES
 
@@ -346,7 +348,7 @@ def test_thirty_projects_cost_no_more_queries_than_one(queue: Queue, bob: Client
 
 def test_the_next_task_is_claimed_and_gone_to(queue: Queue, bob: Client) -> None:
     response = bob.post(NEXT)
-    held = Assignment.objects.get(user=queue.world.bob)
+    held = Assignment.objects.get(user=queue.tenants.bob)
     assert response.status_code == 302
     assert response["Location"] == f"/o/acme/p/parser/tasks/{held.pk}/"
     assert bob.post(NEXT)["Location"] == response["Location"]
@@ -358,7 +360,7 @@ def test_where_steps_alone_are_judged_the_next_task_begins_at_them(queue: Queue,
     source = f"task_name: Steps\nannotation_schemes: [{scheme}]\n"
     publish_configuration(project=queue.project, source=source, confirmed=True)
     response = bob.post(NEXT)
-    held = Assignment.objects.get(user=queue.world.bob)
+    held = Assignment.objects.get(user=queue.tenants.bob)
     assert response["Location"] == f"/o/acme/p/parser/tasks/{held.pk}/steps/"
     page = text_of(bob.get(response["Location"]))
     assert "Your annotation is stored and counts." in page
@@ -384,21 +386,21 @@ def nothing_said(client: Client) -> str:
 
 
 def test_why_there_is_no_task_is_said_in_sentences(queue: Queue, client: Client) -> None:
-    client.force_login(queue.world.bob)
+    client.force_login(queue.tenants.bob)
     for _ in range(2):
-        hand_in(queue.claimed(queue.world.bob))
-    other = queue.claimed(queue.world.alice)
+        hand_in(queue.claimed(queue.tenants.bob))
+    other = queue.claimed(queue.tenants.alice)
     page = nothing_said(client)
     assert "Every trace that is left is being judged by somebody else at the moment." in page
     assert other.lease_until is not None
     assert "The next time ends at <time datetime" in page
     assert f"{other.lease_until:%H:%M} UTC" in page
     assert "Look again" in page
-    skip(assignment=other, fence=other.fence, reason="unreadable")
-    held = queue.claimed(queue.world.bob)
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    skip(assignment=other, fencing_token=other.fencing_token, reason="unreadable")
+    held = queue.claimed(queue.tenants.bob)
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     assert "nobody judges a trace twice" in nothing_said(client)
-    hand_in(queue.claimed(queue.world.dora))
+    hand_in(queue.claimed(queue.tenants.dora))
     page = nothing_said(client)
     assert "Every trace of this project has as many annotations as it needs." in page
     assert "Look again" not in page
@@ -407,23 +409,23 @@ def test_why_there_is_no_task_is_said_in_sentences(queue: Queue, client: Client)
 def test_who_is_never_quick_enough_is_told_to_look_again(
     queue: Queue, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client.force_login(queue.world.bob)
+    client.force_login(queue.tenants.bob)
     monkeypatch.setattr(claiming, "PATIENCE_SECONDS", 0)
     page = nothing_said(client)
     assert "Others are being given tasks of this project right now" in page
     assert "Look again" in page
 
 
-def test_an_unpublished_and_an_empty_project_say_so(world: World, client: Client) -> None:
-    client.force_login(world.dora)
+def test_an_unpublished_and_an_empty_project_say_so(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.dora)
     assert "Its configuration is not published." in nothing_said(client)
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=YAML.format(wanted=1, max_open=1))
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=YAML.format(wanted=1, max_open=1))
     assert "Nothing was imported that could be judged." in nothing_said(client)
 
 
 def test_a_task_is_released_from_the_front_page(queue: Queue, bob: Client) -> None:
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     resume(assignment=held)
     page = text_of(bob.post(f"/o/acme/p/parser/tasks/{held.pk}/release/", follow=True))
     assert "The task went back to the queue." in page
@@ -433,7 +435,7 @@ def test_a_task_is_released_from_the_front_page(queue: Queue, bob: Client) -> No
 
 
 def test_a_task_is_skipped_with_a_reason(queue: Queue, bob: Client) -> None:
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     path = f"/o/acme/p/parser/tasks/{held.pk}/skip/"
     assert "Say in a few words why you skip this trace" in text_of(bob.post(path, {"reason": " "}, follow=True))
     assert "The task was skipped." in text_of(bob.post(path, {"reason": "Not my language"}, follow=True))
@@ -443,11 +445,11 @@ def test_a_task_is_skipped_with_a_reason(queue: Queue, bob: Client) -> None:
 
 @pytest.mark.parametrize("action", ["release", "skip"])
 def test_other_peoples_tasks_do_not_exist(queue: Queue, client: Client, action: str) -> None:
-    held = queue.claimed(queue.world.bob)
-    client.force_login(queue.world.alice)
+    held = queue.claimed(queue.tenants.bob)
+    client.force_login(queue.tenants.alice)
     for slug in ("parser", "other"):
         assert client.post(f"/o/acme/p/{slug}/tasks/{held.pk}/{action}/", {"reason": "x"}).status_code == 404
-    client.force_login(queue.world.bob)
+    client.force_login(queue.tenants.bob)
     assert client.post(f"/o/acme/p/other/tasks/{held.pk}/{action}/", {"reason": "x"}).status_code == 404
     held.refresh_from_db()
     assert held.state == "claimed"

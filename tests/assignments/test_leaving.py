@@ -13,7 +13,7 @@ from tests.assignments.conftest import Queue, hand_in
 
 
 def set_active(queue: Queue, user: User, is_active: bool) -> Membership:
-    membership = Membership.objects.get(organisation=queue.world.acme, user=user)
+    membership = Membership.objects.get(organisation=queue.tenants.acme, user=user)
     return change_member(
         membership=membership,
         role=Role(membership.role),
@@ -25,7 +25,7 @@ def set_active(queue: Queue, user: User, is_active: bool) -> Membership:
 
 def test_what_somebody_held_is_others_at_once_and_counted_nowhere(queue: Queue) -> None:
     queue.publish(max_open=2)
-    bob, mallory = queue.world.bob, queue.world.mallory
+    bob, mallory = queue.tenants.bob, queue.tenants.mallory
     done = hand_in(queue.claimed(bob)).assignment
     first, second = queue.claimed(bob), queue.claimed(bob, another=True)
     queue.nothing(mallory)
@@ -40,9 +40,9 @@ def test_what_somebody_held_is_others_at_once_and_counted_nowhere(queue: Queue) 
 
 
 def test_the_drafts_are_kept_and_coming_back_brings_no_task_back(queue: Queue) -> None:
-    bob = queue.world.bob
+    bob = queue.tenants.bob
     held = queue.claimed(bob)
-    save_draft(assignment=held, fence=held.fence, revision=0, content={"answers": {}})
+    save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content={"answers": {}})
     set_active(queue, bob, False)
     set_active(queue, bob, True)
     row = Assignment.objects.get(pk=held.pk)
@@ -55,23 +55,23 @@ def test_the_drafts_are_kept_and_coming_back_brings_no_task_back(queue: Queue) -
 
 
 def test_what_is_held_in_another_organisation_stays(queue: Queue) -> None:
-    bob = queue.world.bob
-    with acting_in(queue.world.birch, queue.world.charlie):
+    bob = queue.tenants.bob
+    with acting_in(queue.tenants.birch, queue.tenants.charlie):
         Membership.objects.create(user=bob, annotator_name="bob")
-        other = Queue(queue.world, queue.world.birch_project)
+        other = Queue(queue.tenants, queue.tenants.birch_project)
         other.publish()
         other.add_traces(1)
         held = other.claimed(bob)
     queue.claimed(bob)
     assert set_active(queue, bob, False).released == 1
-    with acting_in(queue.world.birch):
+    with acting_in(queue.tenants.birch):
         assert Assignment.objects.get(pk=held.pk).is_open
 
 
 def test_the_page_says_how_many_tasks_went_back(queue: Queue, client: Client) -> None:
-    queue.claimed(queue.world.bob)
-    membership = Membership.objects.get(organisation=queue.world.acme, user=queue.world.bob)
-    client.force_login(queue.world.dora)
+    queue.claimed(queue.tenants.bob)
+    membership = Membership.objects.get(organisation=queue.tenants.acme, user=queue.tenants.bob)
+    client.force_login(queue.tenants.dora)
     page = f"/o/acme/admin/accounts/membership/{membership.pk}/change/"
     assert "go back to the queue" in client.get(page).content.decode()
     answer = client.post(page, {"role": "annotator", "annotator_name": "bob"}, follow=True)

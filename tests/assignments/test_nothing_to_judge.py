@@ -14,14 +14,14 @@ from accounts.actions.projects import publish_configuration
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.submitting import hand_in
 from assignments.actions.working import skip
-from assignments.models import Assignment, TracePlaces
+from assignments.models import Assignment, TraceQuota
 from jobs import outbox
 from jobs.runner import run as run_job
 from potato.schemes.answers import Incomplete
 from tenancy.actor import Actor, acting_in
 from tests.pages import text_of
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, read, step, stored
-from tests.worlds import World
 from traces import imports
 from traces.actions import request_import
 from traces.models import ImportedFile, ImportProblem
@@ -58,41 +58,43 @@ BINARY = (
 )
 
 
-def publish(world: World, *schemes: dict[str, Any], wanted: int = 1) -> None:
+def publish(tenants: Tenants, *schemes: dict[str, Any], wanted: int = 1) -> None:
     source = {"task_name": "X", "annotation_schemes": schemes, "assignment": {"annotations_per_trace": wanted}}
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=json.dumps(source), confirmed=True)
-    outbox.deliver(Actor(world.acme.pk, (world.acme.pk,)))
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(source), confirmed=True)
+    outbox.deliver(Actor(tenants.acme.pk, (tenants.acme.pk,)))
 
 
-def claim(world: World) -> Assignment | NothingToDo:
-    with acting_in(world.acme, world.bob):
-        given = claim_next(project=world.acme_project, user=world.bob)
+def claim(tenants: Tenants) -> Assignment | NothingToDo:
+    with acting_in(tenants.acme, tenants.bob):
+        given = claim_next(project=tenants.acme_project, user=tenants.bob)
         if isinstance(given, NothingToDo):
             return given
         return Assignment.objects.select_related("trace").get(pk=given.pk)
 
 
-def given_to_bob(world: World) -> list[str]:
+def given_to_bob(tenants: Tenants) -> list[str]:
     """The ids of all traces that he is given, one after another."""
     found = []
-    while isinstance(given := claim(world), Assignment):
+    while isinstance(given := claim(tenants), Assignment):
         found.append(given.trace.external_id)
-        with acting_in(world.acme, world.bob):
-            skip(assignment=given, fence=given.fence, reason="Enough of it")
+        with acting_in(tenants.acme, tenants.bob):
+            skip(assignment=given, fencing_token=given.fencing_token, reason="Enough of it")
     return found
 
 
-def submitted(world: World, assignment: Assignment, annotations: dict[str, Any]) -> Any:
-    with acting_in(world.acme, world.bob):
-        return hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=annotations).result
+def submitted(tenants: Tenants, assignment: Assignment, annotations: dict[str, Any]) -> Any:
+    with acting_in(tenants.acme, tenants.bob):
+        return hand_in(
+            assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=annotations
+        ).result
 
 
-def traces(world: World) -> None:
+def traces(tenants: Tenants) -> None:
     kinds = {"steps": ((), 2), "changes": ((CHANGED,), 0), "both": ((CHANGED,), 2), "new": ((ADDED,), 0)}
     for name, (events, steps) in kinds.items():
-        stored(world.acme, world.acme_project, *events, external_id=name, steps=tuple(step() for _ in range(steps)))
-    stored(world.acme, world.acme_project, read("c.py", "text\n"), external_id="read")
+        stored(tenants.acme, tenants.acme_project, *events, external_id=name, steps=tuple(step() for _ in range(steps)))
+    stored(tenants.acme, tenants.acme_project, read("c.py", "text\n"), external_id="read")
 
 
 @pytest.mark.parametrize(
@@ -107,31 +109,31 @@ def traces(world: World) -> None:
     ],
 )
 def test_the_queue_gives_out_what_a_scheme_can_judge(
-    committed_world: World, schemes: tuple[dict[str, Any], ...], given: list[str]
+    committed_tenants: Tenants, schemes: tuple[dict[str, Any], ...], given: list[str]
 ) -> None:
-    traces(committed_world)
-    publish(committed_world, *schemes)
-    assert given_to_bob(committed_world) == given
+    traces(committed_tenants)
+    publish(committed_tenants, *schemes)
+    assert given_to_bob(committed_tenants) == given
 
 
-def test_where_nothing_can_be_judged_it_is_not_said_that_all_is_done(committed_world: World) -> None:
-    world = committed_world
-    stored(world.acme, world.acme_project, CHANGED)
-    publish(world, STEPS)
-    answer = claim(world)
+def test_where_nothing_can_be_judged_it_is_not_said_that_all_is_done(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    stored(tenants.acme, tenants.acme_project, CHANGED)
+    publish(tenants, STEPS)
+    answer = claim(tenants)
     assert isinstance(answer, NothingToDo)
     assert answer.reason == Reason.NO_TRACES
 
 
-def test_a_version_with_other_schemes_judges_other_traces(committed_world: World) -> None:
-    world = committed_world
-    traces(world)
-    publish(world, STEPS)
-    first = claim(world)
+def test_a_version_with_other_schemes_judges_other_traces(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    traces(tenants)
+    publish(tenants, STEPS)
+    first = claim(tenants)
     assert isinstance(first, Assignment)
-    publish(world, RATINGS, wanted=2)
-    with acting_in(world.acme):
-        rows = TracePlaces.objects.values_list("trace__external_id", "wanted", "places")
+    publish(tenants, RATINGS, wanted=2)
+    with acting_in(tenants.acme):
+        rows = TraceQuota.objects.values_list("trace__external_id", "wanted", "places")
         assert {name: (wanted, places) for name, wanted, places in rows} == {
             "steps": (0, 1),  # held by bob, and given to nobody else
             "changes": (2, 2),
@@ -139,50 +141,50 @@ def test_a_version_with_other_schemes_judges_other_traces(committed_world: World
             "new": (0, 0),
             "read": (0, 0),
         }
-    publish(world, STEPS, wanted=2)
-    with acting_in(world.acme):
-        assert {row.trace.external_id for row in TracePlaces.objects.filter(wanted=2).select_related("trace")} == {
+    publish(tenants, STEPS, wanted=2)
+    with acting_in(tenants.acme):
+        assert {row.trace.external_id for row in TraceQuota.objects.filter(wanted=2).select_related("trace")} == {
             "steps",
             "both",
         }
 
 
-def test_what_cannot_judge_a_trace_is_neither_asked_nor_answered(committed_world: World) -> None:
-    world = committed_world
-    stored(world.acme, world.acme_project, CHANGED, external_id="changes")
-    publish(world, STEPS, VERDICT)
-    assignment = claim(world)
+def test_what_cannot_judge_a_trace_is_neither_asked_nor_answered(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    stored(tenants.acme, tenants.acme_project, CHANGED, external_id="changes")
+    publish(tenants, STEPS, VERDICT)
+    assignment = claim(tenants)
     assert isinstance(assignment, Assignment)
     verdict = {"verdict": {"decision": "approve"}}
     with pytest.raises(Incomplete) as refused:
-        submitted(world, assignment, {**verdict, "rewards": {"all_correct": True}})
+        submitted(tenants, assignment, {**verdict, "rewards": {"all_correct": True}})
     (gap,) = refused.value.gaps
     assert (gap.code, gap.path) == ("nothing_to_judge", ("rewards",))
     assert gap.sentence == "rewards: the trace has no steps, so there is nothing to be said of it."
-    assert submitted(world, assignment, verdict) == verdict
+    assert submitted(tenants, assignment, verdict) == verdict
 
 
-def test_no_comment_is_demanded_where_no_line_can_carry_one(committed_world: World) -> None:
-    world = committed_world
-    stored(world.acme, world.acme_project, external_id="picture", patch=BINARY)
-    stored(world.acme, world.acme_project, CHANGED, external_id="text")
-    publish(world, COMMENTS)
-    picture = claim(world)
+def test_no_comment_is_demanded_where_no_line_can_carry_one(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    stored(tenants.acme, tenants.acme_project, external_id="picture", patch=BINARY)
+    stored(tenants.acme, tenants.acme_project, CHANGED, external_id="text")
+    publish(tenants, COMMENTS)
+    picture = claim(tenants)
     assert isinstance(picture, Assignment)
     assert picture.trace.external_id == "picture"
-    assert submitted(world, picture, {"comments": []}) == {"comments": []}
-    text = claim(world)
+    assert submitted(tenants, picture, {"comments": []}) == {"comments": []}
+    text = claim(tenants)
     assert isinstance(text, Assignment)
     with pytest.raises(Incomplete, match="Add 1 more comment"):
-        submitted(world, text, {"comments": []})
+        submitted(tenants, text, {"comments": []})
 
 
-def test_the_page_asks_what_the_trace_can_be_asked(committed_world: World, client: Client) -> None:
-    world = committed_world
-    client.force_login(world.bob)
-    stored(world.acme, world.acme_project, external_id="picture", patch=BINARY)
-    publish(world, RATED, COMMENTS)
-    assignment = claim(world)
+def test_the_page_asks_what_the_trace_can_be_asked(committed_tenants: Tenants, client: Client) -> None:
+    tenants = committed_tenants
+    client.force_login(tenants.bob)
+    stored(tenants.acme, tenants.acme_project, external_id="picture", patch=BINARY)
+    publish(tenants, RATED, COMMENTS)
+    assignment = claim(tenants)
     assert isinstance(assignment, Assignment)
     page = text_of(client.get(f"/o/acme/p/parser/tasks/{assignment.pk}/"))
     schemes = {one["name"]: one["block"] for one in data_of(page)["schemes"]}
@@ -195,11 +197,11 @@ def data_of(page: str) -> Any:
     return json.loads(found)
 
 
-def imported(world: World, *runs: dict[str, Any]) -> ImportedFile:
+def imported(tenants: Tenants, *runs: dict[str, Any]) -> ImportedFile:
     content = "".join(json.dumps(run) + "\n" for run in runs).encode()
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
-    with acting_in(world.acme, world.dora):
-        file = request_import(project=world.acme_project, content=ContentFile(content, name="runs.jsonl"))
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.dora.pk)
+    with acting_in(tenants.acme, tenants.dora):
+        file = request_import(project=tenants.acme_project, content=ContentFile(content, name="runs.jsonl"))
     assert file.job_id is not None
     for _ in range(5):
         run_job(job_id=file.job_id, actor=actor)
@@ -207,11 +209,11 @@ def imported(world: World, *runs: dict[str, Any]) -> ImportedFile:
     return file
 
 
-def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_world: World) -> None:
-    world = committed_world
-    publish(world, STEPS)
+def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    publish(tenants, STEPS)
     file = imported(
-        world,
+        tenants,
         {
             "id": "changes",
             "task_description": "Fix.",
@@ -219,7 +221,7 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_wor
         },
         {"id": "steps", "task_description": "Fix.", "steps": [{"message": "I look."}]},
     )
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert [(problem.code, problem.sentence) for problem in ImportProblem.objects.filter(file=file)] == [
             (
                 "nothing_to_judge",
@@ -227,54 +229,57 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_wor
             )
         ]
         assert all(problem.is_remark for problem in ImportProblem.objects.filter(file=file)), "they came in"
-        assert dict(TracePlaces.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
+        assert dict(TraceQuota.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
 
 
 def test_of_very_many_the_first_are_told_and_then_their_number(
-    committed_world: World, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
-    publish(world, STEPS)
+    tenants = committed_tenants
+    publish(tenants, STEPS)
     monkeypatch.setattr(imports, "UNJUDGED_TOLD", 2)
     change = {"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}
     told = told_of(
-        world, imported(world, *({"id": f"r{at}", "task_description": "Fix.", "files": [change]} for at in range(4)))
+        tenants,
+        imported(tenants, *({"id": f"r{at}", "task_description": "Fix.", "files": [change]} for at in range(4))),
     )
     assert [sentence.split(" ")[0] for sentence in told] == ["r0", "r1", "4"]
     # In parts of one trace each, too, all are looked at, each once.
     monkeypatch.setattr(imports, "SECONDS_A_PART", 0)
     monkeypatch.setattr(imports, "RUNS_A_BATCH", 1)
     late = ({"id": f"late{at}", "task_description": "Fix.", "files": [change]} for at in range(3))
-    told = told_of(world, imported(world, *late))
+    told = told_of(tenants, imported(tenants, *late))
     assert [sentence.split(" ")[0] for sentence in told] == ["late0", "late1", "3"]
-    with acting_in(world.acme):
-        assert set(TracePlaces.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"
+    with acting_in(tenants.acme):
+        assert set(TraceQuota.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"
 
 
-def told_of(world: World, file: ImportedFile) -> list[str]:
-    with acting_in(world.acme):
+def told_of(tenants: Tenants, file: ImportedFile) -> list[str]:
+    with acting_in(tenants.acme):
         return list(ImportProblem.objects.filter(file=file).order_by("pk").values_list("sentence", flat=True))
 
 
-def test_the_command_tells_it_too(committed_world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    world = committed_world
-    publish(world, COMMENTS)
+def test_the_command_tells_it_too(
+    committed_tenants: Tenants, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenants = committed_tenants
+    publish(tenants, COMMENTS)
     path = tmp_path / "runs.jsonl"
     path.write_text(json.dumps({"id": "steps", "steps": [{"message": "I look."}]}) + "\n")
     call_command("import_traces", "acme/parser", str(path))
     assert "steps is given to nobody: the trace has no files to comment on" in capsys.readouterr().err
 
 
-def test_the_manager_reads_how_many_are_given_to_nobody_and_why(committed_world: World, client: Client) -> None:
-    world = committed_world
-    traces(world)
-    publish(world, STEPS, RATINGS)
-    assert len(given_to_bob(world)) == 3
-    client.force_login(world.mallory)
+def test_the_manager_reads_how_many_are_given_to_nobody_and_why(committed_tenants: Tenants, client: Client) -> None:
+    tenants = committed_tenants
+    traces(tenants)
+    publish(tenants, STEPS, RATINGS)
+    assert len(given_to_bob(tenants)) == 3
+    client.force_login(tenants.mallory)
     page = text_of(client.get("/o/acme/p/parser/"))
     assert (
         "Complete 0; Started 0; With an annotator now 0; Skipped, nobody is left 0; Nothing to judge 2; Open 3" in page
     )
     assert "2 traces given to nobody: the trace has no steps and the trace has no files that are rated." in page
-    publish(world, VERDICT, COMMENTS)
+    publish(tenants, VERDICT, COMMENTS)
     assert "Nothing to judge" not in text_of(client.get("/o/acme/p/parser/"))

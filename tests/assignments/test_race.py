@@ -24,7 +24,7 @@ from assignments.errors import DraftConflict, LeaseEnded, NotOpen, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Submission
 from tenancy.actor import Actor, acting, acting_in
 from tests.assignments.conftest import Queue, annotators
-from tests.worlds import World
+from tests.tenants import Tenants
 
 THREADS, ANNOTATORS, TRACES, WANTED = 8, 12, 100, 3
 ACTIONS, OF_EACH = 2_000, 100
@@ -46,7 +46,7 @@ WITH counted AS (
   WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s) GROUP BY trace_id
 )
 SELECT live, done, coalesce(claimed, 0), coalesce(submissions, 0), coalesce(people, 0), coalesce(skipped, 0)
-FROM assignments_traceplaces LEFT JOIN counted USING (trace_id) LEFT JOIN taken USING (trace_id)
+FROM assignments_tracequota LEFT JOIN counted USING (trace_id) LEFT JOIN taken USING (trace_id)
 WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s)
 """
 
@@ -71,9 +71,9 @@ class Game:
         with acting(self.actor), connection.cursor() as cursor:
             cursor.execute(TRUTH, {"project": self.project.pk, "trace": trace})
             rows: list[tuple[int, ...]] = cursor.fetchall()
-        for live, done, claimed, counted, by_people, _ in rows:
-            assert (live, done) == (claimed, counted)
-            assert live + done <= WANTED
+        for active, done, claimed, counted, by_people, _ in rows:
+            assert (active, done) == (claimed, counted)
+            assert active + done <= WANTED
             assert by_people == counted
         return rows
 
@@ -92,7 +92,9 @@ class Game:
     def send(self, assignment: Assignment, action: str, key: str, result: dict[str, Any]) -> Submission | None:
         submission = None
         with self.acts(assignment, action):
-            submission = submit(assignment=assignment, fence=assignment.fence, key=key, sent=result, result=result)
+            submission = submit(
+                assignment=assignment, fencing_token=assignment.fencing_token, key=key, sent=result, result=result
+            )
         if submission is not None:
             # The block has ended without an error: the transaction is committed, and the annotator was told.
             with self.lock:
@@ -124,13 +126,13 @@ def _turn(game: Game, person: User, dice: random.Random) -> Reason | None:
     chance = dice.random()
     if chance < 0.12:
         with game.acts(given, "skip"):
-            skip(assignment=given, fence=given.fence, reason="not mine")
+            skip(assignment=given, fencing_token=given.fencing_token, reason="not mine")
     elif chance < 0.17:
         with game.acts(given, "release"):
-            release(assignment=given, fence=given.fence)
+            release(assignment=given, fencing_token=given.fencing_token)
     elif chance < 0.42:
         with game.acts(given, "draft"):
-            save_draft(assignment=given, fence=given.fence, revision=0, content=result)
+            save_draft(assignment=given, fencing_token=given.fencing_token, revision=0, content=result)
         _wait_for_the_sweep(game, given)
         if chance < 0.36:
             game.send(given, "late submit", key, result)
@@ -149,7 +151,7 @@ def _turn(game: Game, person: User, dice: random.Random) -> Reason | None:
 def _wait_for_the_sweep(game: Game, assignment: Assignment) -> None:
     """The lease is over now; go on when it was swept, or when somebody else has gone on with it."""
     with acting(game.actor):
-        Assignment.objects.filter(pk=assignment.pk, state=OPEN, fence=assignment.fence).update(
+        Assignment.objects.filter(pk=assignment.pk, state=OPEN, fencing_token=assignment.fencing_token).update(
             lease_until=timezone.now()
         )
     for _ in range(40):
@@ -172,9 +174,9 @@ def sweep(game: Game) -> None:
         connections.close_all()
 
 
-def _play_once(world: World, people: list[User], counts: Counter[str], number: int) -> Game:
-    with acting_in(world.acme, world.alice) as actor:
-        queue = Queue(world, Project.objects.create(slug=f"round-{number}", name=f"Round {number}"))
+def _play_once(tenants: Tenants, people: list[User], counts: Counter[str], number: int) -> Game:
+    with acting_in(tenants.acme, tenants.alice) as actor:
+        queue = Queue(tenants, Project.objects.create(slug=f"round-{number}", name=f"Round {number}"))
         queue.publish(wanted=WANTED)
         queue.add_traces(TRACES)
     game = Game(actor, queue.project, people, counts)
@@ -191,16 +193,16 @@ def _play_once(world: World, people: list[User], counts: Counter[str], number: i
 
 
 @pytest.mark.timeout(200)
-def test_eight_threads_race_for_the_places_until_all_is_done(committed_world: World) -> None:
-    with acting_in(committed_world.acme):
+def test_eight_threads_race_for_the_places_until_all_is_done(committed_tenants: Tenants) -> None:
+    with acting_in(committed_tenants.acme):
         people = annotators(ANNOTATORS)
     counts: Counter[str] = Counter()
     number = 0
     while sum(counts[a] for a in _actions(counts)) < ACTIONS or min(counts[a] for a in MUST_HAPPEN) < OF_EACH:
-        game = _play_once(committed_world, people, counts, number)
+        game = _play_once(committed_tenants, people, counts, number)
         number += 1
-        for live, done, _, _, _, skipped in game.truth():
-            assert live == 0
+        for active, done, _, _, _, skipped in game.truth():
+            assert active == 0
             assert done == WANTED or (done < WANTED and ANNOTATORS - skipped < WANTED), (done, skipped)
         with acting(game.actor):
             stored = {row.pk: row.result for row in Submission.objects.for_project(game.project)}

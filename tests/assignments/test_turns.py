@@ -12,12 +12,12 @@ from django.utils import timezone
 from accounts.models import Project, User
 from assignments.actions import claiming, places
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
-from assignments.actions.places import open_places
+from assignments.actions.quotas import open_quotas
 from assignments.actions.restoring import restore
-from assignments.models import Assignment, Kind, TracePlaces
+from assignments.models import Assignment, Kind, TraceQuota
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
-from tests.worlds import World
+from tests.tenants import Tenants
 
 CROWD = 32
 
@@ -25,19 +25,19 @@ Answer = TypeVar("Answer")
 
 
 @pytest.fixture
-def project(committed_world: World) -> Project:
+def project(committed_tenants: Tenants) -> Project:
     """Acme's, published: each trace is for one annotator. It has no traces yet."""
-    with acting_in(committed_world.acme, committed_world.alice):
-        Queue(committed_world, committed_world.acme_project).publish()
-    return committed_world.acme_project
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        Queue(committed_tenants, committed_tenants.acme_project).publish()
+    return committed_tenants.acme_project
 
 
-def crowd(world: World, project: Project, *, wanted: int, traces: int, opened: bool) -> list[User]:
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, project)
+def crowd(tenants: Tenants, project: Project, *, wanted: int, traces: int, opened: bool) -> list[User]:
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, project)
         queue.publish(wanted=wanted)
         queue.add_traces(traces)
-        while opened and open_places(project=project):
+        while opened and open_quotas(project=project):
             pass
         return annotators(CROWD)
 
@@ -57,7 +57,7 @@ def at_once(people: list[User], act: Callable[[User], list[Answer]]) -> list[Ans
         return [answer for found in threads.map(begin, people) for answer in found]
 
 
-def claims(world: World, project: Project, *, each: int) -> Callable[[User], list[Assignment | NothingToDo]]:
+def claims(tenants: Tenants, project: Project, *, each: int) -> Callable[[User], list[Assignment | NothingToDo]]:
     """So many tasks of one person from claim to submission, each act in a transaction that goes on for a moment, as a
     request's does.
     """
@@ -65,12 +65,12 @@ def claims(world: World, project: Project, *, each: int) -> Callable[[User], lis
     def work(person: User) -> list[Assignment | NothingToDo]:
         answers = []
         for number in range(each):
-            with acting_in(world.acme, person), connection.cursor() as cursor:
+            with acting_in(tenants.acme, person), connection.cursor() as cursor:
                 given = claim_next(project=project, user=person)
                 cursor.execute("SELECT pg_sleep(0.02)")
             answers.append(given)
             if isinstance(given, Assignment) and number + 1 < each:
-                with acting_in(world.acme, person):
+                with acting_in(tenants.acme, person):
                     hand_in(given)
         return answers
 
@@ -80,9 +80,9 @@ def claims(world: World, project: Project, *, each: int) -> Callable[[User], lis
 class Holder:
     """Somebody who does something in a transaction in another thread, and ends it when told."""
 
-    def __init__(self, threads: ThreadPoolExecutor, world: World, act: Callable[[], object]) -> None:
+    def __init__(self, threads: ThreadPoolExecutor, tenants: Tenants, act: Callable[[], object]) -> None:
         self._did, self._end = Event(), Event()
-        self.ended = threads.submit(self._run, world, act)
+        self.ended = threads.submit(self._run, tenants, act)
         while not self._did.wait(0.01) and not self.ended.done():
             pass
 
@@ -90,9 +90,9 @@ class Holder:
         self._end.set()
         self.ended.result(30)
 
-    def _run(self, world: World, act: Callable[[], object]) -> None:
+    def _run(self, tenants: Tenants, act: Callable[[], object]) -> None:
         try:
-            with acting_in(world.acme, world.alice):
+            with acting_in(tenants.acme, tenants.alice):
                 act()
                 self._did.set()
                 self._end.wait(30)
@@ -101,11 +101,11 @@ class Holder:
 
 
 def claim_elsewhere(
-    threads: ThreadPoolExecutor, world: World, project: Project, person: User
+    threads: ThreadPoolExecutor, tenants: Tenants, project: Project, person: User
 ) -> "Future[Assignment | NothingToDo]":
     def claim() -> Assignment | NothingToDo:
         try:
-            with acting_in(world.acme, person):
+            with acting_in(tenants.acme, person):
                 return claim_next(project=project, user=person)
         finally:
             connections.close_all()
@@ -132,7 +132,7 @@ def wait_until_somebody_waits_for_a_lock_or(future: "Future[Any]") -> None:
 )
 @pytest.mark.parametrize("opened", [True, False], ids=["in the queue", "not in the queue yet"])
 def test_a_crowd_that_asks_at_once_for_as_many_places_as_are_there_is_served_to_the_last(
-    committed_world: World,
+    committed_tenants: Tenants,
     project: Project,
     wanted: int,
     traces: int,
@@ -141,20 +141,20 @@ def test_a_crowd_that_asks_at_once_for_as_many_places_as_are_there_is_served_to_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(places, "OPENED_AT_ONCE", 20)
-    people = crowd(committed_world, project, wanted=wanted, traces=traces, opened=opened)
-    answers = at_once(people, claims(committed_world, project, each=each))
+    people = crowd(committed_tenants, project, wanted=wanted, traces=traces, opened=opened)
+    answers = at_once(people, claims(committed_tenants, project, each=each))
     assert [answer.reason for answer in answers if isinstance(answer, NothingToDo)] == []
-    with acting_in(committed_world.acme):
-        assert not TracePlaces.objects.for_project(project).free().exists()
+    with acting_in(committed_tenants.acme):
+        assert not TraceQuota.objects.for_project(project).free().exists()
         assert Assignment.objects.count() == CROWD * each
 
 
-def test_whoever_asks_while_somebody_opens_the_queue_waits_for_it(committed_world: World, project: Project) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
-        Queue(committed_world, project).add_traces(3)
+def test_whoever_asks_while_somebody_opens_the_queue_waits_for_it(committed_tenants: Tenants, project: Project) -> None:
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        Queue(committed_tenants, project).add_traces(3)
     with ThreadPoolExecutor(2) as threads:
-        opener = Holder(threads, committed_world, lambda: open_places(project=project))
-        asked = claim_elsewhere(threads, committed_world, project, committed_world.bob)
+        opener = Holder(threads, committed_tenants, lambda: open_quotas(project=project))
+        asked = claim_elsewhere(threads, committed_tenants, project, committed_tenants.bob)
         wait_until_somebody_waits_for_a_lock_or(asked)
         opener.end()
         assert isinstance(asked.result(30), Assignment), asked.result()
@@ -162,21 +162,21 @@ def test_whoever_asks_while_somebody_opens_the_queue_waits_for_it(committed_worl
 
 @pytest.mark.parametrize("ends", ["with the place taken", "with the place left"])
 def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it(
-    committed_world: World, project: Project, ends: str
+    committed_tenants: Tenants, project: Project, ends: str
 ) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
-        Queue(committed_world, project).add_traces(1)
-        open_places(project=project)
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        Queue(committed_tenants, project).add_traces(1)
+        open_quotas(project=project)
 
     def move() -> None:
         if ends == "with the place taken":
-            assert isinstance(claim_next(project=project, user=committed_world.alice), Assignment)
+            assert isinstance(claim_next(project=project, user=committed_tenants.alice), Assignment)
         else:
-            TracePlaces.objects.select_for_update(no_key=True).get()
+            TraceQuota.objects.select_for_update(no_key=True).get()
 
     with ThreadPoolExecutor(2) as threads:
-        mover = Holder(threads, committed_world, move)
-        asked = claim_elsewhere(threads, committed_world, project, committed_world.bob)
+        mover = Holder(threads, committed_tenants, move)
+        asked = claim_elsewhere(threads, committed_tenants, project, committed_tenants.bob)
         wait_until_somebody_waits_for_a_lock_or(asked)
         mover.end()
         answer = asked.result(30)
@@ -191,50 +191,50 @@ def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it
 
 @pytest.mark.parametrize("held", ["the queue is being opened", "the last place is being moved"])
 def test_where_the_turn_does_not_come_the_answer_is_to_ask_again_and_not_that_nothing_is_left(
-    committed_world: World, project: Project, held: str, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, project: Project, held: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claiming, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(claiming, "TURN_SECONDS", 0.05)
-    with acting_in(committed_world.acme, committed_world.alice):
-        Queue(committed_world, project).add_traces(1)
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        Queue(committed_tenants, project).add_traces(1)
         if held == "the last place is being moved":
-            open_places(project=project)
+            open_quotas(project=project)
 
     def hold() -> None:
         if held == "the last place is being moved":
-            TracePlaces.objects.select_for_update(no_key=True).get()
+            TraceQuota.objects.select_for_update(no_key=True).get()
         else:
-            open_places(project=project)
+            open_quotas(project=project)
 
     with ThreadPoolExecutor(2) as threads:
-        holder = Holder(threads, committed_world, hold)
-        answer = claim_elsewhere(threads, committed_world, project, committed_world.bob).result(30)
+        holder = Holder(threads, committed_tenants, hold)
+        answer = claim_elsewhere(threads, committed_tenants, project, committed_tenants.bob).result(30)
         holder.end()
         assert answer == NothingToDo(Reason.BUSY)
         assert isinstance(
-            claim_elsewhere(threads, committed_world, project, committed_world.bob).result(30), Assignment
+            claim_elsewhere(threads, committed_tenants, project, committed_tenants.bob).result(30), Assignment
         )
 
 
 def test_waiting_for_a_turn_leaves_the_connection_as_patient_as_it_was(
-    committed_world: World, project: Project, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with acting_in(committed_world.acme, committed_world.bob), connection.cursor() as cursor:
+    with acting_in(committed_tenants.acme, committed_tenants.bob), connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '7s'")
-        assert isinstance(claim_next(project=project, user=committed_world.bob), NothingToDo)
+        assert isinstance(claim_next(project=project, user=committed_tenants.bob), NothingToDo)
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("7s",)
 
 
-def test_an_archive_is_put_back_while_somebody_opens_the_queue(committed_world: World, project: Project) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
-        (trace,) = Queue(committed_world, project).add_traces(1)
+def test_an_archive_is_put_back_while_somebody_opens_the_queue(committed_tenants: Tenants, project: Project) -> None:
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        (trace,) = Queue(committed_tenants, project).add_traces(1)
         version = project.versions.get()
 
     def put_back() -> bool:
         try:
-            with acting_in(committed_world.acme, committed_world.alice):
-                person, at = committed_world.bob, timezone.now()
+            with acting_in(committed_tenants.acme, committed_tenants.alice):
+                person, at = committed_tenants.bob, timezone.now()
                 return restore(
                     project=project, trace=trace, user=person, version=version, kind=Kind.NORMAL, at=at, result={}
                 )
@@ -242,10 +242,10 @@ def test_an_archive_is_put_back_while_somebody_opens_the_queue(committed_world: 
             connections.close_all()
 
     with ThreadPoolExecutor(2) as threads:
-        opener = Holder(threads, committed_world, lambda: open_places(project=project))
+        opener = Holder(threads, committed_tenants, lambda: open_quotas(project=project))
         stored = threads.submit(put_back)
         wait_until_somebody_waits_for_a_lock_or(stored)
         opener.end()
         assert stored.result(30)
-    with acting_in(committed_world.acme):
-        assert TracePlaces.objects.get().done == 1
+    with acting_in(committed_tenants.acme):
+        assert TraceQuota.objects.get().done == 1

@@ -10,16 +10,16 @@ from django.test import Client
 
 from accounts.actions.projects import publish_configuration
 from assignments import upcoming
-from assignments.actions.places import open_places
+from assignments.actions.quotas import open_quotas
 from assignments.actions.working import skip
 from assignments.upcoming import next_traces
 from jobs import outbox, runner
 from jobs.models import Job, JobState
 from tenancy.actor import Actor, acting_in, current
 from tests.assignments.conftest import Queue, hand_in
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
 from tests.traces.test_imports import lines, run, upload
-from tests.worlds import World
 from traces import ahead
 from traces.ahead import RenderAhead
 from traces.fragments import VIEWS, DisplayOptions, file_fragment, render_files, render_steps, step_fragment
@@ -28,10 +28,10 @@ from traces.rendering import highlight
 
 
 @pytest.fixture
-def queue(world: World) -> Iterator[Queue]:
+def queue(tenants: Tenants) -> Iterator[Queue]:
     """Acme's project, published, without traces; Acme is entered."""
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, world.acme_project)
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, tenants.acme_project)
         queue.publish()
         yield queue
 
@@ -47,7 +47,7 @@ def traces_of(queue: Queue, count: int) -> list[Trace]:
     """So many traces with a step and two files each, all of other content."""
     return [
         stored(
-            queue.world.acme,
+            queue.tenants.acme,
             queue.project,
             outcome("a.py", code(12, f"old {number}"), code(12, f"new {number}")),
             outcome("b.py", None, code(5, f"b {number}")),
@@ -95,7 +95,7 @@ def test_what_stands_next_is_rendered_and_the_rest_of_the_pool_is_not(queue: Que
     traces = traces_of(queue, 12)
     upcoming.prepare(queue.project, at_once=True)
     assert render_jobs() == [], "nothing is in the queue yet"
-    open_places(project=queue.project)
+    open_quotas(project=queue.project)
     upcoming.prepare(queue.project, at_once=True)
     upcoming.prepare(queue.project, at_once=True)
     work()
@@ -109,17 +109,17 @@ def test_the_window_moves_on_with_the_queue_and_is_filled_before_it_is_empty(
     monkeypatch.setattr(upcoming, "_PAUSE_SECONDS", 0.0)
     traces = traces_of(queue, 14)
     queue.publish(wanted=1)
-    open_places(project=queue.project)
+    open_quotas(project=queue.project)
     upcoming.prepare(queue.project, at_once=True)
     work()
     assert rendered(traces) == [0, 1, 2, 3]
     for done in range(1, 9):
-        claimed = queue.claimed(queue.world.bob)
+        claimed = queue.claimed(queue.tenants.bob)
         assert is_rendered(claimed.trace), f"trace {done} was not rendered before it was handed out"
         if done % 3:
             hand_in(claimed)
         else:
-            skip(assignment=claimed, fence=claimed.fence, reason="Too hard")
+            skip(assignment=claimed, fencing_token=claimed.fencing_token, reason="Too hard")
         work()
     left = rendered(traces)
     assert max(left) < 8 + window + 1
@@ -131,15 +131,15 @@ def test_two_people_at_different_places_of_the_queue_both_find_their_next_trace_
 ) -> None:
     traces = traces_of(queue, 12)
     queue.publish(wanted=2)
-    open_places(project=queue.project)
+    open_quotas(project=queue.project)
     for _ in range(6):
-        hand_in(queue.claimed(queue.world.bob))
+        hand_in(queue.claimed(queue.tenants.bob))
     assert [traces.index(Trace.objects.get(pk=pk)) for pk in next_traces(queue.project, 4)] == [6, 0, 7, 1]
-    hand_in(queue.claimed(queue.world.mallory))
+    hand_in(queue.claimed(queue.tenants.mallory))
     upcoming._looked_at.clear()
     work()
-    assert is_rendered(queue.claimed(queue.world.bob).trace)
-    assert is_rendered(queue.claimed(queue.world.mallory).trace)
+    assert is_rendered(queue.claimed(queue.tenants.bob).trace)
+    assert is_rendered(queue.claimed(queue.tenants.mallory).trace)
 
 
 def test_a_file_is_lexed_once_for_both_layouts(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,19 +184,19 @@ def test_whoever_renders_first_the_fragments_are_the_same(queue: Queue) -> None:
 
 
 def test_a_page_that_comes_before_the_rendering_shows_the_same_bytes_as_after_it(
-    committed_world: World, client: Client
+    committed_tenants: Tenants, client: Client
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     files = [outcome(f"src/f{at}.py", code(30, f"old {at}"), code(30, f"new {at}")) for at in range(6)]
     steps = tuple(step(f"Step {at}") for at in range(6))
-    trace = stored(world.acme, world.acme_project, *files, steps=steps)
-    client.force_login(world.alice)
+    trace = stored(tenants.acme, tenants.acme_project, *files, steps=steps)
+    client.force_login(tenants.alice)
     for tab in ("", "steps/"):
         address = f"/o/acme/p/parser/traces/{trace.pk}/{tab}"
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             before = Fragment.objects.count()
         first = client.get(address)
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             assert Fragment.objects.count() > before
         again = client.get(address)
         assert first.status_code == 200
@@ -208,17 +208,17 @@ def without_nonces(page: bytes) -> bytes:
     return re.sub(rb'nonce="[^"]+"|name="csrfmiddlewaretoken" value="[^"]+"', b"", page)
 
 
-def test_an_import_asks_for_the_rendering_and_a_worker_does_it(committed_world: World) -> None:
-    world = committed_world
-    with acting_in(world.acme, world.dora):
-        publish_configuration(project=world.acme_project, source="task_name: X\n")
-    upload(world, lines(*(run(f"run-{at}", new=f"{at}\n") for at in range(3))))
-    actor = Actor(world.acme.pk, (world.acme.pk,))
-    with acting_in(world.acme):
+def test_an_import_asks_for_the_rendering_and_a_worker_does_it(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    with acting_in(tenants.acme, tenants.dora):
+        publish_configuration(project=tenants.acme_project, source="task_name: X\n")
+    upload(tenants, lines(*(run(f"run-{at}", new=f"{at}\n") for at in range(3))))
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,))
+    with acting_in(tenants.acme):
         (job,) = Job.objects.filter(kind=RenderAhead.name)
         assert not Fragment.objects.exists()
     runner.run(job_id=UUID(str(job.pk)), actor=actor)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         job.refresh_from_db()
         assert (job.state, job.result) == (JobState.DONE, {"rendered": 4})
         views = set(Fragment.objects.values_list("view", flat=True))

@@ -36,7 +36,7 @@ class Judging(Annotating):
     def trace(self, external_id: str, steps: int, model: str = "model-a") -> Trace:
         acts = tuple(step(f"Act {number} of {external_id}") for number in range(steps))
         return stored(
-            self.world.acme, self.project, external_id=external_id, task="Do it", steps=acts, agent_model=model
+            self.tenants.acme, self.project, external_id=external_id, task="Do it", steps=acts, agent_model=model
         )
 
     def rate(self, user: User, *labels: str | None) -> Submission:
@@ -74,7 +74,7 @@ class Judging(Annotating):
         """Ask, work until it is done, and answer the figures."""
         asked = self.ask()
         while (job := self.work(asked)).is_open:
-            assert not job.stumbles, job.error
+            assert not job.failures, job.error
         assert job.state == "done", job.error
         figures: dict[str, Any] = self.kept().figures
         return figures

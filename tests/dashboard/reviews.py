@@ -86,4 +86,4 @@ def without_nothing(counts: dict[str, dict[str, dict[str, int]]]) -> dict[str, d
 
 def deliver(queue: Queue) -> int:
     """Tell the waiting events, as the worker does."""
-    return outbox.deliver(Actor(queue.world.acme.pk, (queue.world.acme.pk,)))
+    return outbox.deliver(Actor(queue.tenants.acme.pk, (queue.tenants.acme.pk,)))

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from assignments.actions.places import want_as_configured
+from assignments.actions.quotas import want_as_configured
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Submission
 from dashboard.figures import DAYS, PACE_DAYS, Day, Status, days_left, people_of, status_of
@@ -26,7 +26,7 @@ def status(*, wanted: int, done: int) -> Status:
 def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Queue) -> None:
     """Three traces: one was judged by two when two were wanted, the others by nobody."""
     publish_review(queue, annotations_per_trace=2)
-    for person in (queue.world.bob, queue.world.alice):
+    for person in (queue.tenants.bob, queue.tenants.alice):
         hand_in(queue.claimed(person))
     assert (status_of(queue.project, 2).done, status_of(queue.project, 2).wanted) == (2, 6)
     publish_review(queue, annotations_per_trace=1)
@@ -57,9 +57,9 @@ def test_the_days_left_are_those_of_what_is_not_done_at_the_pace_of_a_whole_week
 def late(queue: Queue) -> Submission:
     """Bob's annotation of a trace that alice has judged meanwhile."""
     publish_review(queue, annotations_per_trace=1)
-    held = queue.claimed(queue.world.bob)
+    held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
-    hand_in(queue.claimed(queue.world.alice), **random_review(chance(1)))
+    hand_in(queue.claimed(queue.tenants.alice), **random_review(chance(1)))
     made = hand_in(held, **random_review(chance(2)))
     assert made.is_surplus
     return made

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Membership
 from assignments.actions.submitting import submit
 from assignments.actions.working import skip
-from assignments.models import OPEN, Assignment, AssignmentState, Submission, TracePlaces
+from assignments.models import OPEN, Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.actions import walk
 from dashboard.charts import day_chart, pieces, scale_of, share
 from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
@@ -51,8 +51,8 @@ def scattered(random: Random) -> None:
 @pytest.mark.parametrize("seed", [11, 12])
 def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -> None:
     live_through(queue, chance(seed), 20)
-    held = queue.claimed(queue.world.bob)
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    held = queue.claimed(queue.tenants.bob)
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     scattered(chance(seed))
     CountedAnnotation.objects.all().delete()
     ProjectTally.objects.all().delete()
@@ -61,7 +61,7 @@ def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -
     people = people_of(queue.project)
     done = Counter(submission.assignment.user_id for submission in counted(queue))
     late = Counter(submission.assignment.user_id for submission in counted(queue, surplus=True))
-    names = dict(Membership.objects.filter(organisation=queue.world.acme).values_list("annotator_name", "user_id"))
+    names = dict(Membership.objects.filter(organisation=queue.tenants.acme).values_list("annotator_name", "user_id"))
     held_now = Counter(Assignment.objects.filter(state=OPEN).values_list("user", flat=True))
     skipped = Counter(Assignment.objects.filter(state=AssignmentState.SKIPPED).values_list("user", flat=True))
     assert people.number == len(people.shown) == Assignment.objects.values("user").distinct().count()
@@ -81,7 +81,7 @@ def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -
     assert [person.submitted for person in people.shown] == sorted(done.values(), reverse=True) + [0] * (
         people.number - len(done)
     )
-    assert people.annotations == sum(done.values()) == sum(TracePlaces.objects.values_list("done", flat=True))
+    assert people.annotations == sum(done.values()) == sum(TraceQuota.objects.values_list("done", flat=True))
     assert (people.surplus, people.skipped, people.open) == (
         sum(late.values()),
         sum(skipped.values()),
@@ -107,7 +107,7 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
             at = timezone.now() - timedelta(hours=random.uniform(0, 40 * 24))
             made[timezone.localdate(at)] += 1
             held = queue.claimed(person)
-            submit(assignment=held, fence=held.fence, key=str(uuid4()), sent={}, result={}, at=at)
+            submit(assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), sent={}, result={}, at=at)
     deliver(queue)
     days = days_of(queue.project)
     assert {day.date: day.annotations for day in days} == {day.date: made[day.date] for day in days}
@@ -115,7 +115,7 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
 
 
 def test_an_annotation_older_than_the_chart_is_in_no_day_of_it(queue: Queue) -> None:
-    hand_in(queue.claimed(queue.world.bob))
+    hand_in(queue.claimed(queue.tenants.bob))
     deliver(queue)
     today = timezone.localdate()
     assert days_of(queue.project, today + timedelta(days=DAYS - 1))[0] == Day(today, 1)
@@ -126,16 +126,16 @@ def test_every_trace_is_in_one_status(queue: Queue) -> None:
     publish_review(queue, annotations_per_trace=2, max_open=5)
     queue.add_traces(4, "late")
     assert status_of(queue.project, 2).traces == status_of(queue.project, 2).open == 7
-    for person in (queue.world.bob, queue.world.alice):
+    for person in (queue.tenants.bob, queue.tenants.alice):
         hand_in(queue.claimed(person))
-    hand_in(queue.claimed(queue.world.bob))
-    queue.claimed(queue.world.alice, another=True)
-    queue.claimed(queue.world.alice, another=True)
+    hand_in(queue.claimed(queue.tenants.bob))
+    queue.claimed(queue.tenants.alice, another=True)
+    queue.claimed(queue.tenants.alice, another=True)
     status = status_of(queue.project, 2)
-    places = TracePlaces.objects.all()
+    places = TraceQuota.objects.all()
     assert status.complete == sum(row.done >= row.wanted for row in places)
-    assert status.held == sum(row.done < row.wanted and row.live > 0 for row in places)
-    assert status.started == sum(0 < row.done < row.wanted and not row.live for row in places)
+    assert status.held == sum(row.done < row.wanted and row.active > 0 for row in places)
+    assert status.started == sum(0 < row.done < row.wanted and not row.active for row in places)
     assert (status.traces, status.wanted, status.done) == (Trace.objects.count(), 14, 3)
     assert status.stuck == 0
 
@@ -143,11 +143,11 @@ def test_every_trace_is_in_one_status(queue: Queue) -> None:
 def test_a_trace_that_everybody_skipped_or_had_is_stuck(queue: Queue) -> None:
     """Acme has four people."""
     publish_review(queue, annotations_per_trace=4)
-    world = queue.world
-    people = [world.alice, world.bob, world.dora, world.mallory]
+    tenants = queue.tenants
+    people = [tenants.alice, tenants.bob, tenants.dora, tenants.mallory]
     for person in people[:3]:
         held = queue.claimed(person)
-        skip(assignment=held, fence=held.fence, reason="binary")
+        skip(assignment=held, fencing_token=held.fencing_token, reason="binary")
     assert (status_of(queue.project, 4).stuck, status_of(queue.project, 4).open) == (0, 3)
     hand_in(queue.claimed(people[3]))
     status = status_of(queue.project, 4)
@@ -157,7 +157,7 @@ def test_a_trace_that_everybody_skipped_or_had_is_stuck(queue: Queue) -> None:
 
 
 def test_traces_that_the_queue_has_not_taken_in_are_open(queue: Queue) -> None:
-    assert not TracePlaces.objects.exists()
+    assert not TraceQuota.objects.exists()
     status = status_of(queue.project, 3)
     assert (status.open, status.traces, status.wanted, status.done) == (3, 3, 9, 0)
 
@@ -198,8 +198,8 @@ def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, mon
 def test_another_organisations_figures_are_its_own(queue: Queue) -> None:
     live_through(queue, chance(14), 5)
     deliver(queue)
-    with acting_in(queue.world.birch):
-        own = queue.world.birch_project
+    with acting_in(queue.tenants.birch):
+        own = queue.tenants.birch_project
         assert status_of(own, 1).traces == people_of(own).number == sum(day.annotations for day in days_of(own)) == 0
 
 

@@ -12,17 +12,17 @@ from tests.assignments.conftest import Queue, hand_in
 from tests.dashboard.reviews import chance, deliver, publish_review, recounted
 from tests.dashboard.test_tallies import live_through
 from tests.pages import assert_harmless, queries_of, text_of
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
-from tests.worlds import World
 
 PAGE = "/o/acme/p/parser/"
 QUERIES = 27
 
 
 @pytest.fixture
-def mallory(world: World, client: Client) -> Client:
+def mallory(tenants: Tenants, client: Client) -> Client:
     """The project's manager."""
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     return client
 
 
@@ -63,7 +63,7 @@ def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
 
 def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.world.bob))
+    hand_in(queue.claimed(queue.tenants.bob))
     assert "1 annotation of a moment ago is not counted yet" in plain(text_of(mallory.get(PAGE)))
     deliver(queue)
     assert "not counted yet" not in plain(text_of(mallory.get(PAGE)))
@@ -79,16 +79,16 @@ def test_more_annotations_and_people_cost_no_more_queries(queue: Queue, mallory:
 
 def live_through_more(queue: Queue) -> None:
     for _ in range(2):
-        for person in (queue.world.dora, queue.world.mallory):
+        for person in (queue.tenants.dora, queue.tenants.mallory):
             hand_in(queue.claimed(person))
-    held = queue.claimed(queue.world.dora)
-    skip(assignment=held, fence=held.fence, reason="unreadable")
+    held = queue.claimed(queue.tenants.dora)
+    skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     deliver(queue)
 
 
 def test_one_annotation_is_one_and_too_few_days_are_no_forecast(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.world.bob))
+    hand_in(queue.claimed(queue.tenants.bob))
     deliver(queue)
     read = plain(text_of(mallory.get(PAGE)))
     assert "1 annotation " in read
@@ -121,19 +121,19 @@ def test_an_empty_project_says_what_is_missing(queue: Queue, mallory: Client) ->
     assert "Traces complete 0 of 3" in read
 
 
-def test_a_project_without_traces_or_configuration_says_so(world: World, client: Client) -> None:
-    client.force_login(world.alice)
+def test_a_project_without_traces_or_configuration_says_so(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.alice)
     read = plain(text_of(client.get(PAGE)))
     assert "Not published yet" in read
     assert "Set it up" in read
     assert "No traces yet" in read
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     assert client.get(PAGE).status_code == 404
 
 
 def test_a_configuration_that_no_longer_loads_leaves_the_other_figures(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.world.bob))
+    hand_in(queue.claimed(queue.tenants.bob))
     ConfigurationVersion.objects.create(
         project=queue.project, number=9, source="", configuration={"annotation_schemes": [{"annotation_type": "gone"}]}
     )
@@ -143,7 +143,7 @@ def test_a_configuration_that_no_longer_loads_leaves_the_other_figures(queue: Qu
 
 
 def test_annotators_and_strangers_are_turned_away(queue: Queue, client: Client) -> None:
-    for person, status in ((queue.world.bob, 403), (queue.world.charlie, 404)):
+    for person, status in ((queue.tenants.bob, 403), (queue.tenants.charlie, 404)):
         client.force_login(person)
         assert client.get(PAGE).status_code == status
     client.logout()
@@ -152,9 +152,9 @@ def test_annotators_and_strangers_are_turned_away(queue: Queue, client: Client) 
 
 def test_another_organisations_project_of_the_same_address_is_another_page(queue: Queue, client: Client) -> None:
     live_through(queue, chance(24), 3)
-    with acting_in(queue.world.birch, queue.world.charlie):
+    with acting_in(queue.tenants.birch, queue.tenants.charlie):
         assert Project.objects.filter(slug="parser").exists()
-    client.force_login(queue.world.charlie)
+    client.force_login(queue.tenants.charlie)
     assert "Nobody has begun" in plain(text_of(client.get("/o/birch/p/parser/")))
 
 

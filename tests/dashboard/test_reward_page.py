@@ -14,16 +14,16 @@ from tenancy.actor import acting
 from tests.dashboard.judging import Judging
 from tests.dashboard.test_project_page import PAGE, plain
 from tests.pages import assert_harmless, queries_of, text_of
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
-from tests.worlds import World
 
 STATISTICS = f"{PAGE}statistics/"
 API = "/o/acme/api/v1/projects/parser/statistics/"
 
 
 @pytest.fixture
-def judging(committed_world: World, tmp_path: Path) -> Judging:
-    made = Judging(committed_world, committed_world.acme_project, tmp_path)
+def judging(committed_tenants: Tenants, tmp_path: Path) -> Judging:
+    made = Judging(committed_tenants, committed_tenants.acme_project, tmp_path)
     made.publish()
     return made
 
@@ -31,7 +31,7 @@ def judging(committed_world: World, tmp_path: Path) -> Judging:
 @pytest.fixture
 def mallory(judging: Judging, client: Client) -> Client:
     """The project's manager."""
-    client.force_login(judging.world.mallory)
+    client.force_login(judging.tenants.mallory)
     return client
 
 
@@ -40,10 +40,10 @@ def two_traces(judging: Judging) -> None:
     judging.trace("a", 4)
     judging.trace("b", 2, "model-b")
     for person, *labels in (
-        (judging.world.bob, "correct", "incorrect", "correct", "correct"),
-        (judging.world.bob, "correct", "correct"),
-        (judging.world.dora, "correct", "correct", "incorrect", "correct"),
-        (judging.world.dora, "correct", "correct"),
+        (judging.tenants.bob, "correct", "incorrect", "correct", "correct"),
+        (judging.tenants.bob, "correct", "correct"),
+        (judging.tenants.dora, "correct", "correct", "incorrect", "correct"),
+        (judging.tenants.dora, "correct", "correct"),
     ):
         judging.rate(person, *labels)
     judging.tell()
@@ -77,7 +77,7 @@ def test_newer_annotations_are_announced(judging: Judging, mallory: Client) -> N
     judging.compute()
     assert "newer to come" not in plain(text_of(mallory.get(PAGE)))
     judging.trace("c", 1)
-    judging.rate(judging.world.bob, "correct")
+    judging.rate(judging.tenants.bob, "correct")
     judging.tell()
     assert ", 1 newer to come" in plain(text_of(mallory.get(PAGE)))
 
@@ -101,7 +101,7 @@ def test_the_drawings_can_be_read_as_text(judging: Judging, mallory: Client) -> 
 
 def test_one_annotator_and_no_error_have_words(judging: Judging, mallory: Client) -> None:
     judging.trace("a", 2)
-    judging.rate(judging.world.bob, "correct", "correct")
+    judging.rate(judging.tenants.bob, "correct", "correct")
     judging.compute()
     page = plain(text_of(mallory.get(PAGE)))
     assert "Without an error 1 100.0%" in page
@@ -131,7 +131,7 @@ def test_more_annotations_cost_no_more_queries(judging: Judging, mallory: Client
     few = queries_of(mallory, PAGE)
     for number in range(4):
         judging.trace(f"more-{number}", 3, f"model-{number}")
-        judging.rate(judging.world.bob, "correct", "incorrect", "correct")
+        judging.rate(judging.tenants.bob, "correct", "incorrect", "correct")
     judging.tell()
     with acting(judging.actor):
         RewardStatistics.objects.update(requested_at=timezone.now() - timedelta(hours=1))
@@ -147,7 +147,7 @@ def test_hostile_names_of_models_and_categories_stay_words(judging: Judging, mal
         "0": {"label": "incorrect", "error_category": words},
         "1": {"label": "correct"},
     }
-    judging.hand_in(judging.claim(judging.world.bob), details)
+    judging.hand_in(judging.claim(judging.tenants.bob), details)
     judging.compute()
     page = text_of(mallory.get(PAGE))
     assert_harmless(page, words)

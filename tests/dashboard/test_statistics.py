@@ -21,13 +21,13 @@ from potato.analysis import load_annotations, plot_error_distribution, plot_rewa
 from tenancy.actor import acting, acting_in
 from tests.dashboard.judging import Judging
 from tests.dashboard.reviews import chance
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models.bodies import pack
 
 
 @pytest.fixture
-def judging(committed_world: World, tmp_path: Path) -> Judging:
-    made = Judging(committed_world, committed_world.acme_project, tmp_path)
+def judging(committed_tenants: Tenants, tmp_path: Path) -> Judging:
+    made = Judging(committed_tenants, committed_tenants.acme_project, tmp_path)
     made.publish()
     return made
 
@@ -37,7 +37,7 @@ def rated_at_random(judging: Judging, traces: int) -> None:
     random = chance(traces)
     for number in range(traces):
         judging.trace(f"t{number}", random.randint(1, 12), random.choice(["model-a", "model-b", ""]))
-    for person, share in ((judging.world.bob, 1.0), (judging.world.dora, 0.6)):
+    for person, share in ((judging.tenants.bob, 1.0), (judging.tenants.dora, 0.6)):
         for _ in range(int(traces * share)):
             judging.rate_at_random(person, random)
 
@@ -84,10 +84,10 @@ def test_in_many_parts_the_figures_are_the_same_and_of_one_moment(
     asked = judging.ask()
     job = judging.work(asked)
     assert (job.progress, job.total) == (2, 9)
-    judging.rate_at_random(judging.world.dora, chance(1))
+    judging.rate_at_random(judging.tenants.dora, chance(1))
     tasks = 1
     while (job := judging.work(asked)).is_open:
-        assert not job.stumbles, job.error
+        assert not job.failures, job.error
         tasks += 1
     assert tasks == 5
     figures = judging.kept().figures
@@ -97,14 +97,14 @@ def test_in_many_parts_the_figures_are_the_same_and_of_one_moment(
 
 
 def test_what_was_taken_back_or_is_surplus_or_unreadable_is_not_in_them(judging: Judging) -> None:
-    world = judging.world
+    tenants = judging.tenants
     for name in ("a", "b", "c", "d"):
         judging.trace(name, 2)
-    judging.rate(world.bob, "correct", "correct")
-    taken_back = judging.rate(world.bob, "incorrect", "correct")
-    surplus = judging.rate(world.bob, "incorrect", "correct")
-    strange = judging.claim(world.bob)
-    with acting_in(world.acme, world.bob):
+    judging.rate(tenants.bob, "correct", "correct")
+    taken_back = judging.rate(tenants.bob, "incorrect", "correct")
+    surplus = judging.rate(tenants.bob, "incorrect", "correct")
+    strange = judging.claim(tenants.bob)
+    with acting_in(tenants.acme, tenants.bob):
         withdraw(submission=taken_back)
         Submission.objects.create(
             project=judging.project,
@@ -158,7 +158,7 @@ def test_asking_twice_asks_once_and_not_again_within_a_minute(judging: Judging) 
 
 def test_they_are_computed_every_hour_while_annotations_come_in(judging: Judging) -> None:
     sweep = named("dashboard.statistics")
-    acme = judging.world.acme
+    acme = judging.tenants.acme
 
     def is_due() -> bool:
         with acting(judging.actor):
@@ -169,7 +169,7 @@ def test_they_are_computed_every_hour_while_annotations_come_in(judging: Judging
     judging.trace("a", 2)
     judging.trace("b", 2)
     assert not is_due()
-    judging.rate(judging.world.bob, "correct", "correct")
+    judging.rate(judging.tenants.bob, "correct", "correct")
     judging.tell()
     assert is_due()
     sweep.run(judging.actor)
@@ -179,7 +179,7 @@ def test_they_are_computed_every_hour_while_annotations_come_in(judging: Judging
     with acting(judging.actor):
         RewardStatistics.objects.update(requested_at=an_hour_ago)
     assert not is_due()
-    judging.rate(judging.world.bob, "incorrect", "correct")
+    judging.rate(judging.tenants.bob, "incorrect", "correct")
     judging.tell()
     assert is_due()
     assert request_old_statistics(judging.actor) == 1
@@ -187,10 +187,10 @@ def test_they_are_computed_every_hour_while_annotations_come_in(judging: Judging
 
 def test_another_organisation_is_due_for_nothing_and_sees_none(judging: Judging) -> None:
     judging.trace("a", 1)
-    judging.rate(judging.world.bob, "correct")
+    judging.rate(judging.tenants.bob, "correct")
     judging.tell()
-    assert named("dashboard.statistics").organisations() == [judging.world.acme.pk]
+    assert named("dashboard.statistics").organisations() == [judging.tenants.acme.pk]
     judging.compute()
-    with acting_in(judging.world.birch):
+    with acting_in(judging.tenants.birch):
         assert list(with_old_statistics()) == []
         assert not RewardStatistics.objects.exists()

@@ -31,7 +31,7 @@ def live_through(queue: Queue, random: Random, acts: int) -> None:
     """People claim, submit, take back, submit again and come late, at random."""
     publish_review(queue, annotations_per_trace=2, max_open=3)
     queue.add_traces(acts, "more")
-    people = [queue.world.alice, queue.world.bob, *annotators(3)]
+    people = [queue.tenants.alice, queue.tenants.bob, *annotators(3)]
     for _ in range(acts):
         person = random.choice(people)
         assignment = queue.claimed(person)
@@ -81,11 +81,11 @@ def test_what_no_event_told_of_is_found_by_the_walk(queue: Queue) -> None:
     live_through(queue, chance(3), 20)
     OutboxEvent.objects.all().delete()
     assert list(to_walk()) == [queue.project]
-    assert queue.world.acme.pk in named("dashboard.tallies").organisations()
-    take_everything_in(Actor(queue.world.acme.pk, (queue.world.acme.pk,)))
+    assert queue.tenants.acme.pk in named("dashboard.tallies").organisations()
+    take_everything_in(Actor(queue.tenants.acme.pk, (queue.tenants.acme.pk,)))
     assert_right(queue)
     assert list(to_walk()) == []
-    assert queue.world.acme.pk not in named("dashboard.tallies").organisations()
+    assert queue.tenants.acme.pk not in named("dashboard.tallies").organisations()
 
 
 def test_a_walk_goes_on_where_it_was(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_a_walk_goes_on_where_it_was(queue: Queue, monkeypatch: pytest.MonkeyPat
 
 def test_the_newest_submission_of_an_assignment_is_the_one_in_the_tally(queue: Queue) -> None:
     publish_review(queue, annotations_per_trace=2)
-    first = hand_in(queue.claimed(queue.world.bob), **random_review(chance(1)))
+    first = hand_in(queue.claimed(queue.tenants.bob), **random_review(chance(1)))
     take_in(project=queue.project, assignments=[first.assignment_id])
     # A later release may let an annotation be submitted again without taking the first one back.
     Assignment.objects.filter(pk=first.assignment_id).update(state=AssignmentState.EXPIRED)
@@ -113,7 +113,7 @@ def test_the_newest_submission_of_an_assignment_is_the_one_in_the_tally(queue: Q
 
 def test_an_unreadable_part_has_no_choices(queue: Queue) -> None:
     publish_review(queue)
-    made = hand_in(queue.claimed(queue.world.bob), verdict={"decision": 7}, inline_comments="none")
+    made = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": 7}, inline_comments="none")
     take_in(project=queue.project, assignments=[made.assignment_id])
     assert without_nothing(tally_of(queue).counts) == {}
     assert tally_of(queue).annotations == 1
@@ -122,6 +122,6 @@ def test_an_unreadable_part_has_no_choices(queue: Queue) -> None:
 def test_another_organisations_annotations_are_in_no_tally(queue: Queue) -> None:
     live_through(queue, chance(5), 8)
     deliver(queue)
-    with acting_in(queue.world.birch):
+    with acting_in(queue.tenants.birch):
         assert not ProjectTally.objects.exists()
         assert list(to_walk()) == []

@@ -13,8 +13,8 @@ from potato.commands.export import main
 from tests.assignments.annotating import Annotating
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 from traces.models import Trace
 
 ANSWERS: dict[str, Any] = RECORD["annotations"]
@@ -45,7 +45,7 @@ class Reviews(Annotating):
             outcome("tests/test_parser.py", None, numbered(31)),
         )
         return stored(
-            self.world.acme, self.project, *files, external_id=external_id, task="Fix the parser", agent_model=model
+            self.tenants.acme, self.project, *files, external_id=external_id, task="Fix the parser", agent_model=model
         )
 
     def submit(self, user: User, **changes: Any) -> Submission:
@@ -74,7 +74,7 @@ class Reviews(Annotating):
 
 
 @pytest.fixture
-def reviews(committed_world: World, tmp_path: Path) -> Reviews:
-    made = Reviews(committed_world, committed_world.acme_project, tmp_path)
+def reviews(committed_tenants: Tenants, tmp_path: Path) -> Reviews:
+    made = Reviews(committed_tenants, committed_tenants.acme_project, tmp_path)
     made.publish()
     return made

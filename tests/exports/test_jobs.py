@@ -54,7 +54,7 @@ def five(reviews: Reviews) -> Reviews:
     """Five traces that bob has reviewed."""
     for number in range(5):
         reviews.trace(f"t{number}")
-        reviews.submit(reviews.world.bob)
+        reviews.submit(reviews.tenants.bob)
     return reviews
 
 
@@ -73,7 +73,7 @@ def work(reviews: Reviews, export: Export) -> Job:
 
 def done(reviews: Reviews, export: Export) -> Export:
     while (job := work(reviews, export)).is_open:
-        assert not job.stumbles, job.error
+        assert not job.failures, job.error
     with acting(reviews.actor):
         return Export.objects.select_related("project", "job").get(pk=export.pk)
 
@@ -126,7 +126,7 @@ def test_what_is_annotated_and_imported_meanwhile_does_not_leave(five: Reviews) 
         export = ask(five, format)
         work(five, export)
         five.trace(f"later {format}")
-        five.submit(five.world.dora)
+        five.submit(five.tenants.dora)
         assert content(done(five, export)) == undisturbed, format
 
 
@@ -139,17 +139,17 @@ def test_a_part_that_fails_is_done_again_and_leaves_nothing(
     work(five, export)
     keep = storage.keep
 
-    def keep_and_stumble(name: str, file: Any) -> str:
+    def keep_and_fail(name: str, file: Any) -> str:
         keep(name, file)
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(storage, "keep", keep_and_stumble)
+    monkeypatch.setattr(storage, "keep", keep_and_fail)
     job = work(five, export)
-    assert (job.stumbles, job.progress, job.error) == (1, 2, "OSError: the disk is full")
+    assert (job.failures, job.progress, job.error) == (1, 2, "OSError: the disk is full")
     assert len(files(in_a_folder)) == 2
     monkeypatch.setattr(storage, "keep", keep)
     with acting(five.actor):
-        Job.objects.filter(pk=job.pk).update(run_at=timezone.now(), stumbles=0)
+        Job.objects.filter(pk=job.pk).update(run_at=timezone.now(), failures=0)
     assert content(done(five, export)) == whole
     assert len(files(in_a_folder)) == 3
 
@@ -222,7 +222,7 @@ def test_what_no_format_knows_is_refused_before_there_is_a_job(
 
 def test_a_file_is_downloaded_whole_by_whoever_may_export(five: Reviews, client: Client) -> None:
     export = done(five, ask(five, "code_review_file_ratings"))
-    client.force_login(five.world.mallory)
+    client.force_login(five.tenants.mallory)
     answer = client.get(f"/o/acme/exports/{export.pk}/file/", headers={"accept-encoding": "gzip"})
     data = b"".join(answer)
     assert data == five.export("code_review_file_ratings")
@@ -242,8 +242,8 @@ def test_a_file_is_downloaded_whole_by_whoever_may_export(five: Reviews, client:
 
 def test_a_file_that_a_token_takes_away_is_noted_as_any_other(five: Reviews) -> None:
     export = done(five, ask(five, "code_review_verdicts"))
-    with acting_in(five.world.acme, five.world.alice):
-        member = Membership.objects.get(user=five.world.mallory)
+    with acting_in(five.tenants.acme, five.tenants.alice):
+        member = Membership.objects.get(user=five.tenants.mallory)
         token = make_token(membership=member, name="nightly", by_owner=True)[1]
     answer = Client().get(f"/api/v1/exports/{export.pk}/file/", headers={"Authorization": f"Bearer {token}"})
     data = b"".join(answer)
@@ -262,10 +262,10 @@ def test_a_file_is_removed_when_its_time_is_over(five: Reviews, client: Client, 
     assert finder.organisations() == []
     with acting(five.actor):
         Export.objects.filter(pk=export.pk).update(expires_at=timezone.now())
-    assert finder.organisations() == [five.world.acme.pk]
+    assert finder.organisations() == [five.tenants.acme.pk]
     assert remove_expired(five.actor) == 1
     assert remove_expired(five.actor) == 0
-    client.force_login(five.world.alice)
+    client.force_login(five.tenants.alice)
     assert client.get(f"/o/acme/exports/{export.pk}/file/").status_code == 404
     assert client.get(f"/o/acme/exports/{other.pk}/file/").status_code == 200
     assert len(files(in_a_folder)) == len(other.parts)
@@ -276,7 +276,7 @@ def test_a_file_is_removed_when_its_time_is_over(five: Reviews, client: Client, 
 
 
 def test_an_admin_asks_for_an_export_and_watches_it(five: Reviews, client: Client) -> None:
-    client.force_login(five.world.dora)
+    client.force_login(five.tenants.dora)
     page = client.get("/o/acme/admin/exports/export/add/")
     assert b'name="option_resolve"' in page.content
     given = {"project": str(five.project.pk), "format": "code_review_verdicts", "option_resolve": "majority"}
@@ -285,7 +285,7 @@ def test_an_admin_asks_for_an_export_and_watches_it(five: Reviews, client: Clien
     answer = client.post("/o/acme/admin/exports/export/add/", given)
     with acting(five.actor):
         export = Export.objects.get()
-        assert (export.options, export.requested_by) == ({"resolve": "majority"}, five.world.dora)
+        assert (export.options, export.requested_by) == ({"resolve": "majority"}, five.tenants.dora)
     assert answer.headers["Location"] == f"/o/acme/admin/exports/export/{export.pk}/change/"
     waiting = client.get(answer.headers["Location"])
     assert b"Queued, 0" in waiting.content
@@ -296,7 +296,7 @@ def test_an_admin_asks_for_an_export_and_watches_it(five: Reviews, client: Clien
 
 
 def test_a_program_asks_for_an_export_and_takes_it_away(five: Reviews, client: Client) -> None:
-    client.force_login(five.world.mallory)
+    client.force_login(five.tenants.mallory)
     where = "/o/acme/api/v1/projects/parser/exports/"
     asked = client.post(where, json.dumps({"format": "code_review"}), "application/json")
     assert asked.status_code == 202

@@ -10,15 +10,15 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project
 from assignments.actions.submitting import hand_in, withdraw
-from assignments.models import Assignment, Submission, TracePlaces
+from assignments.models import Assignment, Submission, TraceQuota
 from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
 from tests.exports.conftest import FORMATS, Reviews
 from tests.exports.files import folder as folder_of
 from tests.exports.files import lines
 from tests.exports.test_formats import HARM, record, run
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 from traces.models import Trace, TraceFile, TraceStep
 
 
@@ -55,30 +55,30 @@ def exported(organisation: str, project: str, format: str, path: Path) -> bytes:
 @pytest.fixture
 def lived_in(reviews: Reviews) -> Reviews:
     """Two versions of the configuration, two of one trace, three people, hostile texts, one annotation taken back."""
-    world = reviews.world
+    tenants = reviews.tenants
     reviews.trace("a")
     step = Step(message=HARM[0], thought="\ud800", calls=(ToolCall("1", "Bash", {"command": "\0"}, "ok"),))
     files = (outcome("src/parser.py", "".join(f"{n}\n" for n in range(60)), "".join(f"{n}\n" for n in range(59))),)
-    stored(world.acme, reviews.project, *files, external_id="a", steps=(step,))
-    stored(world.acme, reviews.project, *files, external_id="", task="\0no id")
-    stored(world.acme, reviews.project, *files, external_id="n\0" + "x" * 400, task="long id")
+    stored(tenants.acme, reviews.project, *files, external_id="a", steps=(step,))
+    stored(tenants.acme, reviews.project, *files, external_id="", task="\0no id")
+    stored(tenants.acme, reviews.project, *files, external_id="n\0" + "x" * 400, task="long id")
     verdict = {"verdict": {"decision": "approve", "summary": "\ud800\0 fine, and long enough"}}
-    for user in (world.bob, world.dora):
+    for user in (tenants.bob, tenants.dora):
         made = reviews.submit(user)
-    with acting_in(world.acme, world.dora):
+    with acting_in(tenants.acme, tenants.dora):
         withdraw(submission=made)
     reviews.publish(wanted=2, verdict="opinion")
     for _ in range(3):
-        given = reviews.claim(world.alice)
+        given = reviews.claim(tenants.alice)
         ratings = {path: {"correctness": 1, "quality": 2} for path in paths(reviews, given)}
         changed = {"file_ratings": ratings, "inline_comments": [], "opinion": verdict["verdict"]}
-        with acting_in(world.acme, world.alice):
-            hand_in(assignment=given, fence=given.fence, key="k", annotations=changed)
+        with acting_in(tenants.acme, tenants.alice):
+            hand_in(assignment=given, fencing_token=given.fencing_token, key="k", annotations=changed)
     return reviews
 
 
 def paths(reviews: Reviews, assignment: Assignment) -> list[str]:
-    with acting_in(reviews.world.acme):
+    with acting_in(reviews.tenants.acme):
         return list(TraceFile.objects.filter(trace=assignment.trace_id).values_list("path", flat=True))
 
 
@@ -88,7 +88,7 @@ def test_an_archive_makes_the_same_project_in_another_organisation(lived_in: Rev
     assert "2 configuration versions published, 4 traces imported, 0 known, 4 annotations restored" in said
     assert "No member is called alice, bob: an inactive membership keeps each name." in said
     lab = Organisation.objects.get(slug="my-lab")
-    acme = lived_in.world.acme
+    acme = lived_in.tenants.acme
     assert versions_of(lab, "copy") == versions_of(acme, "parser")
     assert traces_of(lab, "copy")[1:] != []
     assert [trace[0][:2] for trace in traces_of(lab, "copy")] == [trace[0][:2] for trace in traces_of(acme, "parser")]
@@ -100,8 +100,8 @@ def test_an_archive_makes_the_same_project_in_another_organisation(lived_in: Rev
     assert again == archive.read_bytes()
     with acting_in(lab):
         assert not Membership.objects.active().exists()
-        assert {row.done for row in TracePlaces.objects.all()} <= {0, 1, 2}
-        assert sum(row.done for row in TracePlaces.objects.all()) == 4
+        assert {row.done for row in TraceQuota.objects.all()} <= {0, 1, 2}
+        assert sum(row.done for row in TraceQuota.objects.all()) == 4
 
 
 def test_loading_it_again_changes_nothing(lived_in: Reviews) -> None:
@@ -114,15 +114,15 @@ def test_loading_it_again_changes_nothing(lived_in: Reviews) -> None:
 
 
 def test_members_of_the_same_names_get_their_annotations_back(lived_in: Reviews) -> None:
-    world = lived_in.world
+    tenants = lived_in.tenants
     load(lived_in.archive(), "--org", "acme", "--project", "copy")
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         people = Submission.objects.filter(project__slug="copy").values_list("assignment__user", flat=True)
-        assert set(people) == {world.alice.pk, world.bob.pk}
+        assert set(people) == {tenants.alice.pk, tenants.bob.pk}
         assert set(Membership.objects.values_list("user__username", flat=True)) == {"alice", "bob", "dora", "mallory"}
 
 
-def test_a_folder_written_by_hand_loads_with_its_yaml_alone(committed_world: World, tmp_path: Path) -> None:
+def test_a_folder_written_by_hand_loads_with_its_yaml_alone(committed_tenants: Tenants, tmp_path: Path) -> None:
     configuration = "task_name: By hand\n"
     path = folder_of(tmp_path / "output", [record(annotator="somebody")], run(), configuration=configuration)
     said = load(path, "--org", "my-lab")
@@ -147,7 +147,7 @@ def test_a_folder_written_by_hand_loads_with_its_yaml_alone(committed_world: Wor
     ],
 )
 def test_what_makes_no_project_is_refused_with_a_sentence(
-    committed_world: World, tmp_path: Path, given: dict[str, Any], says: str
+    committed_tenants: Tenants, tmp_path: Path, given: dict[str, Any], says: str
 ) -> None:
     path = folder_of(
         tmp_path / "output",
@@ -165,7 +165,7 @@ def test_a_project_with_other_configurations_is_left_alone(lived_in: Reviews, tm
         load(path, "--org", "acme", "--project", "parser")
 
 
-def test_traces_that_are_none_are_named_with_their_line(committed_world: World, tmp_path: Path) -> None:
+def test_traces_that_are_none_are_named_with_their_line(committed_tenants: Tenants, tmp_path: Path) -> None:
     path = folder_of(tmp_path / "output", [record()], configuration="task_name: By hand\n")
     lines(path / "traces.jsonl", [{"id": "trace_042"}])
     with pytest.raises(CommandError, match=r"traces\.jsonl line 1: Record 1 has no steps, no files and no patch"):

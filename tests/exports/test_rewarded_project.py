@@ -25,7 +25,7 @@ from potato.runs.model import ConversionReport, Converted
 from tenancy.actor import Actor, acting, acting_in
 from tests.exports.files import json_lines, lines
 from tests.exports.rewarded import RUNS, record
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models import ImportedFile, Trace
 from traces.storing import store_run
 
@@ -72,7 +72,7 @@ VERDICTS = {"talk": "comment_only", "beta": "request_changes"}
 
 
 @pytest.fixture
-def project(committed_world: World, settings: Settings, tmp_path: Path) -> Project:
+def project(committed_tenants: Tenants, settings: Settings, tmp_path: Path) -> Project:
     """Acme's project with seven runs, each judged by bob and by dora."""
     settings.EXPORT_SCRATCH = tmp_path / "scratch"
     settings.STORAGES = {
@@ -83,22 +83,22 @@ def project(committed_world: World, settings: Settings, tmp_path: Path) -> Proje
         },
     }
     settings.EXPORT_RECORDS_A_PART = 4
-    world, project = committed_world, committed_world.acme_project
-    with acting_in(world.acme, world.alice):
+    tenants, project = committed_tenants, committed_tenants.acme_project
+    with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(CONFIGURATION), confirmed=True)
         file = ImportedFile.objects.create(
             project=project, name="runs.jsonl", size=1, sha256="0" * 64, format="auto", chosen="native"
         )
         for run in RUNS:
             store_run(Converted(run, ConversionReport(), 1), file)
-    for place, person in enumerate((world.bob, world.dora)):
+    for place, person in enumerate((tenants.bob, tenants.dora)):
         for _ in RUNS:
-            judge(world, project, person, place)
+            judge(tenants, project, person, place)
     return project
 
 
-def judge(world: World, project: Project, person: User, place: int) -> None:
-    with acting_in(world.acme, person):
+def judge(tenants: Tenants, project: Project, person: User, place: int) -> None:
+    with acting_in(tenants.acme, person):
         assignment = claim_next(project=project, user=person)
         assert isinstance(assignment, Assignment), assignment
         name = Trace.objects.get(pk=assignment.trace_id).external_id
@@ -112,7 +112,7 @@ def judge(world: World, project: Project, person: User, place: int) -> None:
             "process_reward": {"step_details": details},
             "verdict": {"decision": VERDICTS.get(name, "approve")},
         }
-        hand_in(assignment=assignment, fence=assignment.fence, key=str(uuid4()), annotations=answers)
+        hand_in(assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=answers)
 
 
 def is_of_pairs(format: str, options: dict[str, str]) -> bool:
@@ -135,8 +135,8 @@ def in_body(suffix: str, options: dict[str, str]) -> dict[str, str]:
     return options | ({"container": "json"} if suffix == ".json" else {})
 
 
-def finished(world: World, export: Export) -> Export:
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
+def finished(tenants: Tenants, export: Export) -> Export:
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.alice.pk)
     with acting(actor):
         job = Export.objects.get(pk=export.pk).job
         assert job is not None
@@ -144,7 +144,7 @@ def finished(world: World, export: Export) -> Export:
         run_job(job_id=job.pk, actor=actor)
         with acting(actor):
             job.refresh_from_db()
-        assert not job.stumbles, job.error
+        assert not job.failures, job.error
     with acting(actor):
         return Export.objects.select_related("project", "job").get(pk=export.pk)
 
@@ -153,22 +153,22 @@ def content(export: Export) -> bytes:
     return b"".join(block for part in export.parts for block in storage.read(part["name"]))
 
 
-def newest(world: World) -> Export:
-    with acting_in(world.acme):
+def newest(tenants: Tenants) -> Export:
+    with acting_in(tenants.acme):
         return Export.objects.latest("requested_at")
 
 
 @pytest.fixture
-def alice(committed_world: World) -> Client:
+def alice(committed_tenants: Tenants) -> Client:
     client = Client()
-    client.force_login(committed_world.alice)
+    client.force_login(committed_tenants.alice)
     return client
 
 
 def test_every_door_writes_the_same_bytes(
-    project: Project, committed_world: World, alice: Client, tmp_path: Path
+    project: Project, committed_tenants: Tenants, alice: Client, tmp_path: Path
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     archive = tmp_path / "archive.zip"
     call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(archive))
     for format, suffix, options in EXPORTS:
@@ -188,7 +188,7 @@ def test_every_door_writes_the_same_bytes(
             content_type="application/json",
         )
         assert asked.status_code == 202, asked.content
-        by_api = finished(world, newest(world))
+        by_api = finished(tenants, newest(tenants))
         assert content(by_api) == expected
         assert (by_api.sha256, by_api.bytes) == (hashlib.sha256(expected).hexdigest(), len(expected))
         assert by_api.file_name.endswith(suffix)
@@ -198,13 +198,13 @@ def test_every_door_writes_the_same_bytes(
 
         sent = {f"{format}.{name}": value for name, value in given.items()} | {"format": format}
         assert alice.post(f"/o/acme/p/{project.slug}/exports/", sent).status_code == 302
-        by_page = finished(world, newest(world))
+        by_page = finished(tenants, newest(tenants))
         assert by_page.pk != by_api.pk
         assert content(by_page) == expected
 
         form = {f"option_{name}": value for name, value in given.items()} | {"format": format, "project": project.pk}
         assert alice.post("/o/acme/admin/exports/export/add/", form).status_code == 302
-        by_admin = finished(world, newest(world))
+        by_admin = finished(tenants, newest(tenants))
         assert by_admin.pk != by_page.pk
         assert content(by_admin) == expected
 
@@ -258,9 +258,11 @@ def test_the_page_offers_the_formats_that_the_schemes_fill_with_their_options(pr
     assert 'name="swebench.container"' in page
 
 
-def test_the_page_says_what_should_be_known_of_a_file(committed_world: World, project: Project, alice: Client) -> None:
+def test_the_page_says_what_should_be_known_of_a_file(
+    committed_tenants: Tenants, project: Project, alice: Client
+) -> None:
     alice.post(f"/o/acme/p/{project.slug}/exports/", {"format": "dpo", "dpo.min_score_gap": "1"})
-    finished(committed_world, newest(committed_world))
+    finished(committed_tenants, newest(committed_tenants))
     page = alice.get(f"/o/acme/p/{project.slug}/exports/").content.decode()
     assert "Left out: " in page
     assert "under the gap" in page
@@ -268,11 +270,11 @@ def test_the_page_says_what_should_be_known_of_a_file(committed_world: World, pr
 
 
 def test_without_a_scheme_of_review_no_door_offers_reviews(
-    committed_world: World, alice: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    committed_tenants: Tenants, alice: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world, project = committed_world, committed_world.acme_project
+    tenants, project = committed_tenants, committed_tenants.acme_project
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
-    with acting_in(world.acme, world.alice):
+    with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
     fit = ["archive", "dpo", "prm", "swebench"]
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
@@ -290,7 +292,7 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     assert says in alice.post(f"/o/acme/p/{project.slug}/exports/", asked, follow=True).content.decode()
     sent = alice.post("/o/acme/admin/exports/export/add/", asked | {"project": project.pk})
     assert (sent.status_code, "code_review is not one of the available choices" in sent.content.decode()) == (200, True)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not Export.objects.exists()
 
     with pytest.raises(CommandError) as refused:
@@ -313,28 +315,28 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
 
 
 def test_annotations_of_a_scheme_that_was_given_up_can_still_leave(
-    committed_world: World, project: Project, alice: Client, tmp_path: Path
+    committed_tenants: Tenants, project: Project, alice: Client, tmp_path: Path
 ) -> None:
     before = commanded(tmp_path, "code_review", ".jsonl", {})
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
-    with acting_in(committed_world.acme, committed_world.alice):
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
     assert 'value="code_review_verdicts"' in alice.get(f"/o/acme/p/{project.slug}/").content.decode()
     assert commanded(tmp_path, "code_review", ".jsonl", {}) == before
 
 
 def test_the_admin_refuses_a_format_that_only_another_project_can_fill(
-    committed_world: World, project: Project, alice: Client
+    committed_tenants: Tenants, project: Project, alice: Client
 ) -> None:
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
-    with acting_in(committed_world.acme, committed_world.alice):
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         other = Project.objects.create(slug="other", name="Other")
         publish_configuration(project=other, source=json.dumps(rewards), confirmed=True)
     sent = alice.post("/o/acme/admin/exports/export/add/", {"format": "code_review", "project": other.pk})
     assert (sent.status_code, "this project has no such scheme" in sent.content.decode()) == (200, True)
 
 
-def test_a_wrong_option_is_refused_by_every_door(project: Project, committed_world: World, alice: Client) -> None:
+def test_a_wrong_option_is_refused_by_every_door(project: Project, committed_tenants: Tenants, alice: Client) -> None:
     refused = alice.post(
         f"/o/acme/api/v1/projects/{project.slug}/exports/",
         json.dumps({"format": "dpo", "options": {"min_score_gap": -1}}),
@@ -348,5 +350,5 @@ def test_a_wrong_option_is_refused_by_every_door(project: Project, committed_wor
     admin = alice.post("/o/acme/admin/exports/export/add/", form)
     assert admin.status_code == 200
     assert "min_score_gap" in admin.content.decode()
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert not Export.objects.exists()

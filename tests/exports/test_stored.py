@@ -37,20 +37,20 @@ def seen(reviews: Reviews, at: Snapshot) -> list[str]:
 
 def test_a_review_that_was_handed_in_leaves_as_documented_in_all_four_formats(reviews: Reviews) -> None:
     reviews.trace()
-    reviews.submit(reviews.world.bob)
+    reviews.submit(reviews.tenants.bob)
     assert_leaves_as_documented(reviews.folder, "bob", task="Fix the parser", operations=("modified", "added"))
 
 
 def test_the_offline_command_writes_the_same_bytes_out_of_the_archive(reviews: Reviews) -> None:
-    world = reviews.world
+    tenants = reviews.tenants
     reviews.trace("a")
     reviews.trace("b", "model-b")
-    for user, decision in ((world.bob, "approve"), (world.dora, "approve"), (world.alice, "request_changes")):
+    for user, decision in ((tenants.bob, "approve"), (tenants.dora, "approve"), (tenants.alice, "request_changes")):
         reviews.submit(user, verdict={"decision": decision})
     reviews.publish(wanted=2, verdict="opinion", file_ratings="marks")
-    later = reviews.claim(world.bob)
+    later = reviews.claim(tenants.bob)
     opinion = {"opinion": {"decision": "comment_only"}, "marks": ANSWERS["file_ratings"]}
-    with acting_in(world.acme, world.bob):
+    with acting_in(tenants.acme, tenants.bob):
         Assignment.objects.filter(pk=later.pk).update(kind="adjudication")
         Submission.objects.create(
             project=reviews.project,
@@ -78,7 +78,7 @@ def test_hostile_texts_leave_the_database_byte_by_byte(reviews: Reviews) -> None
         for text in HARM
         if text.strip()
     ]
-    reviews.submit(reviews.world.bob, inline_comments=comments)
+    reviews.submit(reviews.tenants.bob, inline_comments=comments)
     data = reviews.export("code_review")
     assert data.isascii()
     (record,) = json_lines(data)
@@ -89,14 +89,14 @@ def test_hostile_texts_leave_the_database_byte_by_byte(reviews: Reviews) -> None
 
 
 def test_traces_with_hostile_paths_tasks_and_models_are_told_exactly(reviews: Reviews) -> None:
-    world = reviews.world
+    tenants = reviews.tenants
     path, task, model = "src/\ud800\0=x.py", "Fix\0 \ud800" + "x" * 101_000, "m\0" + "y" * 300
-    stored(world.acme, reviews.project, outcome(path, "a\n", "b\n"), task=task, agent_model=model)
+    stored(tenants.acme, reviews.project, outcome(path, "a\n", "b\n"), task=task, agent_model=model)
     answers = {
         "inline_comments": [{"file": path, "line_start": 1, "line_end": 1, "category": "bug", "comment": "Hm"}],
         "file_ratings": {path: {"correctness": 1, "quality": 2}},
     }
-    reviews.submit(world.bob, **answers)
+    reviews.submit(tenants.bob, **answers)
     (row,) = json_lines(reviews.export("code_review_comments"))
     assert (row["file"], row["task_description"], row["commented_text"]) == (path, task, "b")
     assert b",modified,1,2\r\n" in reviews.export("code_review_file_ratings")
@@ -106,13 +106,13 @@ def test_traces_with_hostile_paths_tasks_and_models_are_told_exactly(reviews: Re
 
 
 def test_what_is_submitted_or_taken_back_later_changes_nothing_at_an_earlier_moment(reviews: Reviews) -> None:
-    world = reviews.world
+    tenants = reviews.tenants
     reviews.trace("a")
-    first = reviews.submit(world.bob)
-    reviews.submit(world.dora)
+    first = reviews.submit(tenants.bob)
+    reviews.submit(tenants.dora)
     before = snapshot(reviews)
-    reviews.submit(world.alice)
-    with acting_in(world.acme, world.bob):
+    reviews.submit(tenants.alice)
+    with acting_in(tenants.acme, tenants.bob):
         withdraw(submission=first)
     after = snapshot(reviews)
     assert seen(reviews, before) == ["bob", "dora"]
@@ -124,12 +124,12 @@ def test_what_is_submitted_or_taken_back_later_changes_nothing_at_an_earlier_mom
 def test_what_is_under_way_at_the_moment_is_never_seen_though_its_id_is_older(reviews: Reviews) -> None:
     """A transaction that began before the moment and commits after it."""
     reviews.trace("a")
-    assignment = reviews.claim(reviews.world.bob)
+    assignment = reviews.claim(reviews.tenants.bob)
     written, taken = Event(), Event()
 
     def submit_slowly() -> None:
         try:
-            with acting_in(reviews.world.acme, reviews.world.bob):
+            with acting_in(reviews.tenants.acme, reviews.tenants.bob):
                 reviews.hand_in(assignment)
                 written.set()
                 taken.wait(30)
@@ -150,7 +150,7 @@ def test_rows_of_a_restored_database_are_seen_whatever_their_transaction(reviews
     """A restore gives rows the numbers of another server; their ids tell that they are old."""
     reviews.trace("a")
     at = Snapshot("1:1:", timezone.now())
-    reviews.submit(reviews.world.bob)
+    reviews.submit(reviews.tenants.bob)
     assert seen(reviews, at) == []
     late = Snapshot("1:1:", timezone.now() + timedelta(minutes=11))
     assert seen(reviews, late) == ["bob"]
@@ -158,20 +158,20 @@ def test_rows_of_a_restored_database_are_seen_whatever_their_transaction(reviews
 
 def test_what_counted_at_this_moment_is_what_counts_now(reviews: Reviews) -> None:
     """The queryset for a moment and the one for lists are two ways to say the same."""
-    world = reviews.world
+    tenants = reviews.tenants
     chance = random.Random(7)  # noqa: S311 - a game that can be played again
     for number in range(6):
         reviews.trace(f"t{number}")
     for _ in range(18):
-        user = chance.choice([world.alice, world.bob, world.dora])
-        with acting_in(world.acme, user):
+        user = chance.choice([tenants.alice, tenants.bob, tenants.dora])
+        with acting_in(tenants.acme, user):
             if Assignment.objects.of(user).filter(state="submitted").count() == 6:
                 continue
         made = reviews.submit(user)
         if chance.random() < 0.4:
-            with acting_in(world.acme, user):
+            with acting_in(tenants.acme, user):
                 withdraw(submission=made)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         now = Submission.objects.for_project(reviews.project)
         counted = set(now.counted().values_list("pk", flat=True))
         assert set(now.counted_at(Snapshot.now()).values_list("pk", flat=True)) == counted
@@ -181,14 +181,14 @@ def test_what_counted_at_this_moment_is_what_counts_now(reviews: Reviews) -> Non
 def test_a_submission_beyond_the_wanted_number_does_not_leave(reviews: Reviews) -> None:
     reviews.publish(wanted=1)
     reviews.trace("a")
-    made = reviews.submit(reviews.world.bob)
-    with acting_in(reviews.world.acme):
+    made = reviews.submit(reviews.tenants.bob)
+    with acting_in(reviews.tenants.acme):
         version = reviews.project.newest_version()
         assert version is not None
         late = Assignment.objects.create(
             project=reviews.project,
             trace=made.assignment.trace,
-            user=reviews.world.dora,
+            user=reviews.tenants.dora,
             version=version,
             state="submitted",
         )
@@ -207,7 +207,7 @@ def test_a_submission_beyond_the_wanted_number_does_not_leave(reviews: Reviews) 
 def test_portions_join_without_a_gap(reviews: Reviews, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(7):
         reviews.trace(f"t{number}")
-        reviews.submit(reviews.world.bob)
+        reviews.submit(reviews.tenants.bob)
     whole = {format: reviews.export(format) for format in FORMATS}
     for name, size in (
         ("ROWS_AT_ONCE", 2),
@@ -253,7 +253,7 @@ def test_the_command_says_what_it_does_not_understand(
 
 def test_with_a_configuration_the_archive_goes_into_its_folder(reviews: Reviews) -> None:
     reviews.trace()
-    reviews.submit(reviews.world.bob)
+    reviews.submit(reviews.tenants.bob)
     (reviews.folder / "config.yaml").write_text("task_name: Review\n")
     call_command("export", "--project", "acme/parser", "--config", str(reviews.folder / "config.yaml"))
     assert {path.name for path in (reviews.folder / "output").iterdir()} >= {

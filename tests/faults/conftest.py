@@ -29,7 +29,7 @@ from potato_site.devservices.locations import find_locations
 from potato_site.devservices.processes import listener, wait_until
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered, written
-from tests.worlds import World
+from tests.tenants import Tenants
 
 PATIENCE_SECONDS = 40
 
@@ -159,7 +159,7 @@ def eventually(condition: Callable[[], Any], what: str, seconds: float = PATIENC
 
 
 @pytest.fixture
-def machine(committed_world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+def machine(committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     # A socket's path must be short, which pytest's own folders are not.
     folder = Path(tempfile.mkdtemp(prefix="potato-faults-"))
     broker = Broker(folder)
@@ -198,27 +198,27 @@ def _database_of_the_story() -> str:
 class Numbers:
     """A job of Acme that writes 20 rows, and stops in its tenth part until the story lets it go on."""
 
-    world: World
+    tenants: Tenants
     folder: Path
     job: Job
 
     def row(self) -> Job:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return Job.objects.get(pk=self.job.pk)
 
     def rows(self) -> list[int]:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return written()
 
-    def reached(self, fence: int = 1) -> int:
-        """Wait for the tenth part of the worker with this fence; answers its process id."""
-        reached = self.folder / f"reached-{fence}"
-        eventually(reached.exists, f"part 10 with fence {fence}")
+    def reached(self, fencing_token: int = 1) -> int:
+        """Wait for the tenth part of the worker with this fencing token; answers its process id."""
+        reached = self.folder / f"reached-{fencing_token}"
+        eventually(reached.exists, f"part 10 with fencing token {fencing_token}")
         return int(reached.read_text())
 
-    def let_go_on(self, *fences: int) -> None:
-        for fence in fences:
-            (self.folder / f"open-{fence}").touch()
+    def let_go_on(self, *fencing_tokens: int) -> None:
+        for fencing_token in fencing_tokens:
+            (self.folder / f"open-{fencing_token}").touch()
 
     def becomes(self, state: str) -> float:
         """Wait for the state; answers how many seconds it took."""
@@ -226,19 +226,19 @@ class Numbers:
 
 
 @pytest.fixture
-def ask(machine: Machine, committed_world: World) -> Iterator[Callable[..., Numbers]]:
+def ask(machine: Machine, committed_tenants: Tenants) -> Iterator[Callable[..., Numbers]]:
     """Write a job down, and ring for it."""
-    from jobs import bell, kinds
+    from jobs import kinds, notifier
     from jobs.actions import request_job
 
-    bell.listen_again()
+    notifier.listen_again()
     kinds.register(Numbered())
 
     def ask(*, gate: bool = True, **parameters: Any) -> Numbers:
         folder = Path(tempfile.mkdtemp(dir=machine.folder))
-        with acting_in(committed_world.acme, committed_world.alice):
+        with acting_in(committed_tenants.acme, committed_tenants.alice):
             job = request_job(kind=NAME, parameters={**({"folder": str(folder)} if gate else {}), **parameters})
-        return Numbers(committed_world, folder, job)
+        return Numbers(committed_tenants, folder, job)
 
     yield ask
     kinds.unregister(NAME)

@@ -1,7 +1,7 @@
 """The site as the workers and the beat of these stories start it (`celery -A tests.faults.site`): one more job kind.
 
-In the tenth part the kind hands over to the story: it writes `reached-<fence>` with its process id into the job's
-folder, and goes on when `open-<fence>` is there.
+In the tenth part the kind hands over to the story: it writes `reached-<fencing token>` with its process id into the job's
+folder, and goes on when `open-<fencing token>` is there.
 """
 
 import os
@@ -35,14 +35,14 @@ def pass_the_gate(job: Job, number: int) -> None:
     time.sleep(job.parameters.get("pause", 0))
     if number != GATE or "folder" not in job.parameters:
         return
-    if job.parameters.get("sleeps in the database") and job.fence == 1:
+    if job.parameters.get("sleeps in the database") and job.fencing_token == 1:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(60)")
     folder = Path(job.parameters["folder"])
-    part = folder / f"part-{job.fence}"
+    part = folder / f"part-{job.fencing_token}"
     part.write_text(str(os.getpid()))
-    part.rename(folder / f"reached-{job.fence}")
-    while not (folder / f"open-{job.fence}").exists():
+    part.rename(folder / f"reached-{job.fencing_token}")
+    while not (folder / f"open-{job.fencing_token}").exists():
         time.sleep(0.02)
 
 

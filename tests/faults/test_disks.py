@@ -45,7 +45,7 @@ def test_18_an_export_onto_a_full_disk_fails_in_words_and_leaves_nothing(
 ) -> None:
     for number in range(8):
         reviews.trace(f"t{number}")
-        reviews.submit(reviews.world.bob)
+        reviews.submit(reviews.tenants.bob)
     places = {name: (small_disk if name == full else tmp_path) / name for name in ("storage", "scratch")}
     settings.EXPORT_SCRATCH = places["scratch"]
     settings.EXPORT_RECORDS_A_PART = 5

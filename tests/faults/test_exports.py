@@ -17,13 +17,13 @@ from assignments.models import Assignment
 from exports import storage
 from exports.actions import request_export
 from exports.models import Export
-from jobs import bell
+from jobs import notifier
 from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.exports.conftest import ANSWERS
 from tests.exports.seeding import count_rows, seed
 from tests.faults.conftest import Machine, eventually
-from tests.worlds import World
+from tests.tenants import Tenants
 
 RECORDS = 50_000
 MEMORY_MIB = 200
@@ -37,44 +37,44 @@ annotation_schemes:
 
 @pytest.mark.timeout(900)
 def test_a_worker_that_is_killed_after_a_third_of_the_rows_leaves_the_same_file(
-    machine: Machine, committed_world: World, settings: Settings, tmp_path: Path
+    machine: Machine, committed_tenants: Tenants, settings: Settings, tmp_path: Path
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     _use_folder(machine, settings, tmp_path)
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=YAML)
-    seed(world.acme, world.acme_project, RECORDS)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=YAML)
+    seed(tenants.acme, tenants.acme_project, RECORDS)
     count_rows()
     machine.settings["EXPORT_RECORDS_A_PART"] = "2000"
-    bell.listen_again()
+    notifier.listen_again()
     machine.beat()
 
     worker = machine.worker(processes=1)
-    undisturbed = _requested(world)
-    eventually(lambda: _job(world, undisturbed).state == JobState.DONE, "the undisturbed job is done", 300)
+    undisturbed = _requested(tenants)
+    eventually(lambda: _job(tenants, undisturbed).state == JobState.DONE, "the undisturbed job is done", 300)
     peak = max(map(_peak_mib, _children(worker.process.pid)))
 
-    disturbed = _requested(world)
-    eventually(lambda: _job(world, disturbed).progress >= RECORDS // 3, "a third of the rows is written", 300)
+    disturbed = _requested(tenants)
+    eventually(lambda: _job(tenants, disturbed).progress >= RECORDS // 3, "a third of the rows is written", 300)
     (child,) = _children(worker.process.pid)
     peak = max(peak, _peak_mib(child))
     os.kill(child, signal.SIGKILL)
-    killed_at = _job(world, disturbed).progress
-    _annotate(world, 5)
-    eventually(lambda: _job(world, disturbed).state == JobState.DONE, "another process goes on", 300)
+    killed_at = _job(tenants, disturbed).progress
+    _annotate(tenants, 5)
+    eventually(lambda: _job(tenants, disturbed).state == JobState.DONE, "another process goes on", 300)
     peak = max(peak, *map(_peak_mib, _children(worker.process.pid)))
 
     assert RECORDS // 3 <= killed_at < RECORDS
-    first, second = _export(world, undisturbed), _export(world, disturbed)
+    first, second = _export(tenants, undisturbed), _export(tenants, disturbed)
     assert (first.rows, second.rows) == (RECORDS, RECORDS)
-    job = _job(world, disturbed)
+    job = _job(tenants, disturbed)
     assert (job.state, job.attempts >= 2, job.progress) == (JobState.DONE, True, RECORDS)
     assert (second.sha256, second.bytes) == (first.sha256, first.bytes)
     assert _content_hash(second) == _content_hash(first) == first.sha256
     eventually(lambda: _files(tmp_path) == _kept(first, second), "nothing is left of the killed worker")
-    third = _requested(world)
-    eventually(lambda: _job(world, third).state == JobState.DONE, "the later job is done", 300)
-    assert _export(world, third).rows == RECORDS + 5
+    third = _requested(tenants)
+    eventually(lambda: _job(tenants, third).state == JobState.DONE, "the later job is done", 300)
+    assert _export(tenants, third).rows == RECORDS + 5
     print(f"killed at {killed_at} of {RECORDS}, peak memory {peak:.0f} MiB")
     assert peak < MEMORY_MIB
 
@@ -87,29 +87,29 @@ def _use_folder(machine: Machine, settings: Settings, folder: Path) -> None:
     }
 
 
-def _requested(world: World) -> Export:
-    with acting_in(world.acme, world.alice):
-        return request_export(project=world.acme_project, format="code_review", options={})
+def _requested(tenants: Tenants) -> Export:
+    with acting_in(tenants.acme, tenants.alice):
+        return request_export(project=tenants.acme_project, format="code_review", options={})
 
 
-def _job(world: World, export: Export) -> Job:
-    with acting_in(world.acme):
+def _job(tenants: Tenants, export: Export) -> Job:
+    with acting_in(tenants.acme):
         return Job.objects.get(parameters__export=str(export.pk))
 
 
-def _export(world: World, export: Export) -> Export:
-    with acting_in(world.acme):
+def _export(tenants: Tenants, export: Export) -> Export:
+    with acting_in(tenants.acme):
         return Export.objects.get(pk=export.pk)
 
 
-def _annotate(world: World, times: int) -> None:
+def _annotate(tenants: Tenants, times: int) -> None:
     """Bob reviews so many of the traces, whose reviews are on their way out."""
     for _ in range(times):
-        with acting_in(world.acme, world.bob):
-            given = claim_next(project=world.acme_project, user=world.bob)
+        with acting_in(tenants.acme, tenants.bob):
+            given = claim_next(project=tenants.acme_project, user=tenants.bob)
             assert isinstance(given, Assignment), given
             verdict = {"verdict": ANSWERS["verdict"]}
-            hand_in(assignment=given, fence=given.fence, key=str(uuid4()), annotations=verdict)
+            hand_in(assignment=given, fencing_token=given.fencing_token, key=str(uuid4()), annotations=verdict)
 
 
 def _content_hash(export: Export) -> str:

@@ -7,13 +7,13 @@ from itertools import accumulate
 import pytest
 
 from accounts.models import Organisation
-from jobs import bell, kinds
+from jobs import kinds, notifier
 from jobs.actions import notify
 from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.faults.conftest import Machine, eventually
 from tests.jobs.numbered import NAME, Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 
 MANY = 10_000
 PAUSE = {"parts": 1, "pause": 0.05}
@@ -21,7 +21,7 @@ PAUSE = {"parts": 1, "pause": 0.05}
 
 @pytest.fixture
 def numbered(machine: Machine) -> Iterator[None]:
-    bell.listen_again()
+    notifier.listen_again()
     kinds.register(Numbered())
     yield
     kinds.unregister(NAME)
@@ -49,9 +49,9 @@ def most_at_once(jobs: list[Job]) -> int:
 
 @pytest.mark.parametrize("processes", [2, 4])
 def test_25_fairness_ten_thousand_jobs_of_one_do_not_keep_another_waiting(
-    machine: Machine, committed_world: World, numbered: None, processes: int
+    machine: Machine, committed_tenants: Tenants, numbered: None, processes: int
 ) -> None:
-    acme, birch = committed_world.acme, committed_world.birch
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, MANY, "statistics")
     ask(acme, 5, "exports")
     machine.worker(processes=processes)

@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, Page, expect
 from assignments.actions.working import release
 from tenancy.actor import acting_in
 from tests.faults.conftest import Machine, Program, eventually
-from tests.stories.working import Desk, claimed, project_of_tasks
-from tests.worlds import PASSWORD, World
+from tests.stories.working import TaskPage, claimed, project_of_tasks
+from tests.tenants import PASSWORD, Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -93,9 +93,9 @@ def web(machine: Machine) -> Web:
 
 
 @pytest.fixture
-def desk(web: Web, committed_world: World, chromium: Browser) -> Iterator[Desk]:
+def task_page(web: Web, committed_tenants: Tenants, chromium: Browser) -> Iterator[TaskPage]:
     """Bob's, signed in, with the task open."""
-    project_of_tasks(committed_world)
+    project_of_tasks(committed_tenants)
     with chromium.new_context() as context:
         context.set_default_timeout(15_000)
         page = context.new_page()
@@ -104,171 +104,175 @@ def desk(web: Web, committed_world: World, chromium: Browser) -> Iterator[Desk]:
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(f"{web.address}/o/acme/")
-        desk = Desk(
-            committed_world, committed_world.bob, claimed(committed_world, committed_world.bob), page, web.address
+        task_page = TaskPage(
+            committed_tenants,
+            committed_tenants.bob,
+            claimed(committed_tenants, committed_tenants.bob),
+            page,
+            web.address,
         )
-        page.on("pageerror", lambda error: desk.errors.append(str(error)))
-        desk.open()
-        yield desk
-        assert desk.errors == []
+        page.on("pageerror", lambda error: task_page.errors.append(str(error)))
+        task_page.open()
+        yield task_page
+        assert task_page.errors == []
 
 
-def is_saved(desk: Desk) -> None:
+def is_saved(task_page: TaskPage) -> None:
     """Also after the pauses between tries have grown."""
-    expect(desk.saved).to_contain_text("Saved", timeout=20_000)
+    expect(task_page.saved).to_contain_text("Saved", timeout=20_000)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_a_draft_is_saved(web: Web, desk: Desk, moment: str) -> None:
-    desk.write("One")
-    is_saved(desk)
+def test_while_a_draft_is_saved(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.write("One")
+    is_saved(task_page)
     web.stops_at("PUT", "/draft/", moment)
-    desk.write(" two")
-    web.dies(desk.page)
-    assert desk.stored_summary() == ("One" if moment == "before" else "One two")
-    expect(desk.saved).to_have_text("Offline, 1 change kept here")
-    desk.write(" three")
+    task_page.write(" two")
+    web.dies(task_page.page)
+    assert task_page.stored_summary() == ("One" if moment == "before" else "One two")
+    expect(task_page.saved).to_have_text("Offline, 1 change kept here")
+    task_page.write(" three")
     web.start()
-    is_saved(desk)
-    assert desk.stored_summary() == "One two three"
-    expect(desk.dialog("Two versions of this work")).to_have_count(0)
+    is_saved(task_page)
+    assert task_page.stored_summary() == "One two three"
+    expect(task_page.dialog("Two versions of this work")).to_have_count(0)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_a_draft_is_saved_and_the_browser_dies_too(web: Web, desk: Desk, moment: str) -> None:
+def test_while_a_draft_is_saved_and_the_browser_dies_too(web: Web, task_page: TaskPage, moment: str) -> None:
     web.stops_at("PUT", "/draft/", moment)
-    desk.write("Only here")
-    web.dies(desk.page)
-    desk.page.close()
+    task_page.write("Only here")
+    web.dies(task_page.page)
+    task_page.page.close()
     web.start()
-    again = desk.beside()
+    again = task_page.beside()
     again.open()
     expect(again.summary).to_have_value("Only here")
     is_saved(again)
-    assert desk.stored_summary() == "Only here"
+    assert task_page.stored_summary() == "Only here"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_the_review_is_submitted(web: Web, desk: Desk, moment: str) -> None:
-    desk.write("Fine")
-    desk.decide()
+def test_while_the_review_is_submitted(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.write("Fine")
+    task_page.decide()
     web.stops_at("POST", "/submit/", moment)
-    desk.submit()
-    web.dies(desk.page)
-    expect(desk.dialog("Submitting")).to_contain_text("The site does not answer")
-    assert len(desk.submissions()) == (0 if moment == "before" else 1)
+    task_page.submit()
+    web.dies(task_page.page)
+    expect(task_page.dialog("Submitting")).to_contain_text("The site does not answer")
+    assert len(task_page.submissions()) == (0 if moment == "before" else 1)
     web.start()
-    expect(desk.dialog("Submitted")).to_be_visible(timeout=20_000)
-    (submission,) = desk.submissions()
+    expect(task_page.dialog("Submitted")).to_be_visible(timeout=20_000)
+    (submission,) = task_page.submissions()
     assert submission.result["verdict"] == {"decision": "approve", "summary": "Fine"}
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_the_review_is_submitted_and_the_browser_dies_too(web: Web, desk: Desk, moment: str) -> None:
-    desk.decide()
+def test_while_the_review_is_submitted_and_the_browser_dies_too(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.decide()
     web.stops_at("POST", "/submit/", moment)
-    desk.submit()
-    web.dies(desk.page)
-    desk.page.close()
+    task_page.submit()
+    web.dies(task_page.page)
+    task_page.page.close()
     web.start()
-    again = desk.beside()
+    again = task_page.beside()
     again.page.goto(again.address + again.path)
     if moment == "before":
         expect(again.dialog("Submitted")).to_be_visible()
     else:
         expect(again.page.get_by_text("You submitted this task")).to_be_visible()
-    assert len(desk.submissions()) == 1
+    assert len(task_page.submissions()) == 1
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_a_submission_is_given_up_and_edited(web: Web, desk: Desk, moment: str) -> None:
+def test_while_a_submission_is_given_up_and_edited(web: Web, task_page: TaskPage, moment: str) -> None:
     """The attempt may have arrived without our knowing; then the page says so, and what is submitted can be undone."""
-    desk.decide()
+    task_page.decide()
     web.stops_at("POST", "/submit/", moment)
-    desk.submit()
-    web.dies(desk.page)
-    desk.page.get_by_role("button", name="Stop, and go on working").click()
-    desk.write("Second thoughts")
+    task_page.submit()
+    web.dies(task_page.page)
+    task_page.page.get_by_role("button", name="Stop, and go on working").click()
+    task_page.write("Second thoughts")
     web.start()
     if moment == "after":
-        expect(desk.dialog("Submitted")).to_contain_text("What you changed since", timeout=20_000)
-        desk.page.get_by_role("button", name="Undo").click()
-        expect(desk.dialog("Submitted")).to_have_count(0)
-    expect(desk.summary).to_have_value("Second thoughts")
-    is_saved(desk)
-    desk.submit()
-    expect(desk.dialog("Submitted")).to_be_visible()
-    assert desk.submissions()[-1].result["verdict"] == {"decision": "approve", "summary": "Second thoughts"}
-    assert len(desk.submissions()) == (1 if moment == "before" else 2)
+        expect(task_page.dialog("Submitted")).to_contain_text("What you changed since", timeout=20_000)
+        task_page.page.get_by_role("button", name="Undo").click()
+        expect(task_page.dialog("Submitted")).to_have_count(0)
+    expect(task_page.summary).to_have_value("Second thoughts")
+    is_saved(task_page)
+    task_page.submit()
+    expect(task_page.dialog("Submitted")).to_be_visible()
+    assert task_page.submissions()[-1].result["verdict"] == {"decision": "approve", "summary": "Second thoughts"}
+    assert len(task_page.submissions()) == (1 if moment == "before" else 2)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_a_submission_is_taken_back(web: Web, desk: Desk, moment: str) -> None:
-    desk.write("Fine")
-    desk.decide()
-    desk.submit()
-    undo = desk.dialog("Submitted").get_by_role("button", name="Undo")
+def test_while_a_submission_is_taken_back(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.write("Fine")
+    task_page.decide()
+    task_page.submit()
+    undo = task_page.dialog("Submitted").get_by_role("button", name="Undo")
     web.stops_at("POST", "/withdraw/", moment)
     undo.click()
-    web.dies(desk.page)
-    expect(desk.dialog("Submitted").get_by_role("alert")).to_contain_text("not reached")
+    web.dies(task_page.page)
+    expect(task_page.dialog("Submitted").get_by_role("alert")).to_contain_text("not reached")
     web.start()
     undo.click()
-    expect(desk.dialog("Submitted")).to_have_count(0)
-    expect(desk.summary).to_have_value("Fine")
-    assert desk.row().state == "claimed"
+    expect(task_page.dialog("Submitted")).to_have_count(0)
+    expect(task_page.summary).to_have_value("Fine")
+    assert task_page.row().state == "claimed"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_the_task_is_skipped(web: Web, desk: Desk, moment: str) -> None:
-    desk.page.get_by_role("button", name="Skip task").click()
-    dialog = desk.dialog("Give this task up")
+def test_while_the_task_is_skipped(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.page.get_by_role("button", name="Skip task").click()
+    dialog = task_page.dialog("Give this task up")
     dialog.get_by_label("Why do you skip it?").fill("Empty")
     web.stops_at("POST", "/skip/", moment)
     dialog.get_by_role("button", name="Skip for good").click()
-    web.dies(desk.page)
+    web.dies(task_page.page)
     expect(dialog.get_by_role("alert")).to_contain_text("not reached")
     web.start()
     dialog.get_by_role("button", name="Skip for good").click()
     if moment == "after":
-        expect(desk.banner).to_contain_text("This trace was skipped already")
-        desk.page.get_by_role("button", name="Next task").click()
-    desk.page.wait_for_url(lambda url: "/tasks/" not in url)
-    assert desk.row().skip_reason == "Empty"
+        expect(task_page.banner).to_contain_text("This trace was skipped already")
+        task_page.page.get_by_role("button", name="Next task").click()
+    task_page.page.wait_for_url(lambda url: "/tasks/" not in url)
+    assert task_page.row().skip_reason == "Empty"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_a_tab_takes_over(web: Web, desk: Desk, moment: str) -> None:
-    desk.write("First")
-    is_saved(desk)
-    second = desk.beside()
+def test_while_a_tab_takes_over(web: Web, task_page: TaskPage, moment: str) -> None:
+    task_page.write("First")
+    is_saved(task_page)
+    second = task_page.beside()
     second.open()
     web.stops_at("POST", "/resume/", moment)
     second.page.get_by_role("button", name="Take over here").click()
     web.dies(second.page)
     expect(second.page.locator(".toast")).to_contain_text("not reached")
-    expect(desk.summary).not_to_be_editable()
+    expect(task_page.summary).not_to_be_editable()
     web.start()
     second.page.get_by_role("button", name="Take over here").click()
     expect(second.summary).to_be_editable()
     second.write(" second")
     is_saved(second)
-    assert desk.stored_summary() == "First second"
+    assert task_page.stored_summary() == "First second"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_while_the_next_task_is_claimed(web: Web, desk: Desk, moment: str) -> None:
-    with acting_in(desk.world.acme, desk.person):
-        release(assignment=desk.row(), fence=1)
-    desk.page.goto(f"{web.address}/o/acme/")
+def test_while_the_next_task_is_claimed(web: Web, task_page: TaskPage, moment: str) -> None:
+    with acting_in(task_page.tenants.acme, task_page.person):
+        release(assignment=task_page.row(), fencing_token=1)
+    task_page.page.goto(f"{web.address}/o/acme/")
     web.stops_at("POST", "/next/", moment)
-    desk.page.get_by_role("button", name="Next task").click(no_wait_after=True)
-    web.dies(desk.page)
+    task_page.page.get_by_role("button", name="Next task").click(no_wait_after=True)
+    web.dies(task_page.page)
     web.start()
-    desk.page.goto(f"{web.address}/o/acme/")
+    task_page.page.goto(f"{web.address}/o/acme/")
     if moment == "before":
-        desk.page.get_by_role("button", name="Next task").click()
+        task_page.page.get_by_role("button", name="Next task").click()
     else:
-        desk.page.get_by_role("link", name="Continue").first.click()
-    desk.page.wait_for_url("**/tasks/**")
-    assert (desk.row().state, desk.row().fence) == ("claimed", 2), "it was claimed once"
+        task_page.page.get_by_role("link", name="Continue").first.click()
+    task_page.page.wait_for_url("**/tasks/**")
+    assert (task_page.row().state, task_page.row().fencing_token) == ("claimed", 2), "it was claimed once"

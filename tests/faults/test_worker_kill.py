@@ -18,15 +18,15 @@ from dashboard.models import RewardStatistics
 from exports import storage
 from exports.actions import request_export
 from exports.models import Export
-from jobs import bell
+from jobs import notifier
 from jobs.models import Job, JobState
 from jobs.runner import run
 from tenancy.actor import acting, acting_in
 from tests.dashboard.judging import Judging
 from tests.faults.conftest import PATIENCE_SECONDS, Machine, Program, eventually
+from tests.tenants import Tenants
 from tests.traces.test_imports import lines
 from tests.traces.test_imports import run as traced
-from tests.worlds import World
 from traces.actions import request_import
 from traces.models import ImportedFile, ImportProblem, Trace
 
@@ -37,14 +37,14 @@ RUNS = 6
 class Story:
     """One job of a kind, in the middle of which its worker ends; `is_right` asks what it has brought."""
 
-    world: World
+    tenants: Tenants
     machine: Machine
     folder: Path
     job: Job
     is_right: Callable[[Job], None]
 
     def row(self) -> Job:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return Job.objects.get(pk=self.job.pk)
 
     def reached(self) -> int:
@@ -59,7 +59,7 @@ class Story:
 
 
 @pytest.fixture
-def judged(machine: Machine, committed_world: World, settings: Settings, tmp_path: Path) -> Judging:
+def judged(machine: Machine, committed_tenants: Tenants, settings: Settings, tmp_path: Path) -> Judging:
     """Acme's project with runs that bob has judged, and workers with short parts that share the folders of files."""
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.STORAGES = {
@@ -72,22 +72,22 @@ def judged(machine: Machine, committed_world: World, settings: Settings, tmp_pat
         "EXPORT_RECORDS_A_PART": "1",
         "TESTS_GATE_OF_KINDS": str(machine.folder),
     }
-    bell.listen_again()
-    judging = Judging(committed_world, committed_world.acme_project, tmp_path)
+    notifier.listen_again()
+    judging = Judging(committed_tenants, committed_tenants.acme_project, tmp_path)
     judging.publish(wanted=1)
     for number in range(RUNS):
         judging.trace(f"run-{number}", 3)
-        judging.rate(committed_world.bob, "correct", "incorrect", "recovery")
+        judging.rate(committed_tenants.bob, "correct", "incorrect", "recovery")
     return judging
 
 
 def an_import(judging: Judging) -> tuple[Job, Callable[[Job], None]]:
     content = lines(*(traced(f"new-{number}") for number in range(RUNS)))
-    with acting_in(judging.world.acme, judging.world.dora):
+    with acting_in(judging.tenants.acme, judging.tenants.dora):
         file = request_import(project=judging.project, content=ContentFile(content, name="runs.jsonl"))
 
     def is_right(job: Job) -> None:
-        with acting_in(judging.world.acme):
+        with acting_in(judging.tenants.acme):
             names = list(Trace.objects.filter(file=file).order_by("external_id").values_list("external_id", flat=True))
             assert names == [f"new-{number}" for number in range(RUNS)]
             assert not ImportProblem.objects.exclude(code="no_task_text").exists()
@@ -102,11 +102,11 @@ def an_import(judging: Judging) -> tuple[Job, Callable[[Job], None]]:
 
 def an_export(judging: Judging) -> tuple[Job, Callable[[Job], None]]:
     def asked() -> Export:
-        with acting_in(judging.world.acme, judging.world.alice):
+        with acting_in(judging.tenants.acme, judging.tenants.alice):
             return request_export(project=judging.project, format="prm", options={})
 
     def content_of(job: Job) -> bytes:
-        with acting_in(judging.world.acme):
+        with acting_in(judging.tenants.acme):
             export = Export.objects.get(job=job)
         return b"".join(block for part in export.parts for block in storage.read(part["name"]))
 
@@ -159,7 +159,7 @@ def send_it_away(story: Story, worker: Program) -> None:
     story.go_on()
     assert worker.process.wait(PATIENCE_SECONDS) == 0
     row = story.row()
-    assert (row.state, row.stumbles) == (JobState.QUEUED, 0), "the part was finished, the rest left to others"
+    assert (row.state, row.failures) == (JobState.QUEUED, 0), "the part was finished, the rest left to others"
     story.machine.worker()
 
 
@@ -180,7 +180,7 @@ def test_15_worker_kill_each_job_is_done_once(
     worker = machine.worker()
     machine.beat()
     job, is_right = kind(judged)
-    story = Story(judged.world, machine, machine.folder, job, is_right)
+    story = Story(judged.tenants, machine, machine.folder, job, is_right)
     end(story, worker)
     died = timezone.now()
     story.go_on()

@@ -13,23 +13,23 @@ import pytest
 import redis
 from django.conf import settings
 
-from jobs import bell, kinds
+from jobs import kinds, notifier
 from jobs.models import Job
 from jobs.runner import work
 from tenancy.actor import Actor, acting
 from tests.jobs.numbered import Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 
 Start = Callable[[kinds.JobKind], kinds.JobKind]
 
 
 @dataclass(frozen=True)
-class Bells:
+class Notifications:
     """What the broker holds for workers."""
 
     server: redis.Redis
 
-    def rung(self, task: str = "jobs.tasks.run_waiting") -> list[str]:
+    def notified(self, task: str = "jobs.tasks.run_waiting") -> list[str]:
         """First arguments of the waiting messages of that task, in the order of the queues and of ringing."""
         return [str((*self._arguments(message), "")[0]) for message in self._messages() if _task(message) == task]
 
@@ -60,7 +60,7 @@ def _task(message: dict[str, Any]) -> str:
 
 
 @pytest.fixture(autouse=True)
-def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bells]:
+def notifications(monkeypatch: pytest.MonkeyPatch) -> Iterator[Notifications]:
     """A database of the tests' broker for this process alone, empty at first."""
     database = os.getpid() % 14 + 2
     separator = "&" if "?" in settings.BROKER_URL else "?"
@@ -68,15 +68,15 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bells]:
     address = settings.BROKER_URL.replace("redis+socket://", "unix://").partition("?")[0]
     server = redis.Redis.from_url(address, db=database)
     server.flushdb()
-    bell.listen_again()
-    yield Bells(server)
+    notifier.listen_again()
+    yield Notifications(server)
     server.flushdb()
     server.close()
-    bell.listen_again()
+    notifier.listen_again()
 
 
 @pytest.fixture
-def dead_broker(bells: Bells, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def dead_broker(notifications: Notifications, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing listens where the broker should be."""
     monkeypatch.setenv("CELERY_BROKER_WRITE_URL", f"redis+socket://{tmp_path}/gone.sock")
 
@@ -104,9 +104,9 @@ def numbered(start: Start) -> Numbered:
 
 
 @pytest.fixture
-def in_acme(committed_world: World) -> Actor:
+def in_acme(committed_tenants: Tenants) -> Actor:
     """Alice in Acme, whose rows are committed."""
-    return Actor(committed_world.acme.pk, (committed_world.acme.pk,), committed_world.alice.pk)
+    return Actor(committed_tenants.acme.pk, (committed_tenants.acme.pk,), committed_tenants.alice.pk)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Numbered:
 
     def run_part(self, job: Job) -> Part:
         number, total = 1 if job.cursor is None else job.cursor + 1, job.parameters.get("parts", PARTS)
-        audit.record(VERB, job, number=number, fence=job.fence)
+        audit.record(VERB, job, number=number, fencing_token=job.fencing_token)
         self.during(job, number)
         return Part(
             cursor=number,

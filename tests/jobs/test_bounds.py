@@ -20,7 +20,7 @@ from jobs.bounds import TooManyJobs
 from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models import ImportedFile
 
 EXPORTS = "/o/acme/api/v1/projects/parser/exports/"
@@ -42,13 +42,13 @@ def ask(organisation: Organisation, person: User | None) -> Job:
         return request_job(kind=NAME, parameters={}, by_person=True)
 
 
-def test_a_person_has_so_many_open_jobs_and_no_more(committed_world: World, numbered: Numbered) -> None:
-    acme, mallory = committed_world.acme, committed_world.mallory
+def test_a_person_has_so_many_open_jobs_and_no_more(committed_tenants: Tenants, numbered: Numbered) -> None:
+    acme, mallory = committed_tenants.acme, committed_tenants.mallory
     first = ask(acme, mallory)
     ask(acme, mallory)
     with pytest.raises(TooManyJobs, match="You have 2 jobs that wait or run already, as many as one person may"):
         ask(acme, mallory)
-    ask(acme, committed_world.dora)
+    ask(acme, committed_tenants.dora)
     with acting_in(acme, mallory):
         cancel_job(job=first)
     ask(acme, mallory)
@@ -56,32 +56,32 @@ def test_a_person_has_so_many_open_jobs_and_no_more(committed_world: World, numb
         assert Job.objects.open().count() == 3
 
 
-def test_an_organisation_has_so_many_open_jobs_and_no_more(committed_world: World, numbered: Numbered) -> None:
-    acme = committed_world.acme
-    for person in (committed_world.mallory, committed_world.mallory, committed_world.dora):
+def test_an_organisation_has_so_many_open_jobs_and_no_more(committed_tenants: Tenants, numbered: Numbered) -> None:
+    acme = committed_tenants.acme
+    for person in (committed_tenants.mallory, committed_tenants.mallory, committed_tenants.dora):
         ask(acme, person)
     with pytest.raises(TooManyJobs, match="This organisation has 3 jobs that wait or run already"):
-        ask(acme, committed_world.alice)
-    ask(committed_world.birch, committed_world.charlie)
+        ask(acme, committed_tenants.alice)
+    ask(committed_tenants.birch, committed_tenants.charlie)
 
 
-def test_what_nobody_in_particular_asks_for_has_no_bound(committed_world: World, numbered: Numbered) -> None:
+def test_what_nobody_in_particular_asks_for_has_no_bound(committed_tenants: Tenants, numbered: Numbered) -> None:
     for _ in range(5):
-        ask(committed_world.acme, None)
-    with acting_in(committed_world.acme, committed_world.mallory):
+        ask(committed_tenants.acme, None)
+    with acting_in(committed_tenants.acme, committed_tenants.mallory):
         for _ in range(5):
             request_job(kind=NAME, parameters={})
         assert Job.objects.count() == 10
 
 
-def test_requests_at_the_same_moment_keep_the_bound_together(committed_world: World, numbered: Numbered) -> None:
+def test_requests_at_the_same_moment_keep_the_bound_together(committed_tenants: Tenants, numbered: Numbered) -> None:
     refused = []
     begun = threading.Barrier(6)
 
     def request() -> None:
         begun.wait(20)
         try:
-            ask(committed_world.acme, committed_world.mallory)
+            ask(committed_tenants.acme, committed_tenants.mallory)
         except TooManyJobs as refusal:
             refused.append(refusal)
         finally:
@@ -93,44 +93,44 @@ def test_requests_at_the_same_moment_keep_the_bound_together(committed_world: Wo
     for thread in threads:
         thread.join(20)
     assert len(refused) == 4
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert Job.objects.count() == 2
 
 
-def busy(world: World, person: User) -> None:
-    with acting_in(world.acme, person):
-        publish_configuration(project=world.acme_project, source=YAML)
+def busy(tenants: Tenants, person: User) -> None:
+    with acting_in(tenants.acme, person):
+        publish_configuration(project=tenants.acme_project, source=YAML)
         for _ in range(2):
             Job.objects.create(kind=NAME, created_by=person, state=JobState.QUEUED)
 
 
-def test_a_program_is_told_when_to_ask_again_and_nothing_is_stored(world: World, client: Client) -> None:
-    busy(world, world.mallory)
-    client.force_login(world.mallory)
+def test_a_program_is_told_when_to_ask_again_and_nothing_is_stored(tenants: Tenants, client: Client) -> None:
+    busy(tenants, tenants.mallory)
+    client.force_login(tenants.mallory)
     answer = client.post(EXPORTS, json.dumps({"format": "code_review"}), "application/json")
     assert (answer.status_code, answer.json()["code"]) == (429, "too_many_jobs")
     assert "as many as one person may have" in answer.json()["detail"]
     assert answer.headers["Retry-After"] == "30"
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not Export.objects.exists()
         assert not Job.objects.filter(kind=ExportAnnotations.name).exists()
 
 
-def test_statistics_asked_for_too_soon_say_when_to_ask_again(world: World, client: Client) -> None:
-    with acting_in(world.acme, world.mallory):
-        publish_configuration(project=world.acme_project, source=YAML)
-        row = request_statistics(project=world.acme_project)
+def test_statistics_asked_for_too_soon_say_when_to_ask_again(tenants: Tenants, client: Client) -> None:
+    with acting_in(tenants.acme, tenants.mallory):
+        publish_configuration(project=tenants.acme_project, source=YAML)
+        row = request_statistics(project=tenants.acme_project)
         assert row.job
         cancel_job(job=row.job)
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     answer = client.post("/o/acme/api/v1/projects/parser/statistics/", "{}", "application/json")
     assert (answer.status_code, answer.json()["code"]) == (429, "too_soon")
     assert 0 < int(answer.headers["Retry-After"]) <= 60
 
 
-def test_the_projects_page_says_it_at_the_form_and_keeps_what_was_entered(world: World, client: Client) -> None:
-    busy(world, world.mallory)
-    client.force_login(world.mallory)
+def test_the_projects_page_says_it_at_the_form_and_keeps_what_was_entered(tenants: Tenants, client: Client) -> None:
+    busy(tenants, tenants.mallory)
+    client.force_login(tenants.mallory)
     sent = {"format": "code_review_verdicts", "code_review_verdicts.resolve": "majority"}
     answer = client.post("/o/acme/p/parser/exports/", sent)
     assert answer.status_code == 429
@@ -138,24 +138,24 @@ def test_the_projects_page_says_it_at_the_form_and_keeps_what_was_entered(world:
     form = page[page.index('action="/o/acme/p/parser/exports/#exports"') :]
     assert "as many as one person may have" in form
     assert '<option value="majority" selected>' in form
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not Export.objects.exists()
 
 
-def test_the_page_of_a_new_export_says_it_and_keeps_what_was_entered(world: World, client: Client) -> None:
-    busy(world, world.dora)
-    client.force_login(world.dora)
-    sent = {"project": str(world.acme_project.pk), "format": "code_review_verdicts", "option_resolve": "majority"}
+def test_the_page_of_a_new_export_says_it_and_keeps_what_was_entered(tenants: Tenants, client: Client) -> None:
+    busy(tenants, tenants.dora)
+    client.force_login(tenants.dora)
+    sent = {"project": str(tenants.acme_project.pk), "format": "code_review_verdicts", "option_resolve": "majority"}
     page = client.post("/o/acme/admin/exports/export/add/", sent).content.decode()
     assert "as many as one person may have" in page
     assert '<option value="majority" selected>' in page
 
 
-def test_an_upload_that_is_refused_leaves_no_file(world: World, client: Client, tmp_path: Path) -> None:
-    busy(world, world.dora)
-    client.force_login(world.dora)
+def test_an_upload_that_is_refused_leaves_no_file(tenants: Tenants, client: Client, tmp_path: Path) -> None:
+    busy(tenants, tenants.dora)
+    client.force_login(tenants.dora)
     sent = {
-        "project": str(world.acme_project.pk),
+        "project": str(tenants.acme_project.pk),
         "format": "claude_code",
         "upload": SimpleUploadedFile("runs.jsonl", b'{"id": "1"}\n'),
     }
@@ -163,5 +163,5 @@ def test_an_upload_that_is_refused_leaves_no_file(world: World, client: Client, 
     assert "as many as one person may have" in page
     assert '<option value="claude_code" selected>' in page
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not ImportedFile.objects.exists()

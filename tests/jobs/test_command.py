@@ -13,7 +13,7 @@ from accounts.models import AuditEvent, Organisation, User
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 
 WHY = "the queue is full of one customer's exports"
 
@@ -24,16 +24,16 @@ def make(organisation: Organisation, person: User, **fields: Any) -> Job:
 
 
 def running() -> dict[str, Any]:
-    return {"state": JobState.RUNNING, "fence": 1, "lease_until": timezone.now() + timedelta(seconds=60)}
+    return {"state": JobState.RUNNING, "fencing_token": 1, "lease_until": timezone.now() + timedelta(seconds=60)}
 
 
 @pytest.fixture
-def jobs(world: World, numbered: Numbered) -> dict[str, Job]:
+def jobs(tenants: Tenants, numbered: Numbered) -> dict[str, Job]:
     return {
-        "alice's": make(world.acme, world.alice),
-        "dora's": make(world.acme, world.dora, progress=7, total=20, **running()),
-        "charlie's": make(world.birch, world.charlie, queue="exports"),
-        "over": make(world.acme, world.alice, state=JobState.DONE, finished_at=timezone.now()),
+        "alice's": make(tenants.acme, tenants.alice),
+        "dora's": make(tenants.acme, tenants.dora, progress=7, total=20, **running()),
+        "charlie's": make(tenants.birch, tenants.charlie, queue="exports"),
+        "over": make(tenants.acme, tenants.alice, state=JobState.DONE, finished_at=timezone.now()),
     }
 
 
@@ -43,9 +43,9 @@ def jobs_command(*arguments: str) -> str:
     return said.getvalue()
 
 
-def states(world: World, jobs: dict[str, Job]) -> dict[str, str]:
+def states(tenants: Tenants, jobs: dict[str, Job]) -> dict[str, str]:
     found = {}
-    for organisation in (world.acme, world.birch):
+    for organisation in (tenants.acme, tenants.birch):
         with acting_in(organisation):
             for name, job in jobs.items():
                 if row := Job.objects.filter(pk=job.pk).first():
@@ -80,26 +80,26 @@ def test_the_list_is_of_what_was_named(jobs: dict[str, Job], filters: list[str],
     assert {name for name, job in jobs.items() if str(job.pk) in shown} == names
 
 
-def test_jobs_are_cancelled_with_a_reason_that_stands_in_both_trails(world: World, jobs: dict[str, Job]) -> None:
+def test_jobs_are_cancelled_with_a_reason_that_stands_in_both_trails(tenants: Tenants, jobs: dict[str, Job]) -> None:
     assert jobs_command("cancel", "--organisation", "acme", "--reason", WHY) == (
         "1 cancelled, 1 ends after the present part.\n"
     )
-    assert states(world, jobs) == {
+    assert states(tenants, jobs) == {
         "alice's": "cancelled", "dora's": "ending", "charlie's": "queued", "over": "done",
     }  # fmt: skip
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         events = AuditEvent.objects.filter(verb="job.cancelled")
         assert {event.detail["reason"] for event in events} == {WHY}
         assert {event.target_id for event in events} == {jobs["alice's"].pk, jobs["dora's"].pk}
         assert OutboxEvent.objects.filter(topic="job.finished").count() == 1
 
 
-def test_jobs_are_cancelled_by_their_ids_and_a_dry_run_cancels_none(world: World, jobs: dict[str, Job]) -> None:
+def test_jobs_are_cancelled_by_their_ids_and_a_dry_run_cancels_none(tenants: Tenants, jobs: dict[str, Job]) -> None:
     ids = [str(jobs["charlie's"].pk), str(jobs["over"].pk)]
     assert jobs_command("cancel", *ids, "--reason", WHY, "--dry-run") == "1 would be cancelled.\n"
-    assert states(world, jobs)["charlie's"] == "queued"
+    assert states(tenants, jobs)["charlie's"] == "queued"
     jobs_command("cancel", *ids, "--reason", WHY)
-    assert states(world, jobs) == {
+    assert states(tenants, jobs) == {
         "alice's": "queued", "dora's": "running", "charlie's": "cancelled", "over": "done",
     }  # fmt: skip
 
@@ -117,14 +117,16 @@ def test_jobs_are_cancelled_by_their_ids_and_a_dry_run_cancels_none(world: World
         (["list", "--limit", "-1"], "'-1' is no number from 1 on"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(world: World, jobs: dict[str, Job], arguments: list[str], said: str) -> None:
-    before = states(world, jobs)
+def test_what_cannot_be_meant_is_refused(
+    tenants: Tenants, jobs: dict[str, Job], arguments: list[str], said: str
+) -> None:
+    before = states(tenants, jobs)
     with pytest.raises(CommandError, match=said):
         jobs_command(*arguments)
-    assert states(world, jobs) == before
+    assert states(tenants, jobs) == before
 
 
-def test_the_commands_rights_end_with_it(world: World, jobs: dict[str, Job]) -> None:
+def test_the_commands_rights_end_with_it(tenants: Tenants, jobs: dict[str, Job]) -> None:
     jobs_command("list")
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user")

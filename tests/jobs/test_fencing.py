@@ -56,12 +56,12 @@ def held_elsewhere(worker: Worker, in_acme: Actor, start: Start) -> tuple[Held, 
 
 def test_a_job_whose_worker_lives_is_not_taken(worker: Worker, in_acme: Actor, start: Start) -> None:
     kind, job, first = held_elsewhere(worker, in_acme, start)
-    assert worker.hear(job).fence == 1
-    assert worker.hear(job, redelivered=True).fence == 1, "a message that came back is not believed either"
+    assert worker.hear(job).fencing_token == 1
+    assert worker.hear(job, redelivered=True).fencing_token == 1, "a message that came back is not believed either"
     kind.go_on.set()
     first.join(PATIENCE)
     job = worker.row(job)
-    assert (job.state, job.attempts, job.stumbles) == (JobState.DONE, 1, 0)
+    assert (job.state, job.attempts, job.failures) == (JobState.DONE, 1, 0)
     with acting(in_acme):
         assert written() == list(range(1, PARTS + 1))
 
@@ -70,12 +70,12 @@ def test_a_worker_that_was_thought_dead_writes_nothing_any_more(worker: Worker, 
     kind, job, zombie = held_elsewhere(worker, in_acme, start)
     worker.change(job, lease_until=timezone.now() - timedelta(seconds=1))
     second = worker.hear(job)
-    assert (second.state, second.fence, second.attempts) == (JobState.DONE, 2, 2)
+    assert (second.state, second.fencing_token, second.attempts) == (JobState.DONE, 2, 2)
 
     kind.go_on.set()
     zombie.join(PATIENCE)
     job = worker.row(job)
-    assert (job.state, job.fence, job.error, job.finished_at) == (JobState.DONE, 2, "", second.finished_at)
+    assert (job.state, job.fencing_token, job.error, job.finished_at) == (JobState.DONE, 2, "", second.finished_at)
     with acting(in_acme):
         assert written() == list(range(1, PARTS + 1))
 
@@ -100,7 +100,7 @@ def test_a_zombies_heart_does_not_beat_for_its_successor(
     settings.JOBS_HEARTBEAT_SECONDS = 0.05
     kind, job, zombie = held_elsewhere(worker, in_acme, start)
     taken = timezone.now() + timedelta(seconds=5)
-    worker.change(job, fence=2, lease_until=taken)
+    worker.change(job, fencing_token=2, lease_until=taken)
     kind.go_on.set()
     zombie.join(PATIENCE)
     job = worker.row(job)
@@ -111,11 +111,18 @@ def test_a_message_that_the_broker_took_back_from_a_dead_worker_is_heard_at_once
     worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    lost = {"state": JobState.RUNNING, "fence": 1, "attempts": 1, "cursor": 9, "progress": 9, "message": worker.message}
+    lost = {
+        "state": JobState.RUNNING,
+        "fencing_token": 1,
+        "attempts": 1,
+        "cursor": 9,
+        "progress": 9,
+        "message": worker.message,
+    }
     worker.change(job, **lost, lease_until=timezone.now() + timedelta(seconds=60))
-    assert worker.hear(job).fence == 1, "an ordinary message waits for the lease"
+    assert worker.hear(job).fencing_token == 1, "an ordinary message waits for the lease"
     job = worker.hear(job, redelivered=True)
-    assert (job.state, job.fence, job.attempts) == (JobState.DONE, 2, 2)
+    assert (job.state, job.fencing_token, job.attempts) == (JobState.DONE, 2, 2)
     with acting(in_acme):
         assert written() == list(range(10, PARTS + 1))
 
@@ -124,9 +131,11 @@ def test_a_part_that_takes_its_worker_down_three_times_ends_the_job(
     worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    worker.change(job, state=JobState.RUNNING, fence=3, stumbles=2, lease_until=timezone.now() - timedelta(seconds=1))
+    worker.change(
+        job, state=JobState.RUNNING, fencing_token=3, failures=2, lease_until=timezone.now() - timedelta(seconds=1)
+    )
     job = worker.hear(job)
-    assert (job.state, job.stumbles) == (JobState.FAILED, 3)
+    assert (job.state, job.failures) == (JobState.FAILED, 3)
     assert job.error == "Given up: 3 times a worker was lost, or stopped with an error, in the same part."
     with acting(in_acme):
         assert written() == []
@@ -146,7 +155,7 @@ def test_a_row_that_somebody_has_locked_is_left_to_the_next_sweep(
 
 
 @pytest.mark.parametrize("together", [2, 4])
-def test_workers_that_hear_the_same_bell_share_nothing(
+def test_workers_that_get_the_same_notification_share_nothing(
     worker: Worker, in_acme: Actor, numbered: Numbered, together: int
 ) -> None:
     with acting(in_acme):

@@ -14,8 +14,8 @@ from jobs import outbox
 from jobs.models import OutboxEvent
 from tenancy import audit
 from tenancy.actor import Actor, acting, current
-from tests.jobs.conftest import Bells
-from tests.worlds import World
+from tests.jobs.conftest import Notifications
+from tests.tenants import Tenants
 
 TOPIC = "tests.happened"
 DELIVER = "jobs.tasks.deliver_events"
@@ -51,21 +51,23 @@ def let_the_pause_pass(actor: Actor) -> None:
         OutboxEvent.objects.update(retry_at=timezone.now())
 
 
-def test_an_event_is_rung_for_after_commit(in_acme: Actor, bells: Bells) -> None:
+def test_an_event_is_rung_for_after_commit(in_acme: Actor, notifications: Notifications) -> None:
     with acting(in_acme):
         outbox.publish(TOPIC)
-        assert bells.organisations(DELIVER) == []
-    assert bells.organisations(DELIVER) == [in_acme.organisation]
+        assert notifications.organisations(DELIVER) == []
+    assert notifications.organisations(DELIVER) == [in_acme.organisation]
 
 
-def test_an_event_that_was_rolled_back_never_happened(in_acme: Actor, bells: Bells, subscribe: Subscribe) -> None:
+def test_an_event_that_was_rolled_back_never_happened(
+    in_acme: Actor, notifications: Notifications, subscribe: Subscribe
+) -> None:
     heard: list[OutboxEvent] = []
     subscribe(heard.append)
     with acting(in_acme):
         outbox.publish(TOPIC)
         transaction.set_rollback(True)
     assert outbox.deliver(in_acme) == 0
-    assert (heard, bells.organisations(DELIVER)) == ([], [])
+    assert (heard, notifications.organisations(DELIVER)) == ([], [])
 
 
 def test_events_are_told_in_their_order_to_every_subscriber(in_acme: Actor, subscribe: Subscribe) -> None:
@@ -94,12 +96,12 @@ def test_a_subscriber_acts_as_the_one_who_delivers(in_acme: Actor, subscribe: Su
 
 
 def test_events_of_other_organisations_are_not_told(
-    in_acme: Actor, committed_world: World, subscribe: Subscribe
+    in_acme: Actor, committed_tenants: Tenants, subscribe: Subscribe
 ) -> None:
     heard: list[OutboxEvent] = []
     subscribe(heard.append)
     publish(in_acme, 1)
-    in_birch = Actor(committed_world.birch.pk, (committed_world.birch.pk,))
+    in_birch = Actor(committed_tenants.birch.pk, (committed_tenants.birch.pk,))
     assert outbox.deliver(in_birch) == 0
     assert heard == []
 
@@ -171,13 +173,13 @@ def test_an_event_whose_subscriber_takes_the_worker_down_is_counted(in_acme: Act
 
 
 def test_what_the_tasks_time_does_not_suffice_for_is_rung_for_again(
-    in_acme: Actor, bells: Bells, settings: Settings
+    in_acme: Actor, notifications: Notifications, settings: Settings
 ) -> None:
     settings.JOBS_TASK_BUDGET_SECONDS = 0
     publish(in_acme, 1, 2)
-    assert len(bells.organisations(DELIVER)) == 2
+    assert len(notifications.organisations(DELIVER)) == 2
     assert outbox.deliver(in_acme) == 1
-    assert len(bells.organisations(DELIVER)) == 3
+    assert len(notifications.organisations(DELIVER)) == 3
     assert outbox.deliver(in_acme) == 1
 
 
@@ -213,13 +215,13 @@ def test_delivered_events_are_kept_for_a_week(in_acme: Actor) -> None:
 
 
 def test_many_events_of_a_moment_ring_twice_and_are_all_told(
-    in_acme: Actor, bells: Bells, subscribe: Subscribe
+    in_acme: Actor, notifications: Notifications, subscribe: Subscribe
 ) -> None:
     heard: list[int] = []
     subscribe(lambda event: heard.append(event.payload["number"]))
     for number in range(10):
         publish(in_acme, number)
-    first, second = bells.times(DELIVER)
+    first, second = notifications.times(DELIVER)
     assert first is None
     assert second is not None
     assert outbox.deliver(in_acme) == 10

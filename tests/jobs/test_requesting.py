@@ -11,41 +11,46 @@ from django.utils import timezone
 from structlog.testing import capture_logs
 
 from accounts.models import AuditEvent
-from jobs import bell
+from jobs import notifier
 from jobs.actions import JobIsOver, cancel_job, request_job
 from jobs.kinds import UnknownKindError, register
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import Actor, acting, acting_in
-from tests.jobs.conftest import Bells, Start, Worker
+from tests.jobs.conftest import Notifications, Start, Worker
 from tests.jobs.numbered import NAME, Numbered, written
 from tests.jobs.test_running import request
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 def test_a_request_is_written_down_and_rung_after_commit(
-    in_acme: Actor, committed_world: World, numbered: Numbered, bells: Bells
+    in_acme: Actor, committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
     with acting(in_acme):
         job = request_job(kind=NAME, parameters={"file": "traces.jsonl"})
-        assert bells.rung() == []
+        assert notifications.notified() == []
         event = AuditEvent.objects.get(verb="job.requested")
-    assert (event.person, event.target_id, event.detail) == (committed_world.alice, job.pk, {"kind": NAME})
-    assert bells.rung() == ["imports"]
-    assert bells.queues() == {"imports"}
+    assert (event.person, event.target_id, event.detail) == (committed_tenants.alice, job.pk, {"kind": NAME})
+    assert notifications.notified() == ["imports"]
+    assert notifications.queues() == {"imports"}
     assert job.queue == "imports"
 
 
-def test_a_request_that_is_rolled_back_was_never_made(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
+def test_a_request_that_is_rolled_back_was_never_made(
+    in_acme: Actor, numbered: Numbered, notifications: Notifications
+) -> None:
     with acting(in_acme):
         request_job(kind=NAME, parameters={})
         transaction.set_rollback(True)
     with acting(in_acme):
         assert not Job.objects.exists()
-    assert bells.rung() == []
+    assert notifications.notified() == []
 
 
-def test_a_job_of_no_kind_is_refused(world: World, numbered: Numbered) -> None:
-    with acting_in(world.acme), pytest.raises(UnknownKindError, match=r"no job kind 'bake'\. Known: .*tests\.numbered"):
+def test_a_job_of_no_kind_is_refused(tenants: Tenants, numbered: Numbered) -> None:
+    with (
+        acting_in(tenants.acme),
+        pytest.raises(UnknownKindError, match=r"no job kind 'bake'\. Known: .*tests\.numbered"),
+    ):
         request_job(kind="bake", parameters={})
 
 
@@ -56,16 +61,16 @@ def test_a_kind_of_no_queue_is_refused() -> None:
         register(kind)
 
 
-def test_a_job_belongs_to_its_organisation(world: World, numbered: Numbered) -> None:
-    with acting_in(world.acme):
+def test_a_job_belongs_to_its_organisation(tenants: Tenants, numbered: Numbered) -> None:
+    with acting_in(tenants.acme):
         job = request_job(kind=NAME, parameters={})
-    with acting_in(world.birch):
+    with acting_in(tenants.birch):
         assert not Job.objects.exists()
         with pytest.raises(Job.DoesNotExist):
             cancel_job(job=job)
 
 
-def test_without_an_organisation_nothing_can_be_requested(world: World, numbered: Numbered) -> None:
+def test_without_an_organisation_nothing_can_be_requested(tenants: Tenants, numbered: Numbered) -> None:
     with pytest.raises(ProgrammingError, match="no organisation is active"), transaction.atomic():
         request_job(kind=NAME, parameters={})
 
@@ -80,7 +85,9 @@ def test_requests_try_a_broker_that_is_gone_once_and_then_leave_it_alone(
 
 
 @pytest.fixture
-def frozen_broker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bells: Bells) -> Iterator[socket.socket]:
+def frozen_broker(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, notifications: Notifications
+) -> Iterator[socket.socket]:
     """It accepts connections and never answers, like a stopped process or a network that swallows packets."""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "b"))
@@ -115,7 +122,7 @@ def connections_to(server: socket.socket) -> int:
 @pytest.fixture(autouse=True)
 def long_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Longer than any story takes here."""
-    monkeypatch.setattr(bell, "_SILENCE_SECONDS", 300.0)
+    monkeypatch.setattr(notifier, "_SILENCE_SECONDS", 300.0)
 
 
 def refusals_of_requests(actor: Actor, *, blocks: list[int]) -> int:
@@ -125,7 +132,7 @@ def refusals_of_requests(actor: Actor, *, blocks: list[int]) -> int:
             with acting(actor):
                 for _ in range(requests):
                     request_job(kind=NAME, parameters={})
-    return len([entry for entry in logs if entry["event"] == "jobs.bell_unreachable"])
+    return len([entry for entry in logs if entry["event"] == "jobs.broker_unreachable"])
 
 
 def test_a_waiting_job_is_cancelled_at_once(worker: Worker, in_acme: Actor, numbered: Numbered) -> None:
@@ -157,7 +164,7 @@ def test_a_running_job_that_is_cancelled_twice_is_written_down_once(
     worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    worker.change(job, state=JobState.RUNNING, fence=1, lease_until=timezone.now() + timedelta(seconds=60))
+    worker.change(job, state=JobState.RUNNING, fencing_token=1, lease_until=timezone.now() + timedelta(seconds=60))
     with acting(in_acme):
         first = cancel_job(job=job)
         second = cancel_job(job=job)
@@ -170,15 +177,15 @@ def test_a_job_that_waits_between_two_tasks_is_cancelled_at_once(
     worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    worker.change(job, fence=4, attempts=4, cursor=9, progress=9)
+    worker.change(job, fencing_token=4, attempts=4, cursor=9, progress=9)
     with acting(in_acme):
         assert cancel_job(job=job).state == JobState.CANCELLED
     assert worker.hear(job).progress == 9
 
 
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.FAILED, JobState.CANCELLED])
-def test_a_finished_job_cannot_be_cancelled(world: World, numbered: Numbered, state: JobState) -> None:
-    with acting_in(world.acme):
+def test_a_finished_job_cannot_be_cancelled(tenants: Tenants, numbered: Numbered, state: JobState) -> None:
+    with acting_in(tenants.acme):
         job = Job.objects.create(kind=NAME, state=state, finished_at=timezone.now())
         with pytest.raises(JobIsOver, match=f"This job is {state} already; there is nothing to cancel"):
             cancel_job(job=job)

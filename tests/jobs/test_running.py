@@ -15,9 +15,9 @@ from jobs.actions import note_unknown_kinds, request_job
 from jobs.kinds import Part
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import Actor, acting, acting_in
-from tests.jobs.conftest import Bells, Start, Worker
+from tests.jobs.conftest import Notifications, Start, Worker
 from tests.jobs.numbered import NAME, PARTS, UNREADABLE, Numbered, fail_in, written
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 def request(actor: Actor, kind: str = NAME, **parameters: Any) -> Job:
@@ -36,7 +36,7 @@ def test_a_job_is_done_in_parts_and_says_how_far_it_is(worker: Worker, in_acme: 
     job = worker.hear(request(in_acme))
 
     assert (job.state, job.progress, job.total, job.result) == (JobState.DONE, PARTS, PARTS, {"last": PARTS})
-    assert (job.attempts, job.fence, job.stumbles, job.error) == (1, 1, 0, "")
+    assert (job.attempts, job.fencing_token, job.failures, job.error) == (1, 1, 0, "")
     assert job.started_at
     assert job.finished_at
     assert job.started_at <= job.finished_at
@@ -53,7 +53,9 @@ def test_a_finished_job_is_told_to_the_rooms_above(worker: Worker, in_acme: Acto
     assert event.payload == {"job": str(job.pk), "kind": NAME, "state": "done"}
 
 
-def test_a_second_bell_for_a_finished_job_does_nothing(worker: Worker, in_acme: Actor, numbered: Numbered) -> None:
+def test_a_second_notification_of_a_finished_job_does_nothing(
+    worker: Worker, in_acme: Actor, numbered: Numbered
+) -> None:
     job = worker.hear(request(in_acme))
     again = worker.hear(job, redelivered=True)
     assert (again.attempts, again.finished_at) == (job.attempts, job.finished_at)
@@ -62,14 +64,14 @@ def test_a_second_bell_for_a_finished_job_does_nothing(worker: Worker, in_acme: 
 
 
 def test_when_the_tasks_time_is_up_the_job_waits_for_the_next_task_and_is_rung_for(
-    worker: Worker, in_acme: Actor, numbered: Numbered, settings: Settings, bells: Bells
+    worker: Worker, in_acme: Actor, numbered: Numbered, settings: Settings, notifications: Notifications
 ) -> None:
     settings.JOBS_TASK_BUDGET_SECONDS = 0
     job = request(in_acme)
     for part in range(1, PARTS):
         row = worker.hear(job)
-        assert (row.state, row.cursor, row.fence, row.lease_until) == (JobState.QUEUED, part, part, None)
-        assert bells.rung() == ["imports"] * (part + 1)
+        assert (row.state, row.cursor, row.fencing_token, row.lease_until) == (JobState.QUEUED, part, part, None)
+        assert notifications.notified() == ["imports"] * (part + 1)
     assert worker.hear(job).state == JobState.DONE
     with acting(in_acme):
         assert written() == list(range(1, PARTS + 1))
@@ -80,16 +82,16 @@ def test_a_part_that_fails_leaves_nothing_and_is_tried_again_after_a_pause(
 ) -> None:
     start(Numbered(during=fail_in(10, OSError("the disk is full"), times=2)))
     job = worker.hear(request(in_acme))
-    assert (job.state, job.cursor, job.stumbles, job.error) == (JobState.QUEUED, 9, 1, "OSError: the disk is full")
+    assert (job.state, job.cursor, job.failures, job.error) == (JobState.QUEUED, 9, 1, "OSError: the disk is full")
     with acting(in_acme):
         assert written() == list(range(1, 10))
 
-    assert worker.hear(job).attempts == 1, "a bell within the pause is not heard"
+    assert worker.hear(job).attempts == 1, "a notification within the pause is not heard"
     make_due(worker, job)
-    assert worker.hear(job).stumbles == 2
+    assert worker.hear(job).failures == 2
     make_due(worker, job)
     job = worker.hear(job)
-    assert (job.state, job.error, job.stumbles, job.fence) == (JobState.DONE, "", 0, 3)
+    assert (job.state, job.error, job.failures, job.fencing_token) == (JobState.DONE, "", 0, 3)
     with acting(in_acme):
         assert written() == list(range(1, PARTS + 1))
 
@@ -148,7 +150,7 @@ def test_a_result_that_the_database_cannot_hold_is_an_error_of_that_part(
 
     start(Garbled())
     job = worker.hear(request(in_acme))
-    assert (job.state, job.cursor, job.stumbles) == (JobState.QUEUED, None, 1)
+    assert (job.state, job.cursor, job.failures) == (JobState.QUEUED, None, 1)
     assert "DataError" in job.error
 
 
@@ -174,24 +176,24 @@ def test_a_job_of_a_kind_that_only_newer_workers_know_waits_for_them(
 
 
 def test_a_job_runs_in_its_own_organisation_whoever_sent_the_message(
-    committed_world: World, worker: Worker, in_acme: Actor, numbered: Numbered
+    committed_tenants: Tenants, worker: Worker, in_acme: Actor, numbered: Numbered
 ) -> None:
     job = request(in_acme)
-    with acting_in(committed_world.birch, committed_world.charlie):
+    with acting_in(committed_tenants.birch, committed_tenants.charlie):
         tasks.run_waiting.apply((job.queue,))
     assert worker.row(job).state == JobState.DONE
-    with acting_in(committed_world.birch):
+    with acting_in(committed_tenants.birch):
         assert written() == []
 
 
 def test_a_part_acts_as_the_person_who_asked_in_the_organisation_of_the_job(
-    worker: Worker, in_acme: Actor, start: Start, committed_world: World
+    worker: Worker, in_acme: Actor, start: Start, committed_tenants: Tenants
 ) -> None:
     start(Numbered())
     job = request(in_acme)
     worker.hear(job)
     with acting(in_acme):
-        assert job.created_by == committed_world.alice
+        assert job.created_by == committed_tenants.alice
         assert set(AuditEvent.objects.filter(verb="number.written").values_list("person_name", flat=True)) == {"Alice"}
 
 
@@ -203,7 +205,7 @@ def test_a_part_that_waits_beyond_the_tasks_limit_loses_its_transaction(
     late = iter([2.0])
     start(Numbered(during=lambda job, number: time.sleep(next(late, 0)) if number == 5 else None))
     job = worker.hear(request(in_acme))
-    assert (job.state, job.cursor, job.stumbles) == (JobState.QUEUED, 4, 1)
+    assert (job.state, job.cursor, job.failures) == (JobState.QUEUED, 4, 1)
     connection.close()
     make_due(worker, job)
     assert worker.hear(job).state == JobState.DONE

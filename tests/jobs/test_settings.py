@@ -13,7 +13,7 @@ from jobs.turns import Worker
 from potato_site.celery import app
 from potato_site.checks import tasks_end_before_redis_hands_them_on
 from potato_site.management.commands import run
-from tests.jobs.conftest import Bells
+from tests.jobs.conftest import Notifications
 
 ROOT = Path(__file__).parents[2]
 TASKS = (tasks.run_waiting, tasks.notify_of_waiting, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
@@ -56,7 +56,7 @@ def test_the_worker_as_shipped_leaves_a_process_for_others_and_one_for_small_wor
     assert settings.JOBS_RUNNING_PER_ORGANISATION == 2
 
 
-def test_the_visibility_timeout_stands_wherever_celery_may_read_it(bells: Bells) -> None:
+def test_the_visibility_timeout_stands_wherever_celery_may_read_it(notifications: Notifications) -> None:
     assert app.conf.visibility_timeout == 900
     assert app.conf.result_backend_transport_options["visibility_timeout"] == 900
     with app.connection_for_read() as worker, app.connection_for_write() as web:

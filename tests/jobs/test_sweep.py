@@ -11,9 +11,9 @@ from django.utils import timezone
 from jobs import tasks
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import Actor, acting, acting_in
-from tests.jobs.conftest import Bells
+from tests.jobs.conftest import Notifications
 from tests.jobs.numbered import NAME, Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 
 LONG = settings.JOBS_SWEEP_SECONDS * 10
 SILENCE = settings.JOBS_HEARTBEAT_SECONDS * 2
@@ -29,9 +29,9 @@ def counted(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: now - value if isinstance(value, timedelta) else value for name, value in fields.items()}
 
 
-RUNNING = {"state": JobState.RUNNING, "fence": 1}
+RUNNING = {"state": JobState.RUNNING, "fencing_token": 1}
 LIVES = {**RUNNING, "lease_until": ago(-60), "heartbeat_at": ago(1)}
-UNHEARD: dict[str, dict[str, Any]] = {
+STALLED: dict[str, dict[str, Any]] = {
     "its message was lost": {"waiting_since": ago(LONG)},
     "its pause is over": {"waiting_since": ago(LONG), "run_at": ago(1)},
     "its lease has ended": {**LIVES, "lease_until": ago(1)},
@@ -46,48 +46,50 @@ HEARD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("fields", UNHEARD.values(), ids=UNHEARD)
+@pytest.mark.parametrize("fields", STALLED.values(), ids=STALLED)
 def test_the_workers_are_notified_of_a_job_because(
-    in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]
+    in_acme: Actor, numbered: Numbered, notifications: Notifications, fields: dict[str, Any]
 ) -> None:
     with acting(in_acme):
         Job.objects.create(kind=NAME, queue="imports", **counted(fields))
     tasks.notify_of_waiting()
-    assert bells.rung() == ["imports"]
-    assert bells.queues() == {"imports"}
+    assert notifications.notified() == ["imports"]
+    assert notifications.queues() == {"imports"}
 
 
 @pytest.mark.parametrize("fields", HEARD.values(), ids=HEARD)
 def test_nobody_is_notified_of_a_job_because(
-    in_acme: Actor, numbered: Numbered, bells: Bells, fields: dict[str, Any]
+    in_acme: Actor, numbered: Numbered, notifications: Notifications, fields: dict[str, Any]
 ) -> None:
     with acting(in_acme):
         Job.objects.create(kind=NAME, queue="imports", **counted(fields))
     tasks.notify_of_waiting()
-    assert bells.rung() == []
+    assert notifications.notified() == []
 
 
 def test_of_very_many_jobs_as_many_processes_are_notified_as_a_worker_may_have(
-    in_acme: Actor, committed_world: World, numbered: Numbered, bells: Bells
+    in_acme: Actor, committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
     with acting(in_acme):
         Job.objects.bulk_create(Job(kind=NAME, queue="exports") for _ in range(500))
-    with acting_in(committed_world.birch):
+    with acting_in(committed_tenants.birch):
         Job.objects.create(kind=NAME, queue="imports")
     tasks.notify_of_waiting()
-    assert sorted(bells.rung()) == [*["exports"] * tasks.NOTIFIED_AT_ONCE, "imports"]
+    assert sorted(notifications.notified()) == [*["exports"] * tasks.NOTIFIED_AT_ONCE, "imports"]
 
 
-def test_the_sweep_goes_to_the_organisations_that_have_work(committed_world: World, bells: Bells) -> None:
-    acme, birch = committed_world.acme, committed_world.birch
+def test_the_sweep_goes_to_the_organisations_that_have_work(
+    committed_tenants: Tenants, notifications: Notifications
+) -> None:
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     tasks.sweep()
-    assert bells.organisations("jobs.tasks.sweep_organisation") == []
+    assert notifications.organisations("jobs.tasks.sweep_organisation") == []
     with acting_in(acme):
         Job.objects.create(kind=NAME, state=JobState.DONE, finished_at=timezone.now())
     with acting_in(birch):
         Job.objects.create(kind=NAME)
     tasks.sweep()
-    assert bells.organisations("jobs.tasks.sweep_organisation") == [birch.pk]
+    assert notifications.organisations("jobs.tasks.sweep_organisation") == [birch.pk]
 
 
 @pytest.mark.parametrize(
@@ -101,15 +103,17 @@ def test_the_sweep_goes_to_the_organisations_that_have_work(committed_world: Wor
     ],
     ids=["new", "failed nine times", "given up", "delivered", "delivered last week"],
 )
-def test_an_event_is_work_or_not(world: World, fields: dict[str, Any], is_work: bool) -> None:
-    with acting_in(world.acme):
+def test_an_event_is_work_or_not(tenants: Tenants, fields: dict[str, Any], is_work: bool) -> None:
+    with acting_in(tenants.acme):
         OutboxEvent.objects.create(topic="tests.happened", **counted(fields))
     with connection.cursor() as cursor:
         cursor.execute("SELECT jobs_organisations_with_work()")
-        assert cursor.fetchall() == ([(world.acme.pk,)] if is_work else [])
+        assert cursor.fetchall() == ([(tenants.acme.pk,)] if is_work else [])
 
 
-def test_an_organisations_sweep_notes_tells_and_purges(in_acme: Actor, numbered: Numbered, bells: Bells) -> None:
+def test_an_organisations_sweep_notes_tells_and_purges(
+    in_acme: Actor, numbered: Numbered, notifications: Notifications
+) -> None:
     with acting(in_acme):
         job = Job.objects.create(kind="tests.tomorrow")
         OutboxEvent.objects.create(topic="tests.happened")

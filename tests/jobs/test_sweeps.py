@@ -7,9 +7,9 @@ import pytest
 from jobs import sweeps, tasks
 from jobs.models import Job
 from tenancy.actor import Actor, acting_in
-from tests.jobs.conftest import Bells
+from tests.jobs.conftest import Notifications
 from tests.jobs.numbered import NAME, Numbered
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def ran() -> Iterator[list[Actor]]:
 
 
 def test_a_tick_rings_for_registered_work_where_there_is_some(
-    committed_world: World, bells: Bells, numbered: Numbered, ran: list[Actor]
+    committed_tenants: Tenants, notifications: Notifications, numbered: Numbered, ran: list[Actor]
 ) -> None:
-    with acting_in(committed_world.birch):
+    with acting_in(committed_tenants.birch):
         Job.objects.create(kind=NAME)
     tasks.sweep()
-    assert bells.organisations("jobs.tasks.run_sweep") == [committed_world.birch.pk]
-    assert bells.rung("jobs.tasks.run_sweep") == ["tests.sweep"]
+    assert notifications.organisations("jobs.tasks.run_sweep") == [committed_tenants.birch.pk]
+    assert notifications.notified("jobs.tasks.run_sweep") == ["tests.sweep"]
 
 
-def test_registered_work_is_done_as_the_organisation(committed_world: World, ran: list[Actor]) -> None:
-    birch = committed_world.birch.pk
+def test_registered_work_is_done_as_the_organisation(committed_tenants: Tenants, ran: list[Actor]) -> None:
+    birch = committed_tenants.birch.pk
     tasks.run_sweep.apply(("tests.sweep",), headers={"tenancy": [str(birch), None]})
     assert ran == [Actor(birch, (birch,))]

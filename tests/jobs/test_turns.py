@@ -18,9 +18,9 @@ from jobs.models import Job, JobState
 from jobs.runner import work
 from jobs.turns import Busy, Worker
 from tenancy.actor import acting_in
-from tests.jobs.conftest import Bells, Start
+from tests.jobs.conftest import Notifications, Start
 from tests.jobs.numbered import NAME, Numbered, fail_in, written
-from tests.worlds import World
+from tests.tenants import Tenants
 
 SEVERAL = Worker("a worker", processes=4, queues=frozenset({"interactive", "imports", "exports", "statistics"}))
 
@@ -48,7 +48,12 @@ def begin(queue: str = "exports", *, lost_message: str = "") -> tuple[Organisati
         with acting_in(turn.actor.organisation):
             job = Job.objects.select_related("organisation").get(pk=turn.job)
             now = timezone.now()
-            job.state, job.fence, job.turn_at, job.heartbeat_at = JobState.RUNNING, job.fence + 1, now, now
+            job.state, job.fencing_token, job.turn_at, job.heartbeat_at = (
+                JobState.RUNNING,
+                job.fencing_token + 1,
+                now,
+                now,
+            )
             job.lease_until, job.worker = now + timedelta(seconds=60), turns.this_worker().name
             job.save()
     return job.organisation, job
@@ -69,8 +74,10 @@ def order_of_turns(*organisations: Organisation) -> list[str]:
     return [slug for _, slug in sorted(turns_of)]
 
 
-def test_organisations_take_turns_however_much_one_has_asked_for(committed_world: World, numbered: Numbered) -> None:
-    acme, birch = committed_world.acme, committed_world.birch
+def test_organisations_take_turns_however_much_one_has_asked_for(
+    committed_tenants: Tenants, numbered: Numbered
+) -> None:
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 6)
     ask(birch, 2)
     work(queue="exports")
@@ -78,9 +85,9 @@ def test_organisations_take_turns_however_much_one_has_asked_for(committed_world
 
 
 def test_a_job_of_many_parts_gives_its_place_to_others_after_each(
-    committed_world: World, start: Start, bells: Bells
+    committed_tenants: Tenants, start: Start, notifications: Notifications
 ) -> None:
-    acme, birch = committed_world.acme, committed_world.birch
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     heard: list[tuple[str, int]] = []
 
     def during(job: Job, number: int) -> None:
@@ -103,11 +110,11 @@ def test_a_job_of_many_parts_gives_its_place_to_others_after_each(
 
 
 def test_an_organisation_runs_no_more_heavy_jobs_than_the_setting_says_in_all_queues_together(
-    committed_world: World, numbered: Numbered, settings: Settings
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     turns.become(SEVERAL)
     settings.JOBS_RUNNING_PER_ORGANISATION = 2
-    acme, birch = committed_world.acme, committed_world.birch
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 3, queue="exports")
     ask(acme, 3, queue="imports")
     first, second = begin("exports"), begin("imports")
@@ -127,10 +134,10 @@ def test_an_organisation_runs_no_more_heavy_jobs_than_the_setting_says_in_all_qu
 
 
 def test_one_process_of_a_worker_is_left_for_those_who_come_later(
-    committed_world: World, numbered: Numbered, settings: Settings
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     settings.JOBS_RUNNING_PER_ORGANISATION = 9
-    acme, birch = committed_world.acme, committed_world.birch
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 9)
     turns.become(Worker("small", processes=3, queues=SEVERAL.queues))
     assert begin()
@@ -146,49 +153,49 @@ def test_one_process_of_a_worker_is_left_for_those_who_come_later(
 
 
 def test_a_worker_of_one_process_ends_its_task_after_each_heavy_part_so_that_small_work_comes_between(
-    committed_world: World, numbered: Numbered, bells: Bells
+    committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
     turns.become(Worker("one", processes=1, queues=SEVERAL.queues))
-    ask(committed_world.acme, parameters={"parts": 3})
+    ask(committed_tenants.acme, parameters={"parts": 3})
     for parts in (1, 2):
         work(queue="exports")
-        with acting_in(committed_world.acme):
+        with acting_in(committed_tenants.acme):
             assert len(written()) == parts
-        assert bells.rung() == ["exports"] * parts
-    ask(committed_world.acme, queue="interactive", parameters={"parts": 3})
+        assert notifications.notified() == ["exports"] * parts
+    ask(committed_tenants.acme, queue="interactive", parameters={"parts": 3})
     work(queue="interactive")
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert len(written()) == 5, "small work is not ended"
 
 
-def test_small_work_is_not_bounded_by_heavy_work(committed_world: World, numbered: Numbered) -> None:
+def test_small_work_is_not_bounded_by_heavy_work(committed_tenants: Tenants, numbered: Numbered) -> None:
     turns.become(SEVERAL)
-    ask(committed_world.acme, 2, queue="imports")
-    ask(committed_world.acme, 3, queue="interactive")
+    ask(committed_tenants.acme, 2, queue="imports")
+    ask(committed_tenants.acme, 3, queue="interactive")
     assert [begin("imports") is not None for _ in range(3)] == [True, True, False]
     assert [begin("interactive") is not None for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_worker_takes_only_from_queues_that_it_serves(committed_world: World, numbered: Numbered) -> None:
+def test_a_worker_takes_only_from_queues_that_it_serves(committed_tenants: Tenants, numbered: Numbered) -> None:
     turns.become(Worker("of exports", processes=2, queues=frozenset({"exports"})))
-    ask(committed_world.acme, queue="imports")
+    ask(committed_tenants.acme, queue="imports")
     assert begin("exports") is None
 
 
 def test_in_an_organisation_a_short_job_does_not_wait_for_the_end_of_a_long_one(
-    committed_world: World, numbered: Numbered, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, numbered: Numbered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The long one has had its time after the first part here."""
     monkeypatch.setattr(turns, "SECONDS_A_TURN", 0)
-    long, short = finished_in(committed_world.acme, 10, 1)
+    long, short = finished_in(committed_tenants.acme, 10, 1)
     assert short < long
 
 
-def test_in_an_organisation_what_is_soon_done_is_done_in_one_go(committed_world: World, numbered: Numbered) -> None:
+def test_in_an_organisation_what_is_soon_done_is_done_in_one_go(committed_tenants: Tenants, numbered: Numbered) -> None:
     """Else of many short jobs of a few parts none would be done before the last one had begun."""
-    ask(committed_world.birch, parameters={"parts": 5})
-    first, second = finished_in(committed_world.acme, 3, 3)
-    with acting_in(committed_world.acme):
+    ask(committed_tenants.birch, parameters={"parts": 5})
+    first, second = finished_in(committed_tenants.acme, 3, 3)
+    with acting_in(committed_tenants.acme):
         assert Job.objects.filter(turn_at__lt=first).count() == 1, "also while another organisation's comes between"
     assert first < second
 
@@ -203,10 +210,10 @@ def finished_in(organisation: Organisation, *parts: int) -> list[datetime]:
 
 
 def test_what_waits_longest_has_its_turn_although_new_work_keeps_coming(
-    committed_world: World, start: Start, settings: Settings
+    committed_tenants: Tenants, start: Start, settings: Settings
 ) -> None:
     """A hundred organisations are not needed: one that never stops asking is enough to starve somebody."""
-    acme, birch = committed_world.acme, committed_world.birch
+    acme, birch = committed_tenants.acme, committed_tenants.birch
     came: list[int] = []
 
     def ask_again(job: Job, number: int) -> None:
@@ -225,26 +232,26 @@ def test_what_waits_longest_has_its_turn_although_new_work_keeps_coming(
     assert before <= 6, "one turn each, again and again"
 
 
-def test_a_pause_after_an_error_is_given_to_others(committed_world: World, start: Start) -> None:
+def test_a_pause_after_an_error_is_given_to_others(committed_tenants: Tenants, start: Start) -> None:
     failed_once = fail_in(1, OSError("busy"), times=1)
     start(Numbered(failed_once))
-    first, second = ask(committed_world.acme, 2)
+    first, second = ask(committed_tenants.acme, 2)
     work(queue="exports")
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         states = list(Job.objects.filter(pk__in=[first.pk, second.pk]).order_by("created_at"))
     assert [job.state for job in states] == [JobState.QUEUED, JobState.DONE]
 
 
 def test_a_job_whose_worker_is_gone_comes_first_and_is_not_counted_twice(
-    committed_world: World, numbered: Numbered, settings: Settings
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     turns.become(SEVERAL)
     settings.JOBS_RUNNING_PER_ORGANISATION = 1
-    acme = committed_world.acme
+    acme = committed_tenants.acme
     silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
     until = timezone.now() + timedelta(seconds=60)
     ask(acme)
-    (lost,) = ask(acme, state=JobState.RUNNING, fence=3, heartbeat_at=silent, lease_until=until)
+    (lost,) = ask(acme, state=JobState.RUNNING, fencing_token=3, heartbeat_at=silent, lease_until=until)
     taken = begin()
     assert taken
     assert taken[1] == lost
@@ -252,14 +259,14 @@ def test_a_job_whose_worker_is_gone_comes_first_and_is_not_counted_twice(
 
 
 def test_a_silent_worker_whose_part_goes_on_keeps_its_job(
-    committed_world: World, numbered: Numbered, settings: Settings
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     """Its heartbeats do not come through, but its transaction lives: until the lease ends it is believed."""
     silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
     (job,) = ask(
-        committed_world.acme,
+        committed_tenants.acme,
         state=JobState.RUNNING,
-        fence=3,
+        fencing_token=3,
         message="its message",
         heartbeat_at=silent,
         lease_until=timezone.now() + timedelta(seconds=60),
@@ -278,7 +285,7 @@ def test_a_silent_worker_whose_part_goes_on_keeps_its_job(
     assert held.wait(20)
     assert begin() is None
     assert begin(lost_message="its message") is None
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     taken = begin()
     done.set()
@@ -289,22 +296,22 @@ def test_a_silent_worker_whose_part_goes_on_keeps_its_job(
 
 @pytest.mark.parametrize("together", [6])
 def test_processes_that_choose_at_once_never_pass_the_bound_and_never_take_the_same(
-    committed_world: World, numbered: Numbered, settings: Settings, together: int
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings, together: int
 ) -> None:
     turns.become(Worker("a worker", processes=6, queues=SEVERAL.queues))
     settings.JOBS_RUNNING_PER_ORGANISATION = 2
-    ask(committed_world.acme, 20)
-    ask(committed_world.birch, 20)
+    ask(committed_tenants.acme, 20)
+    ask(committed_tenants.birch, 20)
     taken = at_once(together, begin)
     assert len({job.pk for _, job in taken}) == len(taken)
     assert Counter(organisation.slug for organisation, _ in taken) == {"acme": 2, "birch": 2}
 
 
 def test_a_process_that_never_comes_to_choose_is_notified_again(
-    committed_world: World, numbered: Numbered, bells: Bells
+    committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
     turns.become(SEVERAL)
-    ask(committed_world.acme)
+    ask(committed_tenants.acme)
     held, done = threading.Event(), threading.Event()
 
     def frozen() -> None:
@@ -320,8 +327,8 @@ def test_a_process_that_never_comes_to_choose_is_notified_again(
     work(queue="exports")
     done.set()
     thread.join(20)
-    assert bells.rung() == ["exports"]
-    assert bells.times("jobs.tasks.run_waiting") != [None], "after a while"
+    assert notifications.notified() == ["exports"]
+    assert notifications.times("jobs.tasks.run_waiting") != [None], "after a while"
 
 
 def at_once(together: int, act: Callable[[], tuple[Organisation, Job] | None]) -> list[tuple[Organisation, Job]]:
@@ -348,7 +355,7 @@ def at_once(together: int, act: Callable[[], tuple[Organisation, Job] | None]) -
 
 
 def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
-    committed_world: World, numbered: Numbered
+    committed_tenants: Tenants, numbered: Numbered
 ) -> None:
     def rows_read() -> int:
         with connection.cursor() as cursor:
@@ -358,13 +365,13 @@ def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
             )
             return int(cursor.fetchone()[0])
 
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         Job.objects.bulk_create([Job(kind=NAME, queue="statistics") for _ in range(10_000)], batch_size=2_000)
-    ask(committed_world.birch)
+    ask(committed_tenants.birch)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE jobs_job")
     turns.become(SEVERAL)
-    for organisation in (committed_world.acme, committed_world.birch):
+    for organisation in (committed_tenants.acme, committed_tenants.birch):
         with transaction.atomic():
             before = rows_read()
             turn = turns.choose("exports")
@@ -381,8 +388,8 @@ def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
             assert rows_read() - before < 100
 
 
-def test_a_cancelled_job_has_no_turn(committed_world: World, numbered: Numbered) -> None:
-    (job,) = ask(committed_world.acme)
-    with acting_in(committed_world.acme):
+def test_a_cancelled_job_has_no_turn(committed_tenants: Tenants, numbered: Numbered) -> None:
+    (job,) = ask(committed_tenants.acme)
+    with acting_in(committed_tenants.acme):
         cancel_job(job=job)
     assert begin() is None

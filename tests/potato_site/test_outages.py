@@ -7,14 +7,14 @@ from django.test import Client
 
 from accounts import views
 from potato_site.views import server_error
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 @pytest.mark.parametrize("error", [OperationalError("connection refused"), redis.ConnectionError("connection refused")])
 def test_an_outage_is_a_503_that_says_when_to_try_again(
-    world: World, client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception
+    tenants: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    client.force_login(world.dora)
+    client.force_login(tenants.dora)
     client.raise_request_exception = False
 
     def away(*args: object, **kwargs: object) -> None:
@@ -27,8 +27,8 @@ def test_an_outage_is_a_503_that_says_when_to_try_again(
     assert "Back in a moment" in answer.content.decode()
 
 
-def test_any_other_error_stays_a_500(world: World, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    client.force_login(world.dora)
+def test_any_other_error_stays_a_500(tenants: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.force_login(tenants.dora)
     client.raise_request_exception = False
     monkeypatch.setattr(views, "acting_as", lambda user: 1 / 0)
     assert client.get("/").status_code == 500

@@ -13,7 +13,7 @@ from django.utils.safestring import mark_safe
 from pytest_django.fixtures import Settings
 
 from potato_site.unchanging import MOST_RENDERINGS, UnchangingNode
-from tests.worlds import World
+from tests.tenants import Tenants
 
 ROOT = Path(settings.BASE_DIR)
 TEMPLATES = sorted(ROOT.glob("templates/**/*.html"))
@@ -85,18 +85,18 @@ def test_a_text_that_is_safe_does_not_stand_for_the_same_one_that_is_not() -> No
     assert template.render(Context({"noun": 1})) == "1"
 
 
-def test_what_does_not_change_knows_nothing_of_the_page_but_its_words(world: World) -> None:
+def test_what_does_not_change_knows_nothing_of_the_page_but_its_words(tenants: Tenants) -> None:
     template = unchanging("{% include 'partials/banner.html' with tone='warn' %}", "work_word")
     secret = {"text": "Acme's secret", "role": "alert", "work_word": "review"}
     assert "secret" not in template.render(Context(secret))
     assert "role=" not in template.render(Context(secret))
 
 
-def test_two_organisations_that_one_process_serves_see_nothing_of_each_other(world: World, client: Client) -> None:
+def test_two_organisations_that_one_process_serves_see_nothing_of_each_other(tenants: Tenants, client: Client) -> None:
     pages = {}
     # What is rendered once was rendered for Acme first, on the pages and in a template that would like to know more.
     curious = unchanging("{% include 'partials/banner.html' %}{{ work_word }}", "work_word")
-    for person, organisation in ((world.alice, world.acme), (world.charlie, world.birch)):
+    for person, organisation in ((tenants.alice, tenants.acme), (tenants.charlie, tenants.birch)):
         client.force_login(person)
         response = client.get(f"/o/{organisation.slug}/")
         assert response.status_code == 200
@@ -149,9 +149,9 @@ def test_what_could_tell_one_person_from_another_is_refused_when_the_template_is
         unchanging(content, words)
 
 
-def test_a_word_is_one_of_a_few_and_no_object_of_a_page(world: World) -> None:
+def test_a_word_is_one_of_a_few_and_no_object_of_a_page(tenants: Tenants) -> None:
     with pytest.raises(TypeError, match="got User for person"):
-        unchanging("{{ person }}", "person").render(Context({"person": world.alice}))
+        unchanging("{{ person }}", "person").render(Context({"person": tenants.alice}))
     template = unchanging("{{ noun }}", "noun")
     for number in range(MOST_RENDERINGS + 50):
         assert template.render(Context({"noun": number})) == str(number)

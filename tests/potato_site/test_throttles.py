@@ -15,7 +15,7 @@ from accounts.throttling import Throttle
 from potato_site import views
 from potato_site.health import LARGEST_REPORT
 from tenancy.actor import acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 
 PROJECTS = "/api/v1/projects/"
 REPORT = {"csp-report": {"document-uri": "https://x/", "violated-directive": "img-src", "original-policy": "p" * 2000}}
@@ -54,9 +54,9 @@ def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authentication, "WRONG_TOKENS", Throttle(20))
 
 
-def token_of(world: World, person: str) -> dict[str, Any]:
-    with acting_in(world.acme, world.alice):
-        membership = Membership.objects.get(user=getattr(world, person))
+def token_of(tenants: Tenants, person: str) -> dict[str, Any]:
+    with acting_in(tenants.acme, tenants.alice):
+        membership = Membership.objects.get(user=getattr(tenants, person))
         _, text = make_token(membership=membership, name="program", by_owner=True)
     return {"HTTP_AUTHORIZATION": f"Bearer {text}"}
 
@@ -65,8 +65,10 @@ def statuses(client: Client, times: int, path: str = PROJECTS, **headers: Any) -
     return [client.get(path, **headers).status_code for _ in range(times)]
 
 
-def test_a_token_without_a_pause_is_told_to_wait_and_others_go_on(world: World, client: Client, bounds: None) -> None:
-    busy, other = token_of(world, "bob"), token_of(world, "bob")
+def test_a_token_without_a_pause_is_told_to_wait_and_others_go_on(
+    tenants: Tenants, client: Client, bounds: None
+) -> None:
+    busy, other = token_of(tenants, "bob"), token_of(tenants, "bob")
     assert statuses(client, 12, **busy) == [200] * 10 + [429] * 2
     answer = client.get(PROJECTS, **busy)
     assert (answer["Retry-After"], answer.json()["code"]) == ("3", "throttled")
@@ -74,25 +76,25 @@ def test_a_token_without_a_pause_is_told_to_wait_and_others_go_on(world: World, 
     assert statuses(client, 3, **other) == [200] * 3
 
 
-def test_an_organisation_has_a_bound_of_its_own(world: World, client: Client, bounds: None) -> None:
+def test_an_organisation_has_a_bound_of_its_own(tenants: Tenants, client: Client, bounds: None) -> None:
     for _ in range(3):
-        statuses(client, 10, **token_of(world, "alice"))
-    answer = client.get(PROJECTS, **token_of(world, "bob"))
+        statuses(client, 10, **token_of(tenants, "alice"))
+    answer = client.get(PROJECTS, **token_of(tenants, "bob"))
     assert answer.status_code == 429
     assert "This organisation" in answer.json()["detail"]
-    client.force_login(world.charlie)
+    client.force_login(tenants.charlie)
     assert statuses(client, 3, "/o/birch/api/v1/projects/") == [200] * 3
 
 
-def test_a_person_of_a_session_has_the_same_bound(world: World, client: Client, bounds: None) -> None:
-    client.force_login(world.bob)
+def test_a_person_of_a_session_has_the_same_bound(tenants: Tenants, client: Client, bounds: None) -> None:
+    client.force_login(tenants.bob)
     assert statuses(client, 11, "/o/acme/api/v1/projects/") == [200] * 10 + [429]
 
 
-def test_tokens_that_are_none_are_not_tried_without_an_end(world: World, client: Client, bounds: None) -> None:
+def test_tokens_that_are_none_are_not_tried_without_an_end(tenants: Tenants, client: Client, bounds: None) -> None:
     junk = {"HTTP_AUTHORIZATION": "Bearer pt_what"}
     assert statuses(client, 12, **junk) == [401] * 10 + [429] * 2
-    assert statuses(client, 2, REMOTE_ADDR="203.0.113.9", **token_of(world, "bob")) == [200] * 2
+    assert statuses(client, 2, REMOTE_ADDR="203.0.113.9", **token_of(tenants, "bob")) == [200] * 2
 
 
 def test_the_bounds_as_shipped_leave_an_annotators_page_alone() -> None:

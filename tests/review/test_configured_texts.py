@@ -19,8 +19,8 @@ from jobs import outbox
 from tenancy.actor import acting_in
 from tests.assignments.conftest import hand_in
 from tests.pages import text_of
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
-from tests.worlds import World
 
 ROOT = Path(settings.BASE_DIR)
 
@@ -115,33 +115,33 @@ CASES = {
 }
 
 
-def pages(world: World, client: Client, assignment: Assignment, tabs: list[str]) -> Iterator[str]:
-    client.force_login(world.bob)
+def pages(tenants: Tenants, client: Client, assignment: Assignment, tabs: list[str]) -> Iterator[str]:
+    client.force_login(tenants.bob)
     for tab in tabs:
         yield text_of(client.get(f"/o/acme/p/parser/tasks/{assignment.pk}/{tab}"))
     yield text_of(client.get("/o/acme/"))
-    with acting_in(world.acme, world.bob) as actor:
+    with acting_in(tenants.acme, tenants.bob) as actor:
         hand_in(assignment)
     outbox.deliver(actor)
-    client.force_login(world.alice)
+    client.force_login(tenants.alice)
     for path in ("p/parser/", "p/parser/annotations/"):
         yield text_of(client.get(f"/o/acme/{path}"))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_configured_text_is_shown_as_it_is_written(world: World, client: Client, case: str) -> None:
+def test_every_configured_text_is_shown_as_it_is_written(tenants: Tenants, client: Client, case: str) -> None:
     schemes, tabs = CASES[case]
     texts = Texts()
     source = json.dumps({"task_name": texts(), "annotation_schemes": schemes(texts)})
     changed = outcome("src/parser.py", code(9), code(9, "new"))
-    stored(world.acme, world.acme_project, changed, steps=(step("I look."), step("I fix.")))
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=source, confirmed=True)
-    with acting_in(world.acme, world.bob):
-        assignment = claim_next(project=world.acme_project, user=world.bob)
+    stored(tenants.acme, tenants.acme_project, changed, steps=(step("I look."), step("I fix.")))
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
+    with acting_in(tenants.acme, tenants.bob):
+        assignment = claim_next(project=tenants.acme_project, user=tenants.bob)
     assert isinstance(assignment, Assignment)
     seen = ""
-    for page in pages(world, client, assignment, tabs):
+    for page in pages(tenants, client, assignment, tabs):
         read = Read(page)
         assert not read.has_hostile_element, re.findall(r".{80}<i data-hostile.{20}", page)
         seen += "\n".join(read.seen)

@@ -12,7 +12,7 @@ from potato.configuration import ProjectConfiguration, check_configuration
 from potato.schemes.rewards.configuration import KNOWN_CATEGORIES, KNOWN_LABELS, ProcessRewardScheme
 from tenancy.actor import acting_in
 from tests.rewards import documented_configurations as documented
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 def scheme_of(text: str) -> ProcessRewardScheme:
@@ -81,10 +81,10 @@ def test_a_block_is_loaded_by_the_command(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", documented.ALL)
-def test_a_block_is_published_in_the_admin(world: World, client: Client, name: str) -> None:
-    client.force_login(world.dora)
-    path = f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/"
+def test_a_block_is_published_in_the_admin(tenants: Tenants, client: Client, name: str) -> None:
+    client.force_login(tenants.dora)
+    path = f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/"
     answer = client.post(path, {"source": documented.ALL[name], "revision": "0", "action": "publish"})
     assert answer.status_code == 302, answer.content.decode()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert ConfigurationVersion.objects.get().source == documented.ALL[name]

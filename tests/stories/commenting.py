@@ -18,8 +18,8 @@ from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, is_ready, send_now, task_path
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome
-from tests.worlds import World
 from traces.judging import evidence_of
 from traces.models import Trace, TraceFile
 
@@ -38,11 +38,11 @@ FILES = (parser(), outcome("src/compat.py", code(8), None), outcome("tests/test_
 
 
 @dataclass
-class Desk:
+class TaskPage:
     """One person's task in a browser."""
 
     reader: Reader
-    world: World
+    tenants: Tenants
     person: User
     assignment: Assignment
     trace: Trace
@@ -56,7 +56,7 @@ class Desk:
         is_ready(self.page)
 
     def index(self, path: str) -> int:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return TraceFile.objects.get(trace=self.trace, path=path).index
 
     def file(self, path: str = PATH) -> Locator:
@@ -80,19 +80,21 @@ class Desk:
         form.get_by_role("button", name="Save comment").click()
 
     def content(self) -> dict[str, Any]:
-        with acting_in(self.world.acme, self.person):
+        with acting_in(self.tenants.acme, self.person):
             draft = Assignment.objects.get(pk=self.assignment.pk).draft()
             return draft.content if draft else {"answers": {}, "page": {}}
 
     def save(self, *comments: dict[str, Any]) -> None:
         """Comments as a program keeps them in the draft."""
-        with acting_in(self.world.acme, self.person):
+        with acting_in(self.tenants.acme, self.person):
             content = {"answers": {"inline_comments": list(comments)}, "page": {}}
-            save_draft(assignment=self.assignment, fence=self.assignment.fence, revision=0, content=content)
+            save_draft(
+                assignment=self.assignment, fencing_token=self.assignment.fencing_token, revision=0, content=content
+            )
 
     def refused(self) -> list[str]:
         """What the site would still ask for before it takes the comments of the draft."""
-        with acting_in(self.world.acme, self.person):
+        with acting_in(self.tenants.acme, self.person):
             schemes = self.assignment.configuration().annotation_schemes
             scheme = next(one for one in schemes if isinstance(one, InlineCommentsScheme))
             answers = self.content()["answers"]["inline_comments"]
@@ -123,28 +125,28 @@ class Desk:
         )
 
 
-def desk_of(reader: Reader, world: World, *events: FileEvent, **blocks: Any) -> Desk:
+def open_task_page(reader: Reader, tenants: Tenants, *events: FileEvent, **blocks: Any) -> TaskPage:
     """Bob with a task of these files, in a project with these settings of its schemes."""
-    trace = reviewed(world.acme, world.acme_project, *(events or FILES), **blocks)
-    assignment = claimed(world, world.bob)
+    trace = reviewed(tenants.acme, tenants.acme_project, *(events or FILES), **blocks)
+    assignment = claimed(tenants, tenants.bob)
     reader.sign_in("bob")
-    return Desk(reader, world, world.bob, assignment, trace)
+    return TaskPage(reader, tenants, tenants.bob, assignment, trace)
 
 
 @pytest.fixture
-def desk(world_of_browsers: World, reader: Reader) -> Desk:
+def task_page(tenants_of_browsers: Tenants, reader: Reader) -> TaskPage:
     """Bob's task as it is by default, open."""
-    desk = desk_of(reader, world_of_browsers)
-    desk.open()
-    return desk
+    task_page = open_task_page(reader, tenants_of_browsers)
+    task_page.open()
+    return task_page
 
 
-def drag(desk: Desk, start: Locator, *over: Locator) -> None:
+def drag(task_page: TaskPage, start: Locator, *over: Locator) -> None:
     start.hover()
-    desk.page.mouse.down()
+    task_page.page.mouse.down()
     for place in over:
         place.hover()
-    desk.page.mouse.up()
+    task_page.page.mouse.up()
 
 
 def places(comments: list[dict[str, Any]]) -> list[tuple[str, int, int]]:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
-from tests.worlds import PASSWORD, World, build_world
+from tests.tenants import PASSWORD, Tenants, build_tenants
 
 # The rules of WCAG 2.0 to 2.2, A and AA. Of what passes they describe one place each: all places are a megabyte.
 AXE_OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
@@ -108,8 +108,8 @@ class Reader:
 
 
 @pytest.fixture
-def world_of_browsers(transactional_db: None) -> World:
-    return build_world()
+def tenants_of_browsers(transactional_db: None) -> Tenants:
+    return build_tenants()
 
 
 @pytest.fixture

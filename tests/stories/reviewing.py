@@ -9,13 +9,13 @@ from assignments.actions.claiming import claim_next
 from assignments.models import Assignment
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
-def claimed(world: World, user: User) -> Assignment:
+def claimed(tenants: Tenants, user: User) -> Assignment:
     """The next trace of Acme's project, held by this person."""
-    with acting_in(world.acme):
-        found = claim_next(project=world.acme_project, user=user)
+    with acting_in(tenants.acme):
+        found = claim_next(project=tenants.acme_project, user=user)
         assert isinstance(found, Assignment)
         return found
 

@@ -4,49 +4,49 @@ import pytest
 from playwright.sync_api import expect
 
 from potato.runs.model import Excerpt, FileEdit, FileOutcome, FileRead
-from tests.stories.commenting import PATH, Desk, desk_of, places
-from tests.stories.commenting import desk as desk  # a fixture
+from tests.stories.commenting import PATH, TaskPage, open_task_page, places
+from tests.stories.commenting import task_page as task_page  # a fixture
 from tests.stories.conftest import Reader
+from tests.tenants import Tenants
 from tests.traces.stored import outcome
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_click_on_the_code_of_a_line_opens_the_form_and_a_second_one_takes_it_back(desk: Desk) -> None:
-    code = desk.file().locator('tr[data-new="16"] > .code')
+def test_a_click_on_the_code_of_a_line_opens_the_form_and_a_second_one_takes_it_back(task_page: TaskPage) -> None:
+    code = task_page.file().locator('tr[data-new="16"] > .code')
     code.click()
-    form = desk.form("New comment, src/parser.py, new line 16")
+    form = task_page.form("New comment, src/parser.py, new line 16")
     expect(form).to_be_visible()
     code.click()
-    expect(desk.form()).to_have_count(0)
+    expect(task_page.form()).to_have_count(0)
     code.click()
-    desk.write("By its code.")
-    desk.file().locator('tr[data-old="15"].is-del > .code').click()
-    expect(desk.form("New comment, src/parser.py, old line 15")).to_be_visible()
-    desk.write("The old one.")
-    assert places(desk.kept(lambda kept: len(kept) == 2)) == [("new", 16, 16), ("old", 15, 15)]
+    task_page.write("By its code.")
+    task_page.file().locator('tr[data-old="15"].is-del > .code').click()
+    expect(task_page.form("New comment, src/parser.py, old line 15")).to_be_visible()
+    task_page.write("The old one.")
+    assert places(task_page.kept(lambda kept: len(kept) == 2)) == [("new", 16, 16), ("old", 15, 15)]
     # What somebody has begun to write stays.
-    desk.file().locator('tr[data-new="18"] > .code').click()
-    desk.form().get_by_label("Comment", exact=True).fill("Begun")
-    desk.file().locator('tr[data-new="18"] > .code').click()
-    expect(desk.form().get_by_label("Comment", exact=True)).to_have_value("Begun")
+    task_page.file().locator('tr[data-new="18"] > .code').click()
+    task_page.form().get_by_label("Comment", exact=True).fill("Begun")
+    task_page.file().locator('tr[data-new="18"] > .code').click()
+    expect(task_page.form().get_by_label("Comment", exact=True)).to_have_value("Begun")
 
 
-def test_in_two_columns_a_click_on_the_code_means_its_side(world_of_browsers: World, reader: Reader) -> None:
-    desk = desk_of(reader, world_of_browsers)
-    desk.open("?view=split")
-    row = desk.file().locator('tr[data-old="17"][data-new="18"]')
+def test_in_two_columns_a_click_on_the_code_means_its_side(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    task_page = open_task_page(reader, tenants_of_browsers)
+    task_page.open("?view=split")
+    row = task_page.file().locator('tr[data-old="17"][data-new="18"]')
     row.locator(".code").nth(0).click()
-    expect(desk.form("New comment, src/parser.py, old line 17")).to_be_visible()
-    desk.page.keyboard.press("Escape")
+    expect(task_page.form("New comment, src/parser.py, old line 17")).to_be_visible()
+    task_page.page.keyboard.press("Escape")
     row.locator(".code").nth(1).click()
-    expect(desk.form("New comment, src/parser.py, new line 18")).to_be_visible()
+    expect(task_page.form("New comment, src/parser.py, new line 18")).to_be_visible()
 
 
-def test_text_is_selected_as_ever_and_no_form_opens(desk: Desk) -> None:
-    page = desk.page
-    code = desk.file().locator('tr[data-new="16"] > .code')
+def test_text_is_selected_as_ever_and_no_form_opens(task_page: TaskPage) -> None:
+    page = task_page.page
+    code = task_page.file().locator('tr[data-new="16"] > .code')
     code.scroll_into_view_if_needed()
     box = code.bounding_box()
     assert box
@@ -60,89 +60,93 @@ def test_text_is_selected_as_ever_and_no_form_opens(desk: Desk) -> None:
     page.mouse.click(box["x"] + 200, y)
     page.wait_for_timeout(200)
     assert page.evaluate("getSelection().toString()") == ""
-    expect(desk.form()).to_have_count(0)
+    expect(task_page.form()).to_have_count(0)
     # Two clicks select a word; the form that the first one opened goes.
     page.mouse.dblclick(box["x"] + 10, y)
-    expect(desk.form()).to_have_count(0)
+    expect(task_page.form()).to_have_count(0)
     page.wait_for_timeout(200)
-    expect(desk.form()).to_have_count(0)
+    expect(task_page.form()).to_have_count(0)
     assert page.evaluate("getSelection().toString()").strip() == "new"
     # With Ctrl or Shift a click is the browser's.
     page.mouse.click(box["x"] + 200, y)
-    desk.file().locator('tr[data-new="18"] > .code').click(modifiers=["Control"])
-    desk.file().locator('tr[data-new="18"] > .code').click(modifiers=["Shift"])
+    task_page.file().locator('tr[data-new="18"] > .code').click(modifiers=["Control"])
+    task_page.file().locator('tr[data-new="18"] > .code').click(modifiers=["Shift"])
     page.wait_for_timeout(200)
-    expect(desk.form()).to_have_count(0)
+    expect(task_page.form()).to_have_count(0)
 
 
-def test_a_button_inside_a_line_does_what_it_says_and_opens_no_form(world_of_browsers: World, reader: Reader) -> None:
-    desk = desk_of(reader, world_of_browsers, outcome("long.txt", None, "x" * 5000))
-    desk.open()
-    with desk.page.expect_response(lambda response: "line-0-1" in response.url):
-        desk.page.get_by_role("button", name="more characters of this line").click()
-    desk.page.wait_for_timeout(200)
-    expect(desk.form()).to_have_count(0)
+def test_a_button_inside_a_line_does_what_it_says_and_opens_no_form(
+    tenants_of_browsers: Tenants, reader: Reader
+) -> None:
+    task_page = open_task_page(reader, tenants_of_browsers, outcome("long.txt", None, "x" * 5000))
+    task_page.open()
+    with task_page.page.expect_response(lambda response: "line-0-1" in response.url):
+        task_page.page.get_by_role("button", name="more characters of this line").click()
+    task_page.page.wait_for_timeout(200)
+    expect(task_page.form()).to_have_count(0)
 
 
-def test_a_tap_on_the_code_opens_the_form(world_of_browsers: World, phone: Reader) -> None:
-    desk = desk_of(phone, world_of_browsers)
-    desk.open()
-    desk.file().locator('tr[data-new="16"] > .code').tap()
-    expect(desk.form("New comment, src/parser.py, new line 16")).to_be_visible()
+def test_a_tap_on_the_code_opens_the_form(tenants_of_browsers: Tenants, phone: Reader) -> None:
+    task_page = open_task_page(phone, tenants_of_browsers)
+    task_page.open()
+    task_page.file().locator('tr[data-new="16"] > .code').tap()
+    expect(task_page.form("New comment, src/parser.py, new line 16")).to_be_visible()
 
 
 def test_lines_whose_place_nobody_knows_are_commented_as_lines_of_the_excerpt(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     edits = (
         FileEdit("src/cart.py", "a\nb\n", "a\nc\nd\n"),
         FileEdit("src/cart.py", "e\n", "f\n"),
         FileOutcome("src/moved.py", "renamed", old_path="src/before.py"),
     )
-    desk = desk_of(reader, world_of_browsers, *edits)
-    desk.open()
-    file = desk.file("src/cart.py")
+    task_page = open_task_page(reader, tenants_of_browsers, *edits)
+    task_page.open()
+    file = task_page.file("src/cart.py")
     expect(file).to_contain_text("numbers are those of the excerpt")
-    expect(desk.file("src/moved.py")).to_contain_text("No line can be commented on: the trace has none of its text.")
+    expect(task_page.file("src/moved.py")).to_contain_text(
+        "No line can be commented on: the trace has none of its text."
+    )
     first = file.get_by_role("button", name="Comment on new line 2 of the excerpt")
     first.click()
-    expect(desk.form("New comment, src/cart.py, new excerpt line 2")).to_be_visible()
-    desk.write("Two for one?")
-    expect(desk.comment("excerpt line 2 of cart.py")).to_contain_text("excerpt line 2")
-    assert desk.focused() == "Comment on new line 2 of the excerpt"
+    expect(task_page.form("New comment, src/cart.py, new excerpt line 2")).to_be_visible()
+    task_page.write("Two for one?")
+    expect(task_page.comment("excerpt line 2 of cart.py")).to_contain_text("excerpt line 2")
+    assert task_page.focused() == "Comment on new line 2 of the excerpt"
     file.locator('tr[data-old="4"] > .code').click()
-    desk.write("Why not?")
-    kept = desk.kept(lambda found: len(found) == 2)
+    task_page.write("Why not?")
+    kept = task_page.kept(lambda found: len(found) == 2)
     assert places(kept) == [("new", 2, 2), ("old", 4, 4)]
     assert [one["numbering"] for one in kept] == ["excerpt", "excerpt"]
     # A gap between two parts is not to be commented.
     file.get_by_role("button", name="Comment on new line 3 of the excerpt").click()
     file.get_by_role("button", name="Comment on new line 5 of the excerpt").click(modifiers=["Shift"])
-    expect(desk.form()).to_contain_text("Some of these lines are not in the trace")
-    desk.form().get_by_role("button", name="Discard").click()
-    assert desk.refused() == []
-    desk.reader.assert_clean("excerpt")
-    desk.page.reload()
-    expect(desk.comment("excerpt line 2 of cart.py")).to_be_visible()
+    expect(task_page.form()).to_contain_text("Some of these lines are not in the trace")
+    task_page.form().get_by_role("button", name="Discard").click()
+    assert task_page.refused() == []
+    task_page.reader.assert_clean("excerpt")
+    task_page.page.reload()
+    expect(task_page.comment("excerpt line 2 of cart.py")).to_be_visible()
 
 
 def test_lines_that_the_agent_read_are_commented_with_the_numbers_of_the_file(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     lines = tuple(f"line {number}" for number in range(100, 141))
-    desk = desk_of(
+    task_page = open_task_page(
         reader,
-        world_of_browsers,
+        tenants_of_browsers,
         FileRead(PATH, excerpts=(Excerpt(100, lines),)),
         FileEdit(PATH, "line 120\n", "first\nsecond\n"),
     )
-    desk.open()
-    desk.line(121).click()
-    desk.write("Two for one?")
-    desk.file().get_by_role("button", name="Show 15 hidden lines").first.click()
-    desk.line(101).click()
-    desk.write("This one, too.")
-    kept = desk.kept(lambda found: len(found) == 2)
+    task_page.open()
+    task_page.line(121).click()
+    task_page.write("Two for one?")
+    task_page.file().get_by_role("button", name="Show 15 hidden lines").first.click()
+    task_page.line(101).click()
+    task_page.write("This one, too.")
+    kept = task_page.kept(lambda found: len(found) == 2)
     assert places(kept) == [("new", 121, 121), ("new", 101, 101)]
     assert not any("numbering" in one for one in kept)
-    assert desk.refused() == []
+    assert task_page.refused() == []

@@ -15,29 +15,29 @@ from tenancy.actor import Actor, acting, acting_in
 from tests.exports.conftest import Reviews
 from tests.stories.conftest import Reader
 from tests.stories.test_the_project_page import assert_fits
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
 
 def test_an_admin_exports_verdicts(
-    world_of_browsers: World, themed_reader: Reader, tmp_path: Path, settings: Settings
+    tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path, settings: Settings
 ) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
     settings.STORAGES = {
         **settings.STORAGES,
         "exports": {"BACKEND": "exports.storage.DurableFileSystemStorage", "OPTIONS": {"location": str(tmp_path)}},
     }
-    reviews = Reviews(world, world.acme_project, tmp_path)
+    reviews = Reviews(tenants, tenants.acme_project, tmp_path)
     reviews.publish()
     reviews.trace()
-    reviews.submit(world.bob)
+    reviews.submit(tenants.bob)
 
     reader.sign_in("dora")
     reader.open("/o/acme/")
     page.get_by_role("link", name="Exports").click()
     page.get_by_role("link", name="Add export").click()
-    page.get_by_label("Project").select_option(label=world.acme_project.name)
+    page.get_by_label("Project").select_option(label=tenants.acme_project.name)
     page.get_by_label("Format").select_option("code_review")
     page.locator("#id_option_resolve").select_option("majority")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -50,7 +50,7 @@ def test_an_admin_exports_verdicts(
     expect(page.get_by_role("link", name="Queued, 0")).to_be_visible()
     reader.assert_clean("while it waits")
 
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.dora.pk)
     with acting(actor):
         export = Export.objects.get()
     assert export.job_id is not None
@@ -68,15 +68,15 @@ def test_an_admin_exports_verdicts(
     assert data == reviews.export("code_review_verdicts", "--resolve", "majority")
 
 
-def test_a_manager_exports_pairs_with_a_score_gap(world_of_browsers: World, themed_reader: Reader) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
+def test_a_manager_exports_pairs_with_a_score_gap(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
     schemes = [{"name": "process_reward", "annotation_type": "process_reward", "mode": "per_step"}]
-    with acting_in(world.acme, world.alice):
+    with acting_in(tenants.acme, tenants.alice):
         source = json.dumps({"task_name": "Rewards", "annotation_schemes": schemes})
-        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
 
     reader.sign_in("mallory")
-    reader.open(f"/o/acme/p/{world.acme_project.slug}/")
+    reader.open(f"/o/acme/p/{tenants.acme_project.slug}/")
     card = page.get_by_role("region", name="Exports")
     expect(card.get_by_role("button", name="Export ")).to_have_text(["Export"] * 4)
     for summary in card.get_by_text("Options of").all():
@@ -90,6 +90,6 @@ def test_a_manager_exports_pairs_with_a_score_gap(world_of_browsers: World, them
     card.get_by_label("Prompt style").select_option("messages")
     card.get_by_role("button", name="Export dpo").click()
     expect(page.get_by_role("status").first).to_contain_text("dpo is being exported.")
-    with acting_in(world.acme, world.mallory):
+    with acting_in(tenants.acme, tenants.mallory):
         options = Export.objects.get().options
     assert (options["min_score_gap"], options["prompt_style"], options["pairs"]) == (0.75, "messages", "traces")

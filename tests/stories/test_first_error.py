@@ -15,8 +15,8 @@ from tests.rewards.documented_results import FIRST_ERROR
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, saved, task_path
 from tests.stories.test_reading_a_trace import COUNT_NODES, bytes_sent
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +32,7 @@ def scheme(**settings: Any) -> dict[str, Any]:
 
 
 def at_trace(
-    world: World,
+    tenants: Tenants,
     reader: Reader,
     *others: dict[str, Any],
     steps: int = 8,
@@ -42,11 +42,11 @@ def at_trace(
 ) -> Page:
     """A task with so many steps in Bob's browser, ready for work."""
     configuration = {"task_name": "Rewards", "annotation_schemes": [*others, scheme(**settings)]}
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=json.dumps(configuration), confirmed=True)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(configuration), confirmed=True)
     run = tuple(step(f"I do thing {at}.", is_error=at == failed) for at in range(steps))
-    stored(world.acme, world.acme_project, outcome("a.py", code(3), code(4)), steps=run)
-    assignment = claimed(world, world.bob)
+    stored(tenants.acme, tenants.acme_project, outcome("a.py", code(3), code(4)), steps=run)
+    assignment = claimed(tenants, tenants.bob)
     reader.sign_in("bob")
     reader.open(task_path(assignment, tab))
     is_ready(reader.page)
@@ -67,11 +67,11 @@ def marks(page: Page) -> list[str]:
     return page.locator(".step__mark").all_text_contents()
 
 
-def handed_in(world: World, page: Page) -> dict[str, Any]:
+def handed_in(tenants: Tenants, page: Page) -> dict[str, Any]:
     """Submit with the foot bar; what is stored of the process reward."""
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("dialog", name="Submitted")).to_be_visible()
-    with acting_in(world.acme, world.alice):
+    with acting_in(tenants.acme, tenants.alice):
         record = record_of(Submission.objects.select_related("assignment__trace").get(), "reviewer_01")
     stored_part: dict[str, Any] = record["annotations"]["process_reward"]
     return stored_part
@@ -79,9 +79,9 @@ def handed_in(world: World, page: Page) -> dict[str, Any]:
 
 @pytest.mark.parametrize("way", ["keys", "clicks"])
 def test_the_documented_output_comes_from_keys_and_from_clicks(
-    world_of_browsers: World, reader: Reader, way: str
+    tenants_of_browsers: Tenants, reader: Reader, way: str
 ) -> None:
-    page = at_trace(world_of_browsers, reader)
+    page = at_trace(tenants_of_browsers, reader)
     page.wait_for_url("**/steps/")
     expect(page.get_by_role("link", name="First error, or all steps correct")).to_be_visible()
     if way == "keys":
@@ -94,15 +94,15 @@ def test_the_documented_output_comes_from_keys_and_from_clicks(
         page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Mark first error").click()
     expect(page.get_by_text("Ready to submit")).to_be_visible()
     assert marks(page) == ["+1"] * 4 + ["-1 (first error)"] + ["-1 (downstream)"] * 3
-    result = handed_in(world_of_browsers, page)
+    result = handed_in(tenants_of_browsers, page)
     assert {key: result[key] for key in FIRST_ERROR} == FIRST_ERROR
     assert set(result) == {*FIRST_ERROR, "label_origin"}
     assert reader.errors == []
 
 
-def test_a_mark_is_asked_for_with_a_preview_each_time(world_of_browsers: World, themed_reader: Reader) -> None:
+def test_a_mark_is_asked_for_with_a_preview_each_time(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader = themed_reader
-    page = at_trace(world_of_browsers, reader, first_error={"labels": LABELS})
+    page = at_trace(tenants_of_browsers, reader, first_error={"labels": LABELS})
     dialog = page.get_by_role("dialog", name="Are you sure?")
     page.keyboard.press("j")
     page.keyboard.press("2")
@@ -141,9 +141,9 @@ def test_a_mark_is_asked_for_with_a_preview_each_time(world_of_browsers: World, 
 
 
 def test_the_colour_of_a_step_is_its_judgement_alone_also_where_its_tool_failed(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    page = at_trace(world_of_browsers, reader, failed=1)
+    page = at_trace(tenants_of_browsers, reader, failed=1)
     colours = "all => all.map(number => getComputedStyle(number).borderColor)"
     numbers = [page.locator(f"{place} .snum") for place in (".srail__item", "article.step .step__head")]
     for number in numbers:
@@ -156,8 +156,8 @@ def test_the_colour_of_a_step_is_its_judgement_alone_also_where_its_tool_failed(
         assert failed == correct
 
 
-def test_the_last_correct_step_proposes_that_all_are(world_of_browsers: World, reader: Reader) -> None:
-    page = at_trace(world_of_browsers, reader, steps=3)
+def test_the_last_correct_step_proposes_that_all_are(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = at_trace(tenants_of_browsers, reader, steps=3)
     for reviewed in range(2):
         page.keyboard.press("1")
         expect(at_step(page, reviewed + 1)).to_have_class(re.compile("is-focus"))
@@ -165,14 +165,14 @@ def test_the_last_correct_step_proposes_that_all_are(world_of_browsers: World, r
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Ready to submit")).to_be_visible()
-    result = handed_in(world_of_browsers, page)
+    result = handed_in(tenants_of_browsers, page)
     assert result["first_error_step"] is None
     assert result["labels"] == [1, 1, 1]
 
 
-def test_without_confirmation_a_mark_is_set_at_once_and_undone(world_of_browsers: World, reader: Reader) -> None:
+def test_without_confirmation_a_mark_is_set_at_once_and_undone(tenants_of_browsers: Tenants, reader: Reader) -> None:
     block = {"require_confirmation": False, "allow_no_error": False}
-    page = at_trace(world_of_browsers, reader, steps=3, first_error=block)
+    page = at_trace(tenants_of_browsers, reader, steps=3, first_error=block)
     expect(page.get_by_role("button", name="All Steps Correct")).to_have_count(0)
     for _ in range(3):
         page.keyboard.press("1")
@@ -188,7 +188,7 @@ def test_without_confirmation_a_mark_is_set_at_once_and_undone(world_of_browsers
     assert set(marks(page)) == {"Unmarked"}
 
 
-def test_what_a_project_adds_is_kept_and_stored(world_of_browsers: World, reader: Reader) -> None:
+def test_what_a_project_adds_is_kept_and_stored(tenants_of_browsers: Tenants, reader: Reader) -> None:
     """Neutral steps, the better action, doubt; a configured key comes before the page's own; the draft stays."""
     keys = {"correct": "u", "incorrect": "x", "next_step": "n"}
     extras: dict[str, Any] = {
@@ -197,7 +197,7 @@ def test_what_a_project_adds_is_kept_and_stored(world_of_browsers: World, reader
         "allow_unsure": True,
         "keyboard_shortcuts": keys,
     }
-    page = at_trace(world_of_browsers, reader, first_error={"require_confirmation": False}, **extras)
+    page = at_trace(tenants_of_browsers, reader, first_error={"require_confirmation": False}, **extras)
     page.keyboard.press("u")
     page.keyboard.press("n")
     page.keyboard.press("x")
@@ -213,15 +213,15 @@ def test_what_a_project_adds_is_kept_and_stored(world_of_browsers: World, reader
     expect(at_step(page, 2)).to_have_class(re.compile("is-focus"))
     expect(page.get_by_label("What should the agent have done here instead?")).to_have_value("Run u x n first.")
     expect(at_step(page, 1).get_by_role("button", name="Neutral")).to_have_attribute("aria-pressed", "true")
-    result = handed_in(world_of_browsers, page)
+    result = handed_in(tenants_of_browsers, page)
     assert (result["first_error_step"], result["neutral_steps"]) == (2, [1])
     assert (result["correction"], result["unsure"]) == ("Run u x n first.", True)
     assert reader.errors == []
 
 
-def test_later_steps_are_hidden_until_this_one_is_judged(world_of_browsers: World, reader: Reader) -> None:
+def test_later_steps_are_hidden_until_this_one_is_judged(tenants_of_browsers: Tenants, reader: Reader) -> None:
     block = {"require_confirmation": False, "show_step_content": False}
-    page = at_trace(world_of_browsers, reader, steps=4, reveal="progressive", first_error=block)
+    page = at_trace(tenants_of_browsers, reader, steps=4, reveal="progressive", first_error=block)
     articles, links = page.get_by_role("article"), page.get_by_role("navigation", name="Go to step").get_by_role("link")
     expect(articles).to_have_count(1)
     expect(links).to_have_count(1)
@@ -237,28 +237,28 @@ def test_later_steps_are_hidden_until_this_one_is_judged(world_of_browsers: Worl
     expect(articles).to_have_count(2)
     page.keyboard.press("2")
     expect(articles).to_have_count(4)
-    result = handed_in(world_of_browsers, page)
+    result = handed_in(tenants_of_browsers, page)
     assert (result["labels"], result["reveal"]) == ([1, -1, -1, -1], "progressive")
 
 
-def test_both_kinds_of_judgement_are_one_submission(world_of_browsers: World, reader: Reader) -> None:
+def test_both_kinds_of_judgement_are_one_submission(tenants_of_browsers: Tenants, reader: Reader) -> None:
     verdict = {
         "name": "verdict",
         "annotation_type": "code_review_verdict",
         "verdict": {"require_summary": False, "summary_min_length": 0},
     }
-    page = at_trace(world_of_browsers, reader, verdict, steps=2, tab="steps/")
+    page = at_trace(tenants_of_browsers, reader, verdict, steps=2, tab="steps/")
     page.get_by_role("button", name="All Steps Correct").click()
     page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="All Steps Correct").click()
     page.get_by_role("link", name="Verdict", exact=True).click()
     page.wait_for_url("**/#verdict")
     page.get_by_role("radio", name="Approve").check()
     expect(page.get_by_text("Ready to submit")).to_be_visible()
-    assert handed_in(world_of_browsers, page)["labels"] == [1, 1]
+    assert handed_in(tenants_of_browsers, page)["labels"] == [1, 1]
 
 
-def test_a_trace_without_judged_files_begins_at_its_steps(world_of_browsers: World, reader: Reader) -> None:
-    page = at_trace(world_of_browsers, reader)
+def test_a_trace_without_judged_files_begins_at_its_steps(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = at_trace(tenants_of_browsers, reader)
     expect(page.get_by_role("navigation", name="Task").get_by_role("link")).to_contain_text(["Agent trace", "Files"])
     assert "review" not in (page.locator("#submitted").text_content() or "")
     page.get_by_role("link", name="Files changed").click()
@@ -269,8 +269,8 @@ def test_a_trace_without_judged_files_begins_at_its_steps(world_of_browsers: Wor
     assert reader.errors == []
 
 
-def test_500_steps_open_light_and_each_is_in_reach(world_of_browsers: World, reader: Reader) -> None:
-    page = at_trace(world_of_browsers, reader, steps=500, first_error={"require_confirmation": False})
+def test_500_steps_open_light_and_each_is_in_reach(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = at_trace(tenants_of_browsers, reader, steps=500, first_error={"require_confirmation": False})
     page.wait_for_load_state("networkidle")
     assert page.evaluate(COUNT_NODES) < NODES
     assert 30_000 < bytes_sent(page) < SENT

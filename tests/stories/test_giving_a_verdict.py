@@ -14,8 +14,8 @@ from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, is_ready, saved, send_now, task_path
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -38,8 +38,8 @@ OWN_OPTIONS = {
 }
 
 
-def verdict_in_draft(world: World, held: Assignment) -> Any:
-    with acting_in(world.acme):
+def verdict_in_draft(tenants: Tenants, held: Assignment) -> Any:
+    with acting_in(tenants.acme):
         draft = held.draft()
         return draft.content["answers"].get("verdict") if draft else None
 
@@ -64,11 +64,11 @@ def colour(page: Page, selector: str) -> str:
 
 
 def test_a_verdict_is_given_by_key_and_shown_wherever_the_task_is_seen(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project, guidelines="Read each file.")
-    held = claimed(world, world.bob)
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project, guidelines="Read each file.")
+    held = claimed(tenants, tenants.bob)
     page = at_task(themed_reader, held)
     verdict = page.get_by_role("region", name="Overall verdict")
     options = verdict.get_by_role("radio")
@@ -107,7 +107,7 @@ def test_a_verdict_is_given_by_key_and_shown_wherever_the_task_is_seen(
     expect(page.locator("#summary-counter")).to_have_class("counter is-met")
     themed_reader.assert_clean("a verdict")
     saved(page)
-    assert verdict_in_draft(world, held) == {"decision": "request_changes", "summary": "maxim a x m 3 4 5 67"}
+    assert verdict_in_draft(tenants, held) == {"decision": "request_changes", "summary": "maxim a x m 3 4 5 67"}
 
     page.get_by_role("link", name="Guidelines", exact=True).click()
     expect(page.locator("[data-bar-verdict]")).to_have_text("Request Changes")
@@ -118,11 +118,11 @@ def test_a_verdict_is_given_by_key_and_shown_wherever_the_task_is_seen(
 
 
 def test_own_options_have_their_own_words_colours_icons_and_keys(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project, verdict=OWN_OPTIONS, file_ratings={"require_all_files": False})
-    held = claimed(world, world.bob)
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project, verdict=OWN_OPTIONS, file_ratings={"require_all_files": False})
+    held = claimed(tenants, tenants.bob)
     page = at_task(themed_reader, held)
     cards = page.locator(".vopt")
     assert [card.locator("b").inner_text() for card in cards.all()] == ["Take <it>", "Added", "No", "Comment Only"]
@@ -161,7 +161,7 @@ def test_own_options_have_their_own_words_colours_icons_and_keys(
     page.set_viewport_size({"width": 1440, "height": 900})
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Submission.objects.get(assignment=held).result["verdict"] == {"decision": "added"}
 
 
@@ -175,12 +175,12 @@ SPACES = [
 
 @pytest.mark.parametrize("is_required", [True, False])
 def test_characters_are_counted_as_the_server_counts_them(
-    world_of_browsers: World, reader: Reader, *, is_required: bool
+    tenants_of_browsers: Tenants, reader: Reader, *, is_required: bool
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     block = {"require_summary": is_required, "summary_min_length": 20}
-    reviewed(world.acme, world.acme_project, verdict=block, file_ratings={"require_all_files": False})
-    page = at_task(reader, claimed(world, world.bob))
+    reviewed(tenants.acme, tenants.acme_project, verdict=block, file_ratings={"require_all_files": False})
+    page = at_task(reader, claimed(tenants, tenants.bob))
     page.get_by_role("radio", name="Approve").check()
     word = "required" if is_required else "optional"
     expect(page.get_by_role("textbox", name=f"Summary {word}, at least 20 characters")).to_be_visible()
@@ -196,12 +196,12 @@ def test_characters_are_counted_as_the_server_counts_them(
         assert is_short == bool(gaps), text
 
 
-def test_hostile_summaries_are_kept_exactly_and_run_nothing(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_hostile_summaries_are_kept_exactly_and_run_nothing(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     reviewed(
-        world.acme, world.acme_project, verdict={"summary_min_length": 0}, file_ratings={"require_all_files": False}
+        tenants.acme, tenants.acme_project, verdict={"summary_min_length": 0}, file_ratings={"require_all_files": False}
     )
-    held = claimed(world, world.bob)
+    held = claimed(tenants, tenants.bob)
     page = at_task(reader, held)
     page.get_by_role("radio", name="Approve").check()
     assert len(HOSTILE) >= 40
@@ -210,7 +210,7 @@ def test_hostile_summaries_are_kept_exactly_and_run_nothing(world_of_browsers: W
         page.locator("#summary").blur()
         send_now(page)
         saved(page)
-        assert verdict_in_draft(world, held) == {"decision": "approve", "summary": text}
+        assert verdict_in_draft(tenants, held) == {"decision": "approve", "summary": text}
     everything = "\n".join(HOSTILE)
     write(page, everything)
     saved(page)
@@ -219,17 +219,17 @@ def test_hostile_summaries_are_kept_exactly_and_run_nothing(world_of_browsers: W
     assert json.loads(page.locator("#summary").evaluate("(field) => JSON.stringify(field.value)")) == everything
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Submission.objects.get(assignment=held).result["verdict"]["summary"] == everything
     reader.assert_clean()
 
 
 def test_a_link_to_the_verdict_and_the_list_of_what_is_left_lead_there(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    held = claimed(world, world.bob)
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    held = claimed(tenants, tenants.bob)
     reader.sign_in("bob")
     reader.open(f"{task_path(held)}#verdict")
     page = reader.page

@@ -14,23 +14,23 @@ from assignments.models import Assignment
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, hand_in
 from tests.stories.conftest import Reader
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, step, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
 HOME = "/o/acme/"
 
 
-def furnish(world: World, traces: int = 6) -> Queue:
+def furnish(tenants: Tenants, traces: int = 6) -> Queue:
     """Acme's project, published, with so many traces; Acme is entered by the caller."""
-    queue = Queue(world, world.acme_project)
+    queue = Queue(tenants, tenants.acme_project)
     queue.publish()
     for number in range(traces):
         stored(
-            world.acme,
-            world.acme_project,
+            tenants.acme,
+            tenants.acme_project,
             outcome("src/parser.py", "a\n", f"{number}\n"),
             outcome("tests/test_parser.py", None, "x\n"),
             external_id=f"trace_{number:03}",
@@ -40,10 +40,10 @@ def furnish(world: World, traces: int = 6) -> Queue:
     return queue
 
 
-def test_an_annotator_takes_a_task_and_puts_it_off(world_of_browsers: World, themed_reader: Reader) -> None:
+def test_an_annotator_takes_a_task_and_puts_it_off(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page = themed_reader, themed_reader.page
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
-        furnish(world_of_browsers)
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
+        furnish(tenants_of_browsers)
     reader.sign_in("bob")
     reader.open(HOME)
     expect(page.get_by_role("heading", name="Welcome back, bob")).to_be_visible()
@@ -66,10 +66,10 @@ def test_an_annotator_takes_a_task_and_puts_it_off(world_of_browsers: World, the
     reader.assert_clean("released")
 
 
-def test_a_task_is_skipped_with_a_reason_from_the_front_page(world_of_browsers: World, reader: Reader) -> None:
+def test_a_task_is_skipped_with_a_reason_from_the_front_page(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page = reader.page
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
-        furnish(world_of_browsers, 1).claimed(world_of_browsers.bob)
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
+        furnish(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
     reader.sign_in("bob")
     reader.open(HOME)
     page.get_by_role("button", name="Skip Mend case 0 of the parser").click()
@@ -88,23 +88,23 @@ def test_a_task_is_skipped_with_a_reason_from_the_front_page(world_of_browsers: 
     reader.assert_clean("nothing left")
 
 
-def test_a_lease_that_ends_is_told_while_the_page_is_open(world_of_browsers: World, reader: Reader) -> None:
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
-        held = furnish(world_of_browsers, 1).claimed(world_of_browsers.bob)
+def test_a_lease_that_ends_is_told_while_the_page_is_open(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
+        held = furnish(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
         Assignment.objects.filter(pk=held.pk).update(lease_until=timezone.now() + timedelta(seconds=4))
     reader.sign_in("bob")
     reader.open(HOME)
     expect(reader.page.locator("[data-until]")).to_have_text("Time ended")
 
 
-def test_everything_that_was_done_can_be_read(world_of_browsers: World, themed_reader: Reader) -> None:
-    reader, page, world = themed_reader, themed_reader.page, world_of_browsers
-    with acting_in(world.acme, world.alice):
-        queue = furnish(world)
-        late = queue.claimed(world.bob)
+def test_everything_that_was_done_can_be_read(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
+    with acting_in(tenants.acme, tenants.alice):
+        queue = furnish(tenants)
+        late = queue.claimed(tenants.bob)
         queue.expire(late)
         for _ in range(6):
-            hand_in(queue.claimed(world.alice))
+            hand_in(queue.claimed(tenants.alice))
         hand_in(late, verdict={"decision": "request_changes", "summary": HOSTILE[0]})
     reader.sign_in("bob")
     reader.open(HOME)
@@ -124,15 +124,15 @@ def test_everything_that_was_done_can_be_read(world_of_browsers: World, themed_r
 
 
 def test_a_manager_goes_from_a_project_to_its_annotations_and_skips(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    reader, page, world = themed_reader, themed_reader.page, world_of_browsers
-    with acting_in(world.acme, world.alice):
-        queue = furnish(world)
+    reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
+    with acting_in(tenants.acme, tenants.alice):
+        queue = furnish(tenants)
         for _ in range(3):
-            hand_in(queue.claimed(world.bob))
-        held = queue.claimed(world.bob)
-        skip(assignment=held, fence=held.fence, reason=HOSTILE[0])
+            hand_in(queue.claimed(tenants.bob))
+        held = queue.claimed(tenants.bob)
+        skip(assignment=held, fencing_token=held.fencing_token, reason=HOSTILE[0])
     reader.sign_in("mallory")
     reader.open(HOME)
     page.get_by_role("link", name="Annotations of Parser review of Acme Research").click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from accounts.models import AuditEvent, Membership, User
 from tenancy.actor import acting_in
 from tests.stories.conftest import WATCH, Reader
-from tests.worlds import PASSWORD, World
+from tests.tenants import PASSWORD, Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -54,9 +54,9 @@ def invite(admin: Reader, email: str, name: str) -> str:
 
 
 def test_one_sets_a_password_another_signs_in(
-    world_of_browsers: World, themed_reader: Reader, chromium: Browser
+    tenants_of_browsers: Tenants, themed_reader: Reader, chromium: Browser
 ) -> None:
-    world, admin = world_of_browsers, themed_reader
+    tenants, admin = tenants_of_browsers, themed_reader
     admin.sign_in("dora")
     for_rosa = invite(admin, "rosa@example.org", "rosa")
     for_charlie = invite(admin, "charlie@work.example", "c-17")
@@ -91,14 +91,14 @@ def test_one_sets_a_password_another_signs_in(
         expect(charlie.page.get_by_text("Birch Labs")).to_be_visible()
         expect(charlie.page.get_by_text("Acme Research")).to_be_visible()
 
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         names = dict(Membership.objects.values_list("annotator_name", "user__email"))
         assert (names["rosa"], names["c-17"]) == ("rosa@example.org", "charlie@example.org")
         assert AuditEvent.objects.filter(verb="invitation.accepted").count() == 2
 
 
 def test_a_person_who_is_signed_in_joins_with_one_click(
-    world_of_browsers: World, reader: Reader, chromium: Browser
+    tenants_of_browsers: Tenants, reader: Reader, chromium: Browser
 ) -> None:
     reader.sign_in("dora")
     link = invite(reader, "charlie@example.org", "c-17")
@@ -111,7 +111,9 @@ def test_a_person_who_is_signed_in_joins_with_one_click(
     assert User.objects.filter(email="charlie@example.org").count() == 1
 
 
-def test_an_admin_replaces_a_link_and_revokes_it(world_of_browsers: World, reader: Reader, chromium: Browser) -> None:
+def test_an_admin_replaces_a_link_and_revokes_it(
+    tenants_of_browsers: Tenants, reader: Reader, chromium: Browser
+) -> None:
     reader.sign_in("dora")
     first = invite(reader, "rosa@example.org", "rosa")
     reader.page.get_by_role("link", name="Open invitations").first.click()

@@ -14,7 +14,7 @@ from tests.stories import test_rating_steps as ratings
 from tests.stories import test_web_agents as web
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, task_path
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -32,10 +32,10 @@ def focused(page: Page) -> str:
 
 
 def test_no_key_moves_or_opens_where_the_project_has_switched_them_off(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     settings = {"keyboard_shortcuts": {"enabled": False}, "per_step": {"allow_notes": True}}
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**settings), steps=4)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**settings), steps=4)
     for pressed in ("j", "j", "]", "o", "Shift+ArrowDown", "Enter", "n", "/"):
         page.keyboard.press(pressed)
     assert focused(page) == "s0"
@@ -50,9 +50,9 @@ def test_no_key_moves_or_opens_where_the_project_has_switched_them_off(
     reader.assert_clean("no keys")
 
 
-def test_configured_moves_take_the_place_of_j_and_k(world_of_browsers: World, reader: Reader) -> None:
+def test_configured_moves_take_the_place_of_j_and_k(tenants_of_browsers: Tenants, reader: Reader) -> None:
     shortcuts = {"next_step": "l", "prev_step": "h"}
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(keyboard_shortcuts=shortcuts), steps=4)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(keyboard_shortcuts=shortcuts), steps=4)
     page.keyboard.press("j")
     assert focused(page) == "s0"
     page.keyboard.press("l")
@@ -64,17 +64,17 @@ def test_configured_moves_take_the_place_of_j_and_k(world_of_browsers: World, re
 
 
 def test_the_larger_screenshot_goes_on_by_the_same_keys(
-    world_of_browsers: World, reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
-    world, page = world_of_browsers, reader.page
+    tenants, page = tenants_of_browsers, reader.page
     settings = {"mode": "per_step", "keyboard_shortcuts": {"next_step": "l", "prev_step": "h"}}
     rewards = {"name": "rewards", "annotation_type": "process_reward", **settings}
     source = {"task_name": "Pages", "agentic": {"display_type": "web_agent"}, "annotation_schemes": [rewards]}
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=json.dumps(source))
-    web.browsed(world, tmp_path)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(source))
+    web.browsed(tenants, tmp_path)
     reader.sign_in("bob")
-    reader.open(task_path(claimed(world, world.bob), "steps/"))
+    reader.open(task_path(claimed(tenants, tenants.bob), "steps/"))
     ratings.is_ready(page)
     page.locator("article a[data-shot]").first.click()
     dialog = page.get_by_role("dialog", name="Screenshot of step")
@@ -86,8 +86,8 @@ def test_the_larger_screenshot_goes_on_by_the_same_keys(
     expect(dialog.locator("[data-zoom-step]")).not_to_have_text(str(before))
 
 
-def test_letters_act_in_korean_and_cyrillic_and_under_caps_lock(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(per_step={"allow_notes": True}), steps=8)
+def test_letters_act_in_korean_and_cyrillic_and_under_caps_lock(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(per_step={"allow_notes": True}), steps=8)
     typed(page, "\N{HANGUL LETTER EO}", "KeyJ")
     assert focused(page) == "s1"
     typed(page, "\N{CYRILLIC SMALL LETTER O}", "KeyJ")
@@ -106,8 +106,8 @@ def test_letters_act_in_korean_and_cyrillic_and_under_caps_lock(world_of_browser
     assert reader.errors == []
 
 
-def test_what_a_layout_says_in_latin_letters_is_taken_as_it_is(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(), steps=3)
+def test_what_a_layout_says_in_latin_letters_is_taken_as_it_is(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(), steps=3)
     typed(page, "h", "KeyJ")  # Dvorak
     assert focused(page) == "s0"
     typed(page, "j", "KeyC")
@@ -115,10 +115,10 @@ def test_what_a_layout_says_in_latin_letters_is_taken_as_it_is(world_of_browsers
 
 
 def test_a_label_without_a_key_has_the_next_free_digit_and_the_help_says_so(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     labels = [{"value": "fine", "score": 1}, {"value": "correct"}, {"value": "odd", "score": 0}]
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(per_step={"labels": labels}), steps=3)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(per_step={"labels": labels}), steps=3)
     expect(page.locator("#s0 .chip kbd")).to_have_text(["2", "1", "3"])
     for pressed in ("2", "1", "3"):
         page.keyboard.press(pressed)
@@ -132,10 +132,10 @@ def test_a_label_without_a_key_has_the_next_free_digit_and_the_help_says_so(
     reader.assert_clean("derived keys")
 
 
-def test_verdicts_and_ratings_hear_the_same_keys(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    page = at_task(reader, claimed(world, world.bob))
+def test_verdicts_and_ratings_hear_the_same_keys(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    page = at_task(reader, claimed(tenants, tenants.bob))
     page.keyboard.press("g")
     page.keyboard.press("v")
     typed(page, "\N{HANGUL LETTER THIEUTH}", "KeyX")
@@ -156,8 +156,8 @@ def test_verdicts_and_ratings_hear_the_same_keys(world_of_browsers: World, reade
     expect(page.get_by_role("radio", name="Approve")).to_be_checked()
 
 
-def test_first_error_keys_in_another_script(world_of_browsers: World, reader: Reader) -> None:
-    page = errors.at_trace(world_of_browsers, reader, allow_neutral=True)
+def test_first_error_keys_in_another_script(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = errors.at_trace(tenants_of_browsers, reader, allow_neutral=True)
     page.keyboard.press("1")
     typed(page, "\N{CYRILLIC SMALL LETTER TE}", "KeyN")
     expect(page.locator(".srail__item").first).to_contain_text("neutral")

@@ -13,65 +13,65 @@ from tests.stories import test_first_error as errors
 from tests.stories import test_rating_steps as ratings
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import saved
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
 
-def prefilled(world: World, page: Page, part: dict[str, Any]) -> None:
+def prefilled(tenants: Tenants, page: Page, part: dict[str, Any]) -> None:
     """A program saves a result as the draft of the task that is open, and the annotator loads the page anew."""
-    with acting_in(world.acme, world.bob):
-        (assignment,) = Assignment.objects.of(world.bob).open()
+    with acting_in(tenants.acme, tenants.bob):
+        (assignment,) = Assignment.objects.of(tenants.bob).open()
         draft = assignment.draft()
         content = {"answers": {"process_reward": part}}
         revision = draft.revision if draft else 0
-        save_draft(assignment=assignment, fence=assignment.fence, revision=revision, content=content)
+        save_draft(assignment=assignment, fencing_token=assignment.fencing_token, revision=revision, content=content)
     page.reload()
 
 
-def test_a_result_that_is_a_draft_is_changed_and_handed_in(world_of_browsers: World, reader: Reader) -> None:
-    page = errors.at_trace(world_of_browsers, reader)
+def test_a_result_that_is_a_draft_is_changed_and_handed_in(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = errors.at_trace(tenants_of_browsers, reader)
     whole = {"mode": "first_error", "first_error_step": None, "total_steps": 8, "labels": [1] * 8}
-    prefilled(world_of_browsers, page, {**whole, "label_origin": ["given"] * 8})
+    prefilled(tenants_of_browsers, page, {**whole, "label_origin": ["given"] * 8})
     errors.is_ready(page)
     assert errors.marks(page) == ["+1 (all correct)"] * 8
     expect(page.locator("[data-bar-steps-mark]")).to_have_text("All steps correct")
     page.keyboard.press("j")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    part = errors.handed_in(world_of_browsers, page)
+    part = errors.handed_in(tenants_of_browsers, page)
     assert (part["first_error_step"], part["labels"]) == (1, [1, -1, -1, -1, -1, -1, -1, -1])
 
 
-def test_ratings_that_are_a_draft_are_changed_and_handed_in(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING))
-    prefilled(world_of_browsers, page, ratings.RECORD)
+def test_ratings_that_are_a_draft_are_changed_and_handed_in(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING))
+    prefilled(tenants_of_browsers, page, ratings.RECORD)
     ratings.is_ready(page)
     page.keyboard.press("4")
     saved(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("dialog", name="Submitted")).to_be_visible()
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
         part = Submission.objects.get().result["process_reward"]
     assert (part["labels"][0], part["cumulative_score"]) == (-0.5, 1.75)
 
 
 def test_a_category_that_a_program_left_where_none_goes_is_dropped_and_told(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     """The server would refuse it, and the page has no control to take it back with."""
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING), steps=2)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING), steps=2)
     details = {"0": {"label": "correct", "error_category": "Other"}, "1": {"label": "incorrect"}}
-    prefilled(world_of_browsers, page, {"step_details": details})
+    prefilled(tenants_of_browsers, page, {"step_details": details})
     ratings.is_ready(page)
     expect(page.locator("#toasts")).to_contain_text("The error category of step 0 went: Correct takes none.")
-    part = ratings.submitted(world_of_browsers, page)
+    part = ratings.submitted(tenants_of_browsers, page)
     assert part["step_details"]["0"] == {"label": "correct"}
     assert reader.errors == []
 
 
-def test_no_key_judges_where_the_project_has_switched_them_off(world_of_browsers: World, reader: Reader) -> None:
-    page = errors.at_trace(world_of_browsers, reader, keyboard_shortcuts={"enabled": False})
+def test_no_key_judges_where_the_project_has_switched_them_off(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = errors.at_trace(tenants_of_browsers, reader, keyboard_shortcuts={"enabled": False})
     for pressed in ("1", "2", "A", "u", "n"):
         page.keyboard.press(pressed)
     assert set(errors.marks(page)) == {"Unmarked"}
@@ -81,8 +81,10 @@ def test_no_key_judges_where_the_project_has_switched_them_off(world_of_browsers
     assert not {"All Steps Correct", "Clear the mark"} & set(keys.locator("li span").all_text_contents())
 
 
-def test_a_step_that_is_hidden_still_is_neither_found_nor_labelled(world_of_browsers: World, reader: Reader) -> None:
-    page = errors.at_trace(world_of_browsers, reader, tab="steps/", reveal="progressive")
+def test_a_step_that_is_hidden_still_is_neither_found_nor_labelled(
+    tenants_of_browsers: Tenants, reader: Reader
+) -> None:
+    page = errors.at_trace(tenants_of_browsers, reader, tab="steps/", reveal="progressive")
     page.goto(f"{page.url.partition('?')[0]}?q=thing+5")
     errors.is_ready(page)
     expect(errors.at_step(page, 0)).to_be_visible()
@@ -92,18 +94,18 @@ def test_a_step_that_is_hidden_still_is_neither_found_nor_labelled(world_of_brow
     expect(errors.at_step(page, 5)).to_be_hidden()
 
 
-def test_a_neutral_step_is_marked_by_key_just_after_it(world_of_browsers: World, reader: Reader) -> None:
-    page = errors.at_trace(world_of_browsers, reader, allow_neutral=True, first_error={"require_confirmation": False})
+def test_a_neutral_step_is_marked_by_key_just_after_it(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = errors.at_trace(tenants_of_browsers, reader, allow_neutral=True, first_error={"require_confirmation": False})
     for pressed in ("1", "n", "1", "1", "n", "2"):
         page.keyboard.press(pressed)
-    part = errors.handed_in(world_of_browsers, page)
+    part = errors.handed_in(tenants_of_browsers, page)
     assert (part["first_error_step"], part["neutral_steps"]) == (3, [0, 2])
 
 
 def test_a_note_goes_to_the_step_just_labelled_until_the_annotator_goes_elsewhere(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(per_step={"allow_notes": True}))
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(per_step={"allow_notes": True}))
     page.keyboard.press("1")
     page.keyboard.press("n")
     page.keyboard.type("of step 0")
@@ -115,8 +117,8 @@ def test_a_note_goes_to_the_step_just_labelled_until_the_annotator_goes_elsewher
     page.keyboard.type("of step 4")
     page.keyboard.press("Escape")
     saved(page)
-    with acting_in(world_of_browsers.acme, world_of_browsers.bob):
-        (assignment,) = Assignment.objects.of(world_of_browsers.bob).open()
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.bob):
+        (assignment,) = Assignment.objects.of(tenants_of_browsers.bob).open()
         draft = assignment.draft()
     assert draft is not None
     details = draft.content["answers"]["process_reward"]["step_details"]

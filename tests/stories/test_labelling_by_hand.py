@@ -10,7 +10,7 @@ from tests.stories import test_first_error as first_error
 from tests.stories import test_rating_steps as per_step
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import until
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -48,9 +48,9 @@ def mark_of(page: Page, step: int) -> str | None:
 
 
 @pytest.mark.parametrize("width", [1440, 900])
-def test_a_press_on_a_step_without_the_focus_marks_it(world_of_browsers: World, reader: Reader, width: int) -> None:
+def test_a_press_on_a_step_without_the_focus_marks_it(tenants_of_browsers: Tenants, reader: Reader, width: int) -> None:
     page = first_error.at_trace(
-        world_of_browsers, reader, steps=12, first_error={"require_confirmation": False}, allow_neutral=True
+        tenants_of_browsers, reader, steps=12, first_error={"require_confirmation": False}, allow_neutral=True
     )
     page.set_viewport_size({"width": width, "height": 900})
     page.mouse.move(width - 40, 500)
@@ -66,8 +66,8 @@ def test_a_press_on_a_step_without_the_focus_marks_it(world_of_browsers: World, 
 
 
 @pytest.mark.parametrize("width", [1440, 768])
-def test_a_press_on_a_label_of_another_step_labels_it(world_of_browsers: World, reader: Reader, width: int) -> None:
-    page, _ = per_step.at_steps(world_of_browsers, reader, per_step.per_step(**per_step.EVERYTHING), steps=12)
+def test_a_press_on_a_label_of_another_step_labels_it(tenants_of_browsers: Tenants, reader: Reader, width: int) -> None:
+    page, _ = per_step.at_steps(tenants_of_browsers, reader, per_step.per_step(**per_step.EVERYTHING), steps=12)
     page.set_viewport_size({"width": width, "height": 900})
     page.mouse.move(width - 40, 500)
     for step in (2, 1):
@@ -79,8 +79,8 @@ def test_a_press_on_a_label_of_another_step_labels_it(world_of_browsers: World, 
     assert reader.errors == []
 
 
-def test_a_range_without_a_keyboard(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = per_step.at_steps(world_of_browsers, reader, per_step.per_step(), steps=6)
+def test_a_range_without_a_keyboard(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = per_step.at_steps(tenants_of_browsers, reader, per_step.per_step(), steps=6)
     page.set_viewport_size({"width": 768, "height": 1000})
     page.locator("#s1 .step__title").click()
     page.get_by_role("button", name="Select from here").click()
@@ -95,8 +95,8 @@ def test_a_range_without_a_keyboard(world_of_browsers: World, reader: Reader) ->
     reader.assert_clean()
 
 
-def test_a_trace_of_several_pages_is_labelled_as_one(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = per_step.at_steps(world_of_browsers, reader, per_step.per_step(), steps=502)
+def test_a_trace_of_several_pages_is_labelled_as_one(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = per_step.at_steps(tenants_of_browsers, reader, per_step.per_step(), steps=502)
     steps = page.url.partition("?")[0].partition("#")[0]
     page.goto(f"{steps}#s498")
     until(page, "document.querySelector('#s498.is-focus .srate input')?.disabled === false")
@@ -119,8 +119,8 @@ def test_a_trace_of_several_pages_is_labelled_as_one(world_of_browsers: World, r
     assert reader.errors == []
 
 
-def test_who_switched_single_keys_off_judges_with_clicks(world_of_browsers: World, reader: Reader) -> None:
-    page = first_error.at_trace(world_of_browsers, reader, steps=3, first_error={"require_confirmation": False})
+def test_who_switched_single_keys_off_judges_with_clicks(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page = first_error.at_trace(tenants_of_browsers, reader, steps=3, first_error={"require_confirmation": False})
     page.keyboard.press("?")
     page.get_by_role("checkbox", name="Single keys act on this page").uncheck()
     page.keyboard.press("Escape")

@@ -12,8 +12,8 @@ from tests.stories import test_first_error as errors
 from tests.stories import test_rating_steps as ratings
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -50,8 +50,8 @@ def links_that_are_seen(page: Page) -> list[str]:
     return found
 
 
-def test_the_foot_bar_says_how_many_it_does_not_name(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(), steps=7)
+def test_the_foot_bar_says_how_many_it_does_not_name(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(), steps=7)
     expect(page.locator("[data-left]")).to_have_text("7 things left")
     expect(page.locator("[data-missing] a:visible").last).to_have_text("+1")
     for width in (1440, 1280, 1100):
@@ -69,8 +69,8 @@ def test_the_foot_bar_says_how_many_it_does_not_name(world_of_browsers: World, r
     expect(page.locator("[data-missing] a:visible")).to_have_text([f"Step {index}" for index in range(6)])
 
 
-def test_a_wrong_step_asks_for_its_category_before_a_key_goes_on(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**CATEGORISED), steps=5)
+def test_a_wrong_step_asks_for_its_category_before_a_key_goes_on(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**CATEGORISED), steps=5)
     ratings.press(page, "1", "2")
     select = page.get_by_role("combobox", name="Error category of step 1")
     expect(select).to_be_focused()
@@ -89,24 +89,26 @@ def test_a_wrong_step_asks_for_its_category_before_a_key_goes_on(world_of_browse
     ratings.press(page, "3", "Escape", "n")
     expect(page.locator("#s4 textarea")).to_be_focused()
     ratings.press(page, "Escape")
-    part = ratings.submitted(world_of_browsers, page)
+    part = ratings.submitted(tenants_of_browsers, page)
     assert part["step_details"]["1"] == {"label": "incorrect", "error_category": "Wrong tool selected"}
     assert part["step_details"]["2"] == {"label": "incorrect"}
 
 
 def test_a_step_that_has_its_category_is_relabelled_and_left_with_one_key(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(**CATEGORISED), steps=3)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**CATEGORISED), steps=3)
     ratings.press(page, "2", "L", "Enter", "k", "3")
     expect(page.locator("#s1.is-focus")).to_be_visible()
     expect(page.locator("#s0 select")).to_have_value("Logic error")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1100, 700), (390, 844)])
-def test_a_fresh_toast_lies_on_no_control(world_of_browsers: World, reader: Reader, width: int, height: int) -> None:
+def test_a_fresh_toast_lies_on_no_control(
+    tenants_of_browsers: Tenants, reader: Reader, width: int, height: int
+) -> None:
     reader.page.set_viewport_size({"width": width, "height": height})
-    page = errors.at_trace(world_of_browsers, reader, first_error={"require_confirmation": False})
+    page = errors.at_trace(tenants_of_browsers, reader, first_error={"require_confirmation": False})
     for index in (0, 2, 5, 7):
         button = page.locator(f"#s{index}").get_by_role("button", name=f"First error is here: step {index}")
         button.scroll_into_view_if_needed()
@@ -119,14 +121,14 @@ def test_a_fresh_toast_lies_on_no_control(world_of_browsers: World, reader: Read
 @pytest.mark.parametrize(("density", "height"), [("", 24), ("compact", 20)])
 @pytest.mark.parametrize("view", ["unified", "split"])
 def test_rows_without_line_numbers_are_as_high_as_those_with(
-    world_of_browsers: World, reader: Reader, density: str, height: int, view: str
+    tenants_of_browsers: Tenants, reader: Reader, density: str, height: int, view: str
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     source = {"task_name": "X", "agentic": {"coding_trace_display": {"show_line_numbers": False}}}
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=json.dumps(source))
-    stored(world.acme, world.acme_project, outcome("a.py", code(9), code(9, "new")))
-    page = at_task(reader, claimed(world, world.bob))
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(source))
+    stored(tenants.acme, tenants.acme_project, outcome("a.py", code(9), code(9, "new")))
+    page = at_task(reader, claimed(tenants, tenants.bob))
     page.goto(f"{page.url}?view={view}")
     page.evaluate("(density) => document.documentElement.setAttribute('data-density', density)", density)
     rows = page.locator(".diff tr:has(.ln > button)")
@@ -135,10 +137,12 @@ def test_rows_without_line_numbers_are_as_high_as_those_with(
     assert {found % height for found in heights} == {0}, "a line that wraps has two"
 
 
-def test_labels_and_names_that_differ_at_their_end_are_not_cut_there(world_of_browsers: World, reader: Reader) -> None:
+def test_labels_and_names_that_differ_at_their_end_are_not_cut_there(
+    tenants_of_browsers: Tenants, reader: Reader
+) -> None:
     alike = "The agent called the right tool and gave it the wrong "
     labels = [{"value": word, "display": alike + word, "score": 1} for word in ("arguments", "order")]
-    page, _ = ratings.at_steps(world_of_browsers, reader, ratings.per_step(per_step={"labels": labels}), steps=2)
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(per_step={"labels": labels}), steps=2)
     ratings.press(page, "1", "2")
     assert ratings.marks(page) == [alike + "arguments", alike + "order"]
     for index, word in enumerate(("arguments", "order")):
@@ -152,10 +156,12 @@ def test_labels_and_names_that_differ_at_their_end_are_not_cut_there(world_of_br
     reader.assert_clean("long labels")
 
 
-def test_configured_categories_look_different_in_both_themes(world_of_browsers: World, themed_reader: Reader) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    page = at_task(themed_reader, claimed(world, world.bob))
+def test_configured_categories_look_different_in_both_themes(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    page = at_task(themed_reader, claimed(tenants, tenants.bob))
     page.locator("button[data-side]").first.click()
     chips = page.locator(".cform [data-choice=category] .chip")
     chips.first.wait_for()

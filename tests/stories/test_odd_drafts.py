@@ -12,8 +12,8 @@ from tenancy.actor import acting_in
 from tests.assignments.reviews import FILES, review_yaml, reviewed
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.browser
 INHERITED = ["constructor", "__proto__", "toString", "length"]
 
 
-def begun(world: World, reader: Reader, content: Any) -> Page:
+def begun(tenants: Tenants, reader: Reader, content: Any) -> Page:
     """The page of a task whose draft a program has saved."""
-    reviewed(world.acme, world.acme_project, *FILES)
-    assignment = claimed(world, world.bob)
-    with acting_in(world.acme, world.bob):
-        save_draft(assignment=assignment, fence=assignment.fence, revision=0, content=content)
+    reviewed(tenants.acme, tenants.acme_project, *FILES)
+    assignment = claimed(tenants, tenants.bob)
+    with acting_in(tenants.acme, tenants.bob):
+        save_draft(assignment=assignment, fencing_token=assignment.fencing_token, revision=0, content=content)
     return at_task(reader, assignment)
 
 
@@ -36,31 +36,31 @@ def begun(world: World, reader: Reader, content: Any) -> Page:
     ids=json.dumps,
 )
 def test_the_page_state_of_a_program_does_not_stop_the_page(
-    world_of_browsers: World, reader: Reader, page: Any
+    tenants_of_browsers: Tenants, reader: Reader, page: Any
 ) -> None:
     answers = {"verdict": {"decision": "approve", "summary": "Kept by a program, word for word."}}
-    shown = begun(world_of_browsers, reader, {"answers": answers, "page": page})
+    shown = begun(tenants_of_browsers, reader, {"answers": answers, "page": page})
     expect(shown.locator("#summary")).to_have_value("Kept by a program, word for word.")
     expect(shown.locator("[data-left]")).to_have_text("2 things left")
     assert reader.errors == []
 
 
-def test_a_draft_of_answers_alone_is_shown(world_of_browsers: World, reader: Reader) -> None:
+def test_a_draft_of_answers_alone_is_shown(tenants_of_browsers: Tenants, reader: Reader) -> None:
     comment = {"file": "src/parser.py", "line_start": 15, "category": "bug", "comment": "Kept by a program."}
-    shown = begun(world_of_browsers, reader, {"answers": {"inline_comments": [comment]}})
+    shown = begun(tenants_of_browsers, reader, {"answers": {"inline_comments": [comment]}})
     expect(shown.get_by_role("article", name="Comment on line 15 of parser.py")).to_contain_text("Kept by a program.")
     assert reader.errors == []
 
 
-def test_names_that_every_object_has_are_rated_like_others(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_names_that_every_object_has_are_rated_like_others(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     ratings = {"dimensions": [{"name": name} for name in INHERITED]}
     source = json.loads(review_yaml())
     source["annotation_schemes"] = [{**source["annotation_schemes"][1], "file_ratings": ratings}]
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=json.dumps(source))
-    stored(world.acme, world.acme_project, *(outcome(name, "old\n", "new\n") for name in INHERITED))
-    assignment = claimed(world, world.bob)
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(source))
+    stored(tenants.acme, tenants.acme_project, *(outcome(name, "old\n", "new\n") for name in INHERITED))
+    assignment = claimed(tenants, tenants.bob)
     reader.sign_in("bob")
     reader.open(f"/o/acme/p/parser/tasks/{assignment.pk}/")
     page = reader.page
@@ -71,7 +71,7 @@ def test_names_that_every_object_has_are_rated_like_others(world_of_browsers: Wo
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#submitted")).to_be_visible()
-    with acting_in(world.acme, world.bob):
+    with acting_in(tenants.acme, tenants.bob):
         result = assignment.submissions.get().result
     assert result == {"file_ratings": {path: dict.fromkeys(INHERITED, 4) for path in sorted(INHERITED)}}
     assert reader.errors == []

@@ -14,8 +14,8 @@ from tests.assignments.reviews import reviewed
 from tests.review.evidence import numbered
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, is_ready, saved
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, read
-from tests.worlds import World
 from traces.judging import evidence_of
 
 pytestmark = pytest.mark.browser
@@ -66,8 +66,8 @@ diff --git "a/caf\\351.py" "b/caf\\351.py"
 """
 
 
-def ratings_in_draft(world: World, held: Assignment) -> Any:
-    with acting_in(world.acme):
+def ratings_in_draft(tenants: Tenants, held: Assignment) -> Any:
+    with acting_in(tenants.acme):
         draft = held.draft()
         return draft.content["answers"].get("file_ratings", {}) if draft else None
 
@@ -90,11 +90,11 @@ def shown_text(scale: Locator) -> str:
 
 
 def test_a_scale_says_what_a_rating_means_on_hover_on_focus_and_when_chosen(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    page = at_task(themed_reader, claimed(world, world.bob))
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    page = at_task(themed_reader, claimed(tenants, tenants.bob))
     scale = rate(page, "src/parser.py").get_by_role("group", name="Correctness")
     expect(scale).to_have_accessible_name("Correctness Are the changes to this file functionally correct?")
     points = scale.get_by_role("radio")
@@ -116,10 +116,10 @@ def test_a_scale_says_what_a_rating_means_on_hover_on_focus_and_when_chosen(
     themed_reader.assert_clean("a rated file")
 
 
-def test_files_are_rated_by_key_and_ratings_can_be_cleared(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    held = claimed(world, world.bob)
+def test_files_are_rated_by_key_and_ratings_can_be_cleared(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    held = claimed(tenants, tenants.bob)
     page = at_task(reader, held)
     section = rate(page, "src/parser.py")
     expect(section).to_contain_text("2 of 2 left")
@@ -151,7 +151,7 @@ def test_files_are_rated_by_key_and_ratings_can_be_cleared(world_of_browsers: Wo
     expect(section.get_by_role("group", name="Correctness").get_by_role("radio").first).to_be_focused()
     expect(section.get_by_role("button", name="Clear Correctness")).to_be_hidden()
     saved(page)
-    assert ratings_in_draft(world, held) == {
+    assert ratings_in_draft(tenants, held) == {
         "src/parser.py": {"quality": 2},
         "tests/test_parser.py": {"correctness": 5},
     }
@@ -167,21 +167,21 @@ def test_files_are_rated_by_key_and_ratings_can_be_cleared(world_of_browsers: Wo
     [(False, True, True), (True, False, True), (True, True, False), (False, False, False)],
 )
 def test_exactly_the_files_that_the_server_rates_carry_ratings(
-    world_of_browsers: World, reader: Reader, *, unchanged: bool, new: bool, deleted: bool
+    tenants_of_browsers: Tenants, reader: Reader, *, unchanged: bool, new: bool, deleted: bool
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     block = {"include_unchanged": unchanged, "include_new_files": new, "include_deleted_files": deleted}
     trace = reviewed(
-        world.acme,
-        world.acme_project,
+        tenants.acme,
+        tenants.acme_project,
         read("README.md", "a\n"),
         patch=PATCH,
         file_ratings=block,
         verdict={"require_summary": False},
     )
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         paths = [file.path for file in rated_files(FileRatingsBlock.model_validate(block), evidence_of(trace))]
-    held = claimed(world, world.bob)
+    held = claimed(tenants, tenants.bob)
     page = at_task(reader, held)
     sections = page.locator(".rate")
     shown = [path.replace("\udce9", "\ufffd") for path in paths]
@@ -196,19 +196,19 @@ def test_exactly_the_files_that_the_server_rates_carry_ratings(
     page.get_by_role("radio", name="Approve").check()
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         result = Submission.objects.get(assignment=held).result
     assert result["file_ratings"] == {path: {"correctness": 4, "quality": 4} for path in paths}
     reader.assert_clean()
 
 
-def test_what_is_missing_is_named_by_file_and_leads_there(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_what_is_missing_is_named_by_file_and_leads_there(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     files = [
         outcome(path, numbered(40), numbered(40, (20,))) for path in ("a.py", "src/a/__init__.py", "src/b/__init__.py")
     ]
-    reviewed(world.acme, world.acme_project, *files)
-    page = at_task(reader, claimed(world, world.bob))
+    reviewed(tenants.acme, tenants.acme_project, *files)
+    page = at_task(reader, claimed(tenants, tenants.bob))
     missing = page.locator("[data-missing] a")
     assert missing.all_text_contents()[:3] == [
         "Ratings of a.py", "Ratings of src/a/__init__.py", "Ratings of src/b/__init__.py",
@@ -232,17 +232,17 @@ def test_what_is_missing_is_named_by_file_and_leads_there(world_of_browsers: Wor
 
 
 def test_a_path_that_stands_twice_in_a_trace_is_rated_once_below_the_last(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world = world_of_browsers
-    trace = reviewed(world.acme, world.acme_project, file_ratings={"include_new_files": False})
-    with acting_in(world.acme):
+    tenants = tenants_of_browsers
+    trace = reviewed(tenants.acme, tenants.acme_project, file_ratings={"include_new_files": False})
+    with acting_in(tenants.acme):
         row = trace.files.get(path="src/parser.py")
         row.pk, row.index, row.operation = None, 5, "added"
         row.save(force_insert=True)
         rated = rated_files(FileRatingsBlock(include_new_files=False), evidence_of(trace))
     assert [file.path for file in rated] == ["src/parser.py", "tests/test_parser.py"]
-    page = at_task(reader, claimed(world, world.bob))
+    page = at_task(reader, claimed(tenants, tenants.bob))
     assert page.locator("article.file").count() == 3
     expect(page.locator("#f5")).to_contain_text("Rate this file")
     assert page.locator(".rate__path").all_text_contents() == ["src/parser.py", "tests/test_parser.py"]
@@ -250,17 +250,17 @@ def test_a_path_that_stands_twice_in_a_trace_is_rated_once_below_the_last(
 
 
 def test_where_not_all_files_need_a_rating_some_scales_of_some_files_do(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     reviewed(
-        world.acme,
-        world.acme_project,
+        tenants.acme,
+        tenants.acme_project,
         file_ratings={"require_all_files": False},
         verdict={"require_summary": False},
         inline_comments={"min_comments": 0},
     )
-    held = claimed(world, world.bob)
+    held = claimed(tenants, tenants.bob)
     page = at_task(reader, held)
     assert page.locator("[data-missing] a:visible").all_text_contents() == ["Verdict"]
     expect(rate(page, "src/parser.py")).to_contain_text("optional")
@@ -270,17 +270,17 @@ def test_where_not_all_files_need_a_rating_some_scales_of_some_files_do(
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Submission.objects.get(assignment=held).result["file_ratings"] == {"src/parser.py": {"correctness": 4}}
 
 
 def test_files_of_other_pages_count_and_their_ratings_are_a_click_away(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     files = [outcome(f"src/file_{number:03}.py", None, "one\n") for number in range(160)]
-    trace = reviewed(world.acme, world.acme_project, *files)
-    held = claimed(world, world.bob)
+    trace = reviewed(tenants.acme, tenants.acme_project, *files)
+    held = claimed(tenants, tenants.bob)
     page = at_task(reader, held)
     expect(page.locator("[data-count=file_ratings]")).to_have_text("0 of 320")
     expect(page.locator("[data-left]")).to_have_text("162 things left")
@@ -289,10 +289,13 @@ def test_files_of_other_pages_count_and_their_ratings_are_a_click_away(
     expect(page.locator(".verdict .todo")).to_contain_text("and 154 more")
 
     # All of this page is rated on another machine; the first gap is on the next page.
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         given = {file.path: {"correctness": 1, "quality": 1} for file in trace.files.filter(index__lt=152)}
         save_draft(
-            assignment=held, fence=held.fence, revision=0, content={"answers": {"file_ratings": given}, "page": {}}
+            assignment=held,
+            fencing_token=held.fencing_token,
+            revision=0,
+            content={"answers": {"file_ratings": given}, "page": {}},
         )
     page.reload()
     is_ready(page)
@@ -305,10 +308,10 @@ def test_files_of_other_pages_count_and_their_ratings_are_a_click_away(
     expect(page.locator("[data-count=file_ratings]")).to_have_text("305 of 320")
 
 
-def test_a_page_that_cannot_write_shows_ratings_and_takes_none(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project)
-    page = at_task(reader, claimed(world, world.bob))
+def test_a_page_that_cannot_write_shows_ratings_and_takes_none(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project)
+    page = at_task(reader, claimed(tenants, tenants.bob))
     page.keyboard.press("r")
     page.keyboard.press("2")
     page.locator("#summary").fill("Seen from two tabs at once")
@@ -362,11 +365,11 @@ def assert_fits(page: Page, section: Locator) -> None:
 
 
 def test_own_scales_are_printed_as_configured_and_fit_every_width(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    world = world_of_browsers
-    reviewed(world.acme, world.acme_project, file_ratings=OWN_SCALES)
-    held = claimed(world, world.bob)
+    tenants = tenants_of_browsers
+    reviewed(tenants.acme, tenants.acme_project, file_ratings=OWN_SCALES)
+    held = claimed(tenants, tenants.bob)
     page = at_task(themed_reader, held)
     section = rate(page, "src/parser.py")
     section.scroll_into_view_if_needed()
@@ -386,7 +389,7 @@ def test_own_scales_are_printed_as_configured_and_fit_every_width(
     page.keyboard.press("1")
     assert shown_text(change) == "1 on a scale from -2 to 2"
     saved(page)
-    assert ratings_in_draft(world, held) == {"src/parser.py": {"risk": 10, "change": 1}}
+    assert ratings_in_draft(tenants, held) == {"src/parser.py": {"risk": 10, "change": 1}}
     for width in (1920, 1440, 1280, 768, 720, 320):
         page.set_viewport_size({"width": width, "height": 900})
         section.scroll_into_view_if_needed()

@@ -14,8 +14,8 @@ from tests.rewards import documented_configurations as documented
 from tests.rewards.documented_results import PER_STEP
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, saved, task_path, until
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -30,13 +30,13 @@ EVERYTHING = {
 }
 
 
-def at_steps(world: World, reader: Reader, configuration: str, steps: int = 6) -> tuple[Page, Assignment]:
+def at_steps(tenants: Tenants, reader: Reader, configuration: str, steps: int = 6) -> tuple[Page, Assignment]:
     """A task with so many steps in Bob's browser, ready for work."""
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=configuration)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=configuration)
     run = tuple(step(f"I do thing {at}.") for at in range(steps))
-    stored(world.acme, world.acme_project, outcome("a.py", code(3), code(4)), steps=run)
-    assignment = claimed(world, world.bob)
+    stored(tenants.acme, tenants.acme_project, outcome("a.py", code(3), code(4)), steps=run)
+    assignment = claimed(tenants, tenants.bob)
     reader.sign_in("bob")
     reader.open(task_path(assignment, "steps/"))
     is_ready(reader.page)
@@ -62,10 +62,10 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def submitted(world: World, page: Page) -> Any:
+def submitted(tenants: Tenants, page: Page) -> Any:
     page.locator("[data-submit]").click()
     until(page, "document.querySelector('#submitted').open")
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         return Submission.objects.get().result["process_reward"]
 
 
@@ -73,8 +73,8 @@ def marks(page: Page) -> list[str]:
     return page.locator(".step__mark").all_text_contents()
 
 
-def test_the_documented_record_by_clicks(world_of_browsers: World, themed_reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, themed_reader, documented.ALL["per_step"])
+def test_the_documented_record_by_clicks(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, themed_reader, documented.ALL["per_step"])
     expect(page.locator("[data-score]")).to_contain_text("none yet")
     expect(page.locator("[data-missing]")).to_contain_text("Step 0")
     themed_reader.assert_clean("nothing rated")
@@ -91,13 +91,13 @@ def test_the_documented_record_by_clicks(world_of_browsers: World, themed_reader
     expect(page.locator(".spark")).to_have_attribute("aria-label", "Running score by step: 1, 2, 1, 1.25, 2.25, 3.25")
     expect(page.locator("[data-steps-progress]")).to_have_text("6 of 6 labelled")
     themed_reader.assert_clean("everything rated")
-    assert submitted(world_of_browsers, page) == RECORD
+    assert submitted(tenants_of_browsers, page) == RECORD
     assert themed_reader.errors == []
 
 
-def test_the_documented_record_by_keys_alone(world_of_browsers: World, reader: Reader) -> None:
+def test_the_documented_record_by_keys_alone(tenants_of_browsers: Tenants, reader: Reader) -> None:
     configuration = documented.ALL["per_step"] + '\n    keyboard_shortcuts: {recovery: "5"}\n'
-    page, _ = at_steps(world_of_browsers, reader, configuration)
+    page, _ = at_steps(tenants_of_browsers, reader, configuration)
     press(page, "1", "1", "2")
     expect(page.locator("#s2 select")).to_be_focused()
     press(page, "W", "Enter")
@@ -113,24 +113,24 @@ def test_the_documented_record_by_keys_alone(world_of_browsers: World, reader: R
     expect(page.locator("[data-left]")).to_have_text(re.compile("Ready|Nothing"))
     press(page, "Control+Shift+Enter")
     expect(page.locator("#submitted")).to_be_visible()
-    with acting_in(world_of_browsers.acme):
+    with acting_in(tenants_of_browsers.acme):
         assert Submission.objects.get().result["process_reward"] == RECORD
     assert reader.errors == []
 
 
-def test_eight_steps_with_eight_keys(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(), steps=8)
+def test_eight_steps_with_eight_keys(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(), steps=8)
     press(page, "1", "1", "4", "1", "2", "1", "1", "3")
     expect(page.locator("[data-steps-progress]")).to_have_text("8 of 8 labelled")
     assert [mark[0] for mark in marks(page)] == ["C", "C", "U", "C", "I", "C", "C", "P"]
     # Without the switch no score is shown, neither of a step nor of all.
     expect(page.locator("[data-score]")).to_be_hidden()
     expect(page.locator("#s0 .stepscore")).to_have_count(0)
-    assert submitted(world_of_browsers, page)["cumulative_score"] == 4.0
+    assert submitted(tenants_of_browsers, page)["cumulative_score"] == 4.0
 
 
-def test_a_draft_comes_back(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING))
+def test_a_draft_comes_back(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING))
     press(page, "1", "2", "Enter", "n")
     page.keyboard.type("Why this?")
     press(page, "Escape")
@@ -147,8 +147,8 @@ def test_a_draft_comes_back(world_of_browsers: World, reader: Reader) -> None:
     assert reader.errors == []
 
 
-def test_clearing_and_relabelling_can_be_undone(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING))
+def test_clearing_and_relabelling_can_be_undone(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING))
     press(page, "2", "L", "Escape", "k")
     expect(page.locator("#s0 select")).to_have_value("Logic error")
     press(page, "1")
@@ -164,9 +164,9 @@ def test_clearing_and_relabelling_can_be_undone(world_of_browsers: World, reader
 
 
 def test_a_relabelled_step_loses_a_category_that_its_label_does_not_take_and_says_so(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING), steps=3)
     press(page, "2", "L", "Escape", "2", "L", "Escape", "1", "k", "k", "k")
     expect(page.locator("#s0 select")).to_have_value("Logic error")
     press(page, "3", "k")
@@ -174,34 +174,34 @@ def test_a_relabelled_step_loses_a_category_that_its_label_does_not_take_and_say
     press(page, "1")
     expect(page.locator("#toasts")).to_contain_text("Its error category went: Correct takes none.")
     expect(page.locator("#s0 select")).to_have_count(0)
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert part["step_details"]["0"] == {"label": "correct"}
     assert part["step_details"]["1"] == {"label": "incorrect", "error_category": "Logic error"}
     assert reader.errors == []
 
 
-def test_categories_that_a_range_loses_are_counted(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=3)
+def test_categories_that_a_range_loses_are_counted(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING), steps=3)
     press(page, "2", "L", "Escape", "2", "L", "Escape", "k", "k", "Shift+ArrowDown", "1")
     expect(page.locator("#toasts")).to_contain_text("2 error categories went: Correct takes none.")
     page.get_by_role("button", name="Undo").last.click()
     expect(page.locator("#s1 select")).to_have_value("Logic error")
 
 
-def test_a_step_that_is_worth_nothing_counts_as_wrong(world_of_browsers: World, reader: Reader) -> None:
+def test_a_step_that_is_worth_nothing_counts_as_wrong(tenants_of_browsers: Tenants, reader: Reader) -> None:
     labels = [{"value": "fine", "score": 0.1}, {"value": "useless", "score": 0}, {"value": "bad", "score": -1}]
     keys = {"fine": "1", "useless": "2", "bad": "3"}
     settings = {"per_step": {"labels": labels}, "keyboard_shortcuts": keys, "ask_correction": True}
-    page, _ = at_steps(world_of_browsers, reader, per_step(**settings), steps=3)
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**settings), steps=3)
     press(page, "1", "2", "3")
     page.locator("#s1").get_by_label("What the agent should have done here").fill("Stop.")
     expect(page.locator("#s2").get_by_label("What the agent should have done here")).to_have_count(0)
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert (part["labels"], part["step_details"]["1"]["correction"]) == ([0.1, 0.0, -1.0], "Stop.")
 
 
-def test_a_correction_stands_at_the_first_wrong_step(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(ask_correction=True), steps=3)
+def test_a_correction_stands_at_the_first_wrong_step(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(ask_correction=True), steps=3)
     press(page, "1", "1", "2")
     page.locator("#s2").get_by_label("What the agent should have done here").fill("Stop.")
     page.locator("#s1").get_by_role("radio", name="Incorrect", exact=True).click()
@@ -209,24 +209,24 @@ def test_a_correction_stands_at_the_first_wrong_step(world_of_browsers: World, r
     expect(page.locator("[data-missing]")).to_contain_text("Correction of step 2")
     page.locator("#s2").get_by_label("What the agent should have done here").fill("")
     page.locator("#s1").get_by_label("What the agent should have done here").fill("Stop.")
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert part["step_details"]["1"] == {"label": "incorrect", "correction": "Stop."}
 
 
-def test_steps_may_stay_unrated_where_the_project_allows_it(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(per_step={"require_all_steps": False}), steps=4)
+def test_steps_may_stay_unrated_where_the_project_allows_it(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(per_step={"require_all_steps": False}), steps=4)
     expect(page.locator("[data-missing]")).to_contain_text("Rate at least one step")
     press(page, "j", "4")
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert part["labels"] == [None, -0.5, None, None]
     assert part["step_details"] == {"1": {"label": "unnecessary"}}
 
 
-def test_labels_of_ones_own_with_keys_that_win_over_ours(world_of_browsers: World, reader: Reader) -> None:
+def test_labels_of_ones_own_with_keys_that_win_over_ours(tenants_of_browsers: Tenants, reader: Reader) -> None:
     labels = [{"value": "fine", "score": 0.1, "color": "#0aa"}, {"value": "bad", "score": -0.3}]
     keys = {"fine": "n", "bad": "u", "next_step": "l", "prev_step": "h"}
     page, _ = at_steps(
-        world_of_browsers,
+        tenants_of_browsers,
         reader,
         per_step(per_step={"labels": labels, "allow_notes": True, "show_running_score": True}, keyboard_shortcuts=keys),
         steps=4,
@@ -238,8 +238,8 @@ def test_labels_of_ones_own_with_keys_that_win_over_ours(world_of_browsers: Worl
     reader.assert_clean()
 
 
-def test_without_shortcuts_labels_are_clicked(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(keyboard_shortcuts={"enabled": False}), steps=2)
+def test_without_shortcuts_labels_are_clicked(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(keyboard_shortcuts={"enabled": False}), steps=2)
     press(page, "1", "1")
     assert marks(page) == ["Unlabelled", "Unlabelled"]
     expect(page.locator("#s0 .chip kbd:visible")).to_have_count(0)
@@ -247,19 +247,19 @@ def test_without_shortcuts_labels_are_clicked(world_of_browsers: World, reader: 
     assert marks(page) == ["Correct", "Unlabelled"]
 
 
-def test_later_steps_come_as_the_earlier_ones_are_rated(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(reveal="progressive"), steps=3)
+def test_later_steps_come_as_the_earlier_ones_are_rated(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(reveal="progressive"), steps=3)
     expect(page.locator("article.step:visible")).to_have_count(1)
     press(page, "1")
     expect(page.locator("article.step:visible")).to_have_count(2)
     press(page, "2", "1")
     expect(page.locator("article.step:visible")).to_have_count(3)
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert (part["reveal"], part["labels"]) == ("progressive", [1.0, -1.0, 1.0])
 
 
-def test_a_range_is_labelled_with_one_key_and_undone(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=8)
+def test_a_range_is_labelled_with_one_key_and_undone(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING), steps=8)
     press(page, "2", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp")
     expect(page.locator("[data-range-words]")).to_contain_text("Steps 1 to 2")
     reader.assert_clean("a range")
@@ -279,21 +279,21 @@ def test_a_range_is_labelled_with_one_key_and_undone(world_of_browsers: World, r
     assert reader.errors == []
 
 
-def test_five_hundred_steps_are_labelled_by_range(world_of_browsers: World, reader: Reader) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(**EVERYTHING), steps=500)
+def test_five_hundred_steps_are_labelled_by_range(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(**EVERYTHING), steps=500)
     press(page, "1", "1", "2", "Shift+End")
     press(page, "4")
     until(page, "document.querySelector('[data-steps-progress]').textContent === '500 of 500 labelled'")
     assert page.locator(".score__v").text_content() == "\N{MINUS SIGN}247.5"
-    part = submitted(world_of_browsers, page)
+    part = submitted(tenants_of_browsers, page)
     assert part["labels"] == [1.0, 1.0, -1.0, *[-0.5] * 497]
     assert reader.errors == []
 
 
 def test_two_versions_of_many_ratings_are_told_by_the_steps_that_differ(
-    world_of_browsers: World, reader: Reader, chromium: Browser
+    tenants_of_browsers: Tenants, reader: Reader, chromium: Browser
 ) -> None:
-    page, _ = at_steps(world_of_browsers, reader, per_step(), steps=30)
+    page, _ = at_steps(tenants_of_browsers, reader, per_step(), steps=30)
     for _ in range(25):
         page.keyboard.press("1")
     saved(page)

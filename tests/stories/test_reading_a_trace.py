@@ -19,9 +19,9 @@ from potato.runs.model import FileEvent, Step, ToolCall
 from potato_site.static_storage import LeanScripts
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
-from tests.worlds import World
 from traces.models import Trace, TraceFile
 
 pytestmark = pytest.mark.browser
@@ -50,8 +50,8 @@ SENT_ENTRIES = """() => [...performance.getEntriesByType("navigation"), ...perfo
   .map((entry) => [new URL(entry.name).pathname, entry.transferSize])"""
 
 
-def keep(world: World, *events: FileEvent, steps: tuple[Step, ...] = (), **more: Any) -> Trace:
-    return stored(world.acme, world.acme_project, *events, steps=steps, **more)
+def keep(tenants: Tenants, *events: FileEvent, steps: tuple[Step, ...] = (), **more: Any) -> Trace:
+    return stored(tenants.acme, tenants.acme_project, *events, steps=steps, **more)
 
 
 def path_of(trace: Trace) -> str:
@@ -83,8 +83,8 @@ def packed(name: str) -> int:
         return len(brotli.compress(file.read()))
 
 
-def index_of(world: World, trace: Trace, path: str) -> int:
-    with acting_in(world.acme):
+def index_of(tenants: Tenants, trace: Trace, path: str) -> int:
+    with acting_in(tenants.acme):
         return TraceFile.objects.get(trace=trace, path=path).index
 
 
@@ -96,19 +96,23 @@ def focused(reader: Reader) -> str:
     return str(reader.page.evaluate("document.activeElement.getAttribute('aria-label') ?? ''"))
 
 
-def test_a_manager_finds_a_trace_and_reads_both_of_its_tabs(world_of_browsers: World, themed_reader: Reader) -> None:
+def test_a_manager_finds_a_trace_and_reads_both_of_its_tabs(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
     reader, page = themed_reader, themed_reader.page
     steps = (step("Run the tests first.", thought="Which one fails?"), step("Mend it.", is_error=True))
     old, new = changed(60, 20)
     keep(
-        world_of_browsers,
+        tenants_of_browsers,
         outcome("src/parser.py", old, new),
         outcome("tests/test_edges.py", None, code(19)),
         outcome("src/compat.py", code(8), None),
         read("README.md", "Read me.\n"),
         steps=steps,
     )
-    keep(world_of_browsers, outcome("a.txt", "a\n", "b\n"), external_id="trace_041", task="Another", agent_model="tern")
+    keep(
+        tenants_of_browsers, outcome("a.txt", "a\n", "b\n"), external_id="trace_041", task="Another", agent_model="tern"
+    )
     reader.sign_in("alice")
     reader.open("/o/acme/")
     page.get_by_role("link", name="Traces of Parser review of Acme Research").click()
@@ -135,18 +139,18 @@ def test_a_manager_finds_a_trace_and_reads_both_of_its_tabs(world_of_browsers: W
     reader.assert_clean()
 
 
-def test_a_link_to_a_line_shows_it_wherever_it_is_hidden(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_a_link_to_a_line_shows_it_wherever_it_is_hidden(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     old, new = changed(60, 30)
     trace = keep(
-        world,
+        tenants,
         outcome("a/hidden.py", old, new),
         outcome("b/first.py", None, code(1_400)),
         outcome("c/late.py", *changed(40, 20)),
         outcome("d/long.py", None, code(3_600)),
         read("e/read.py", code(30)),
     )
-    numbers = {path: index_of(world, trace, path) for path in ("a/hidden.py", "c/late.py", "d/long.py", "e/read.py")}
+    numbers = {path: index_of(tenants, trace, path) for path in ("a/hidden.py", "c/late.py", "d/long.py", "e/read.py")}
     reader.sign_in("alice")
     for path, number in (("a/hidden.py", 3), ("c/late.py", 20), ("d/long.py", 3_500), ("e/read.py", 7)):
         file = numbers[path]
@@ -165,10 +169,10 @@ def test_a_link_to_a_line_shows_it_wherever_it_is_hidden(world_of_browsers: Worl
     assert reader.errors == []
 
 
-def test_links_to_steps_and_to_other_pages_of_a_trace_lead_there(world_of_browsers: World, reader: Reader) -> None:
-    world, page = world_of_browsers, reader.page
+def test_links_to_steps_and_to_other_pages_of_a_trace_lead_there(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants, page = tenants_of_browsers, reader.page
     files = [outcome(f"f{at:03}.txt", "a\n", "b\n") for at in range(160)]
-    trace = keep(world, *files, steps=tuple(step(f"Step number {at}", result=f"result {at}") for at in range(510)))
+    trace = keep(tenants, *files, steps=tuple(step(f"Step number {at}", result=f"result {at}") for at in range(510)))
     reader.sign_in("alice")
     reader.open(f"{path_of(trace)}steps/#s300")
     expect(page.get_by_role("article", name="Step 300")).to_contain_text("result 300")
@@ -179,7 +183,7 @@ def test_links_to_steps_and_to_other_pages_of_a_trace_lead_there(world_of_browse
     reader.open(f"{path_of(trace)}steps/#s505")
     expect(page.get_by_role("article", name="Step 505")).to_contain_text("result 505")
     page.goto("about:blank")
-    last = index_of(world, trace, "f159.txt")
+    last = index_of(tenants, trace, "f159.txt")
     reader.open(f"{path_of(trace)}#f{last}-new-1")
     expect(line(reader, last, 1)).to_have_class(re.compile("is-at"))
     # A button that the sticky header half covers would count as too small a target.
@@ -188,12 +192,12 @@ def test_links_to_steps_and_to_other_pages_of_a_trace_lead_there(world_of_browse
 
 
 def test_hidden_rows_the_rest_of_a_file_and_of_a_line_are_shown_when_asked_for(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
     page = reader.page
     long = "x = '" + "abcdefgh" * 2_000 + "the end'\n"
     trace = keep(
-        world_of_browsers,
+        tenants_of_browsers,
         outcome("a.py", *changed(60, 30)),
         outcome("b.py", None, long),
         outcome("c.py", None, code(3_200)),
@@ -227,10 +231,10 @@ def test_hidden_rows_the_rest_of_a_file_and_of_a_line_are_shown_when_asked_for(
     reader.assert_clean()
 
 
-def test_everything_is_reached_by_keys_alone(world_of_browsers: World, reader: Reader) -> None:
+def test_everything_is_reached_by_keys_alone(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page = reader.page
     trace = keep(
-        world_of_browsers,
+        tenants_of_browsers,
         outcome("a.py", *changed(80, 10, 40)),
         outcome("b.py", None, code(1_400)),
         outcome("c.py", *changed(40, 20)),
@@ -289,11 +293,13 @@ def test_everything_is_reached_by_keys_alone(world_of_browsers: World, reader: R
     assert reader.errors == []
 
 
-def test_two_columns_and_a_narrow_page(world_of_browsers: World, themed_reader: Reader) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=SPLIT)
-    trace = keep(world, outcome("src/parser.py", *changed(60, 20, 30)), steps=(step("One"), step("Two", is_error=True)))
+def test_two_columns_and_a_narrow_page(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=SPLIT)
+    trace = keep(
+        tenants, outcome("src/parser.py", *changed(60, 20, 30)), steps=(step("One"), step("Two", is_error=True))
+    )
     reader.sign_in("alice")
     reader.open(path_of(trace))
     expect(page.locator(".diff--split")).to_be_visible()
@@ -318,10 +324,10 @@ def test_two_columns_and_a_narrow_page(world_of_browsers: World, themed_reader: 
     expect(page.locator(".diff--split")).to_be_visible()
 
 
-def test_a_part_that_does_not_come_can_be_asked_for_again(world_of_browsers: World, reader: Reader) -> None:
+def test_a_part_that_does_not_come_can_be_asked_for_again(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page = reader.page
     trace = keep(
-        world_of_browsers,
+        tenants_of_browsers,
         outcome("a.py", *changed(60, 30)),
         outcome("b.py", None, code(1_400)),
         read("c.py", "x = 1\n"),
@@ -347,10 +353,10 @@ def test_a_part_that_does_not_come_can_be_asked_for_again(world_of_browsers: Wor
 
 
 @pytest.mark.parametrize("files", [12, 200])
-def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reader, files: int) -> None:
+def test_little_is_sent_before_scrolling(tenants_of_browsers: Tenants, reader: Reader, files: int) -> None:
     """A typical change of 12 files, and one of 50,000 lines."""
     names = [f"src/m{at % 9}/part_{at:03}.py" for at in range(files)]
-    trace = keep(world_of_browsers, *(outcome(name, code(130), code(130, "new")) for name in names))
+    trace = keep(tenants_of_browsers, *(outcome(name, code(130), code(130, "new")) for name in names))
     page = reader.page
     reader.sign_in("alice")
     reader.open(path_of(trace))
@@ -360,8 +366,8 @@ def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reade
     assert page.evaluate(COUNT_NODES) < NODES
 
 
-def test_nothing_that_a_run_says_runs_or_breaks_the_page(world_of_browsers: World, themed_reader: Reader) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
+def test_nothing_that_a_run_says_runs_or_breaks_the_page(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
     dialogs: list[str] = []
 
     def note(dialog: Dialog) -> None:
@@ -379,7 +385,7 @@ def test_nothing_that_a_run_says_runs_or_breaks_the_page(world_of_browsers: Worl
         ToolCall("3", "Edit", {"file_path": HOSTILE[5], "old_string": everything, "new_string": everything[::-1]}, "x"),
     )
     trace = keep(
-        world,
+        tenants,
         *(outcome(f"d{at}/{words}", f"{words}\nold\n", f"{words}\n{words} new\n") for at, words in enumerate(HOSTILE)),
         outcome("z/five megabytes.js", None, "y" * 5_000_000 + "\n"),
         steps=(Step(message=everything, thought=everything, calls=calls, prompt=everything),),
@@ -408,10 +414,10 @@ def test_nothing_that_a_run_says_runs_or_breaks_the_page(world_of_browsers: Worl
 
 
 def test_without_javascript_every_file_and_step_is_a_link_away(
-    world_of_browsers: World, chromium: Browser, live_server: LiveServer
+    tenants_of_browsers: Tenants, chromium: Browser, live_server: LiveServer
 ) -> None:
     trace = keep(
-        world_of_browsers,
+        tenants_of_browsers,
         outcome("a.py", None, code(1_200)),
         outcome("b.py", *changed(60, 30)),
         read("c.py", "only read\n"),
@@ -435,13 +441,13 @@ def test_without_javascript_every_file_and_step_is_a_link_away(
 
 
 def test_a_long_result_is_capped_under_its_steps_header_and_closed_from_inside(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world = world_of_browsers
+    tenants = tenants_of_browsers
     text = "".join(f"{number:6}\tline {number}\n" for number in range(1, 200))
     asks = ToolCall("1", "Read", {"file_path": "src/parser.py"}, text)
     steps = (Step("I read the parser.", calls=(asks,)), *(step() for _ in range(8)))
-    trace = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), steps=steps)
+    trace = stored(tenants.acme, tenants.acme_project, outcome("a.py", "a\n", "b\n"), steps=steps)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
     page = reader.page
@@ -460,11 +466,11 @@ def test_a_long_result_is_capped_under_its_steps_header_and_closed_from_inside(
 
 
 def test_a_long_task_shows_two_lines_and_all_of_it_when_somebody_wants_it(
-    world_of_browsers: World, themed_reader: Reader
+    tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
-    world, reader = world_of_browsers, themed_reader
+    tenants, reader = tenants_of_browsers, themed_reader
     task = "Fix the parser\n\n" + "".join(f"- The page {number} is dropped.\n" for number in range(1, 60))
-    trace = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), task=task)
+    trace = stored(tenants.acme, tenants.acme_project, outcome("a.py", "a\n", "b\n"), task=task)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/")
     page = reader.page

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.stories.commenting import desk_of
+from tests.stories.commenting import open_task_page
 from tests.stories.conftest import Reader
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -18,16 +18,16 @@ def is_cut(place: Locator) -> bool:
     return bool(place.evaluate(CUT))
 
 
-def test_a_file_is_named_whole_in_the_list_and_above_its_lines(world_of_browsers: World, phone: Reader) -> None:
+def test_a_file_is_named_whole_in_the_list_and_above_its_lines(tenants_of_browsers: Tenants, phone: Reader) -> None:
     files = [outcome(LONG, code(8), code(8, "new")), *(outcome(f"src/{n}.py", None, code(3)) for n in range(20))]
-    desk = desk_of(phone, world_of_browsers, *files)
-    desk.open()
-    page = desk.page
+    task_page = open_task_page(phone, tenants_of_browsers, *files)
+    task_page.open()
+    page = task_page.page
     name = LONG.rpartition("/")[2]
     listed = page.get_by_role("navigation", name="Changed files").get_by_text(name)
     expect(listed).to_be_visible()
     assert not is_cut(listed)
-    head = desk.file(LONG).locator(".file__path")
+    head = task_page.file(LONG).locator(".file__path")
     expect(head).to_have_text(LONG)
     assert not is_cut(head)
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -9,22 +9,22 @@ from playwright.sync_api import Page, expect
 from tests.dashboard.judging import Judging
 from tests.dashboard.reviews import chance
 from tests.stories.conftest import Reader
+from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
 PAGE = "/o/acme/p/parser/"
 
 
-def furnish(world: World, folder: Path) -> Judging:
+def furnish(tenants: Tenants, folder: Path) -> Judging:
     """Two people rate the runs of four models."""
-    judging, random = Judging(world, world.acme_project, folder), chance(11)
+    judging, random = Judging(tenants, tenants.acme_project, folder), chance(11)
     judging.publish()
     models = ("harbor-coder-2", "lantern-7b", "a-model-with-a-name-that-is-much-too-long-for-any-legend", "")
     for number in range(16):
         judging.trace(f"run-{number:02}", random.randint(4, 14), models[number % 4])
-    for person in (world.bob, world.dora):
+    for person in (tenants.bob, tenants.dora):
         for _ in range(16):
             judging.rate_at_random(person, random)
     judging.tell()
@@ -37,9 +37,9 @@ def wide(page: Page) -> bool:
 
 
 def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
-    world_of_browsers: World, reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
-    judging = furnish(world_of_browsers, tmp_path)
+    judging = furnish(tenants_of_browsers, tmp_path)
     reader.sign_in("mallory")
     reader.open(PAGE)
     page = reader.page
@@ -69,15 +69,15 @@ def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
 
 
 def test_what_nothing_can_be_judged_of_and_categories_beside_no_error_are_said(
-    world_of_browsers: World, themed_reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path
 ) -> None:
-    judging = Judging(world_of_browsers, world_of_browsers.acme_project, tmp_path)
+    judging = Judging(tenants_of_browsers, tenants_of_browsers.acme_project, tmp_path)
     judging.publish(wanted=1)
     for name in ("one", "two", "three"):
         judging.trace(name, 3)
-    stored(world_of_browsers.acme, judging.project, outcome("a.py", "a\n", "b\n"), external_id="without steps")
-    judging.rate(world_of_browsers.bob, "correct", "partially_correct", "correct")
-    judging.rate(world_of_browsers.bob, "correct", "incorrect", "correct")
+    stored(tenants_of_browsers.acme, judging.project, outcome("a.py", "a\n", "b\n"), external_id="without steps")
+    judging.rate(tenants_of_browsers.bob, "correct", "partially_correct", "correct")
+    judging.rate(tenants_of_browsers.bob, "correct", "incorrect", "correct")
     judging.tell()
     judging.compute()
     themed_reader.sign_in("mallory")

@@ -21,8 +21,8 @@ from tests.exports.leaving import assert_leaves_as_documented
 from tests.review.documented_record import RECORD
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import is_ready
+from tests.tenants import Tenants
 from tests.traces.stored import step, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -38,16 +38,17 @@ NAME_OF_FOCUS = """() => {
 NAMES = {"bob": "reviewer_01", "alice": "reviewer_02"}
 
 
-def prepare(world: World) -> None:
+def prepare(tenants: Tenants) -> None:
     """A project that wants two reviews of a trace, with the documented configuration."""
     configuration = json.loads(review_yaml(verdict={"require_summary": True, "summary_min_length": 20}))
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         publish_configuration(
-            project=world.acme_project, source=json.dumps({**configuration, "assignment": {"annotations_per_trace": 2}})
+            project=tenants.acme_project,
+            source=json.dumps({**configuration, "assignment": {"annotations_per_trace": 2}}),
         )
         for username, name in NAMES.items():
             Membership.objects.filter(user__username=username).update(annotator_name=name)
-    stored(world.acme, world.acme_project, *FILES, steps=(step("I look at the parser."), step("I fix it.")))
+    stored(tenants.acme, tenants.acme_project, *FILES, steps=(step("I look at the parser."), step("I fix it.")))
 
 
 def assert_documented(reader: Reader, person: User) -> None:
@@ -73,9 +74,11 @@ def assert_documented(reader: Reader, person: User) -> None:
     assert json.dumps(given["verdict"]) == json.dumps(wanted["verdict"])
 
 
-def test_a_review_in_seven_steps_with_the_mouse_alone(world_of_browsers: World, reader: Reader, tmp_path: Path) -> None:
-    world, page = world_of_browsers, reader.page
-    prepare(world)
+def test_a_review_in_seven_steps_with_the_mouse_alone(
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
+) -> None:
+    tenants, page = tenants_of_browsers, reader.page
+    prepare(tenants)
     reader.sign_in("bob")
     reader.open(HOME)
     page.get_by_role("button", name=re.compile("Start|Next task")).first.click()
@@ -152,7 +155,7 @@ def test_a_review_in_seven_steps_with_the_mouse_alone(world_of_browsers: World, 
     # 7. Submission
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    assert_documented(reader, world.bob)
+    assert_documented(reader, tenants.bob)
     assert_leaves_as_documented(tmp_path, NAMES["bob"], task=TASK, operations=("modified", "modified"))
 
 
@@ -189,9 +192,9 @@ class Keys:
         raise AssertionError(f"The arrows never came to line {number}; they are at {self.focused()}")
 
 
-def test_a_review_in_seven_steps_with_the_keyboard_alone(world_of_browsers: World, reader: Reader) -> None:
-    world, page, keys = world_of_browsers, reader.page, Keys(reader.page)
-    prepare(world)
+def test_a_review_in_seven_steps_with_the_keyboard_alone(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants, page, keys = tenants_of_browsers, reader.page, Keys(reader.page)
+    prepare(tenants)
     reader.sign_in("alice")
     reader.open(HOME)
     keys.tab_to("Start|Next task")
@@ -265,14 +268,14 @@ def test_a_review_in_seven_steps_with_the_keyboard_alone(world_of_browsers: Worl
     # 7. Submission
     keys.press("Control+Shift+Enter")
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    assert_documented(reader, world.alice)
+    assert_documented(reader, tenants.alice)
 
 
 def test_two_annotators_review_the_same_trace_and_never_see_each_other(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world, page = world_of_browsers, reader.page
-    prepare(world)
+    tenants, page = tenants_of_browsers, reader.page
+    prepare(tenants)
     for username, decision in (("bob", "Approve"), ("alice", "Comment Only")):
         reader.sign_in(username)
         reader.open(HOME)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from accounts.models import AuditEvent, ConfigurationVersion, Project
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +28,8 @@ annotation_schemes:
 MENDED = BROKEN.replace("severty", "severity").replace("twenty", "20")
 
 
-def configuration_path(world: World) -> str:
-    return f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/"
+def configuration_path(tenants: Tenants) -> str:
+    return f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/"
 
 
 def editor(reader: Reader):  # type: ignore[no-untyped-def]  # a Locator, whose type says no more
@@ -45,8 +45,8 @@ def write(reader: Reader, text: str) -> None:
     editor(reader).fill(text)
 
 
-def test_an_admin_writes_mends_and_publishes_a_configuration(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_an_admin_writes_mends_and_publishes_a_configuration(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     reader.sign_in_by_form("dora")
     reader.page.get_by_role("link", name=re.compile("Set up")).click()
     reader.page.wait_for_load_state("networkidle")
@@ -60,20 +60,20 @@ def test_an_admin_writes_mends_and_publishes_a_configuration(world_of_browsers: 
     expect(publish).to_have_attribute("aria-disabled", "false")
     publish.click()
     expect(reader.page.get_by_text("Version 1 is published")).to_be_visible()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         version = ConfigurationVersion.objects.get()
         assert version.source == MENDED
-        assert version.published_by == world.dora
+        assert version.published_by == tenants.dora
         assert version.configuration["task_name"] == "Parser review"
-        assert AuditEvent.objects.filter(verb="configuration.published", person=world.dora).count() == 1
+        assert AuditEvent.objects.filter(verb="configuration.published", person=tenants.dora).count() == 1
     reader.assert_clean()
 
 
-def test_a_version_that_strips_meaning_wants_a_confirmation(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_a_version_that_strips_meaning_wants_a_confirmation(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     reader.sign_in("dora")
     for text in (MENDED, MENDED.replace("  - name: verdict", "  - name: judgement")):
-        reader.open(configuration_path(world))
+        reader.open(configuration_path(tenants))
         write(reader, text)
         publish = reader.page.get_by_role("button", name=re.compile("Publish version"))
         expect(publish).to_have_attribute("aria-disabled", "false")
@@ -81,7 +81,7 @@ def test_a_version_that_strips_meaning_wants_a_confirmation(world_of_browsers: W
         reader.page.wait_for_load_state()
     expect(reader.page.get_by_text("The scheme verdict is removed.")).to_be_visible()
     reader.assert_clean()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert ConfigurationVersion.objects.count() == 1
     reader.page.get_by_role("checkbox").check()
     reader.page.get_by_role("button", name=re.compile("Publish")).click()
@@ -90,23 +90,23 @@ def test_a_version_that_strips_meaning_wants_a_confirmation(world_of_browsers: W
     reader.assert_clean()
 
 
-def test_two_admins_do_not_overwrite_each_other(world_of_browsers: World, reader: Reader) -> None:
-    world = world_of_browsers
+def test_two_admins_do_not_overwrite_each_other(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    tenants = tenants_of_browsers
     reader.sign_in("dora")
-    reader.open(configuration_path(world))
-    with acting_in(world.acme):
-        Project.objects.filter(pk=world.acme_project.pk).update(draft="task_name: Theirs\n", draft_revision=1)
+    reader.open(configuration_path(tenants))
+    with acting_in(tenants.acme):
+        Project.objects.filter(pk=tenants.acme_project.pk).update(draft="task_name: Theirs\n", draft_revision=1)
     write(reader, "task_name: Mine\n")
     reader.page.get_by_role("button", name="Save draft").click()
     expect(reader.page.get_by_text("Somebody else saved this draft meanwhile")).to_be_visible()
     assert written(reader) == "task_name: Mine\n"
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Project.objects.get().draft == "task_name: Theirs\n"
 
 
-def test_the_editor_works_by_keyboard_and_does_not_trap_it(world_of_browsers: World, reader: Reader) -> None:
+def test_the_editor_works_by_keyboard_and_does_not_trap_it(tenants_of_browsers: Tenants, reader: Reader) -> None:
     reader.sign_in("dora")
-    reader.open(configuration_path(world_of_browsers))
+    reader.open(configuration_path(tenants_of_browsers))
     write(reader, "")
     editor(reader).focus()
     reader.page.keyboard.type("task_name: X")
@@ -118,7 +118,7 @@ def test_the_editor_works_by_keyboard_and_does_not_trap_it(world_of_browsers: Wo
     assert not editor(reader).evaluate("(element) => element === document.activeElement")
 
 
-def test_a_wrong_password_is_answered_in_words(world_of_browsers: World, reader: Reader) -> None:
+def test_a_wrong_password_is_answered_in_words(tenants_of_browsers: Tenants, reader: Reader) -> None:
     reader.open("/accounts/login/")
     reader.page.get_by_label("User name or email").fill("dora")
     reader.page.get_by_label("Password", exact=True).fill("not the password")
@@ -142,7 +142,7 @@ PAGES = [
 ]
 
 
-def test_every_page_is_clean_in_both_themes(world_of_browsers: World, themed_reader: Reader) -> None:
+def test_every_page_is_clean_in_both_themes(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     themed_reader.open("/accounts/login/")
     themed_reader.assert_clean()
     themed_reader.sign_in("dora")
@@ -152,10 +152,10 @@ def test_every_page_is_clean_in_both_themes(world_of_browsers: World, themed_rea
         assert themed_reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_a_page_folds_at_200_percent(world_of_browsers: World, reader: Reader) -> None:
+def test_a_page_folds_at_200_percent(tenants_of_browsers: Tenants, reader: Reader) -> None:
     reader.sign_in("dora")
     reader.page.set_viewport_size({"width": 720, "height": 500})
-    for path in ("/", "/o/acme/", "/o/acme/admin/", configuration_path(world_of_browsers)):
+    for path in ("/", "/o/acme/", "/o/acme/admin/", configuration_path(tenants_of_browsers)):
         reader.open(path)
         assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         reader.assert_clean()

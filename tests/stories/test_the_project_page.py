@@ -21,7 +21,7 @@ from tenancy.actor import Actor, acting, acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review
 from tests.stories.conftest import Reader
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -36,12 +36,12 @@ def in_a_folder(settings: Settings, tmp_path: Path) -> None:
     }
 
 
-def furnish(world: World, traces: int = 40) -> Queue:
+def furnish(tenants: Tenants, traces: int = 40) -> Queue:
     """Acme's project after a month of work by five people; Acme is entered by the caller."""
-    random, queue = chance(5), Queue(world, world.acme_project)
+    random, queue = chance(5), Queue(tenants, tenants.acme_project)
     publish_review(queue, annotations_per_trace=2, max_open=2)
     queue.add_traces(traces)
-    people = [world.bob, world.dora, *annotators(3)]
+    people = [tenants.bob, tenants.dora, *annotators(3)]
     now = timezone.now()
     for _ in range(traces):
         person = random.choice(people)
@@ -49,19 +49,19 @@ def furnish(world: World, traces: int = 40) -> Queue:
         at = now - timedelta(hours=random.triangular(0, 30 * 24, 24))
         Assignment.objects.filter(pk=held.pk).update(claimed_at=at - timedelta(minutes=random.randint(3, 40)))
         result = random_review(random)
-        submit(assignment=held, fence=held.fence, key=str(held.pk), sent=result, result=result, at=at)
-    late = queue.claimed(world.bob)
+        submit(assignment=held, fencing_token=held.fencing_token, key=str(held.pk), sent=result, result=result, at=at)
+    late = queue.claimed(tenants.bob)
     queue.expire(late)
-    held = queue.claimed(world.alice)
-    skip(assignment=held, fence=held.fence, reason="Nothing but generated files")
+    held = queue.claimed(tenants.alice)
+    skip(assignment=held, fencing_token=held.fencing_token, reason="Nothing but generated files")
     queue.claimed(people[-1])
     deliver(queue)
     return queue
 
 
-def made(world: World, export: Export) -> None:
+def made(tenants: Tenants, export: Export) -> None:
     """By a worker."""
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.alice.pk)
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.alice.pk)
     assert export.job_id is not None
     run(job_id=export.job_id, actor=actor)
     with acting(actor):
@@ -74,10 +74,10 @@ def assert_fits(page: Page) -> None:
     assert wide <= 0, f"the page scrolls sideways by {wide} px"
 
 
-def test_a_manager_reads_the_figures_of_a_project(world_of_browsers: World, themed_reader: Reader) -> None:
+def test_a_manager_reads_the_figures_of_a_project(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page = themed_reader, themed_reader.page
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
-        furnish(world_of_browsers)
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
+        furnish(tenants_of_browsers)
     reader.sign_in("mallory")
     reader.open("/o/acme/")
     page.get_by_role("link", name="Parser review of Acme Research", exact=True).click()
@@ -99,10 +99,10 @@ def test_a_manager_reads_the_figures_of_a_project(world_of_browsers: World, them
     expect(page.get_by_role("heading", name="Parser review of Acme Research")).to_be_visible()
 
 
-def test_an_export_is_asked_for_watched_and_downloaded(world_of_browsers: World, themed_reader: Reader) -> None:
-    reader, page, world = themed_reader, themed_reader.page, world_of_browsers
-    with acting_in(world.acme, world.alice):
-        furnish(world, 8)
+def test_an_export_is_asked_for_watched_and_downloaded(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
+    with acting_in(tenants.acme, tenants.alice):
+        furnish(tenants, 8)
     reader.sign_in("mallory")
     reader.open(PAGE)
     expect(page.get_by_text("Nothing was exported yet")).to_be_visible()
@@ -111,10 +111,10 @@ def test_an_export_is_asked_for_watched_and_downloaded(world_of_browsers: World,
     row = page.get_by_role("row", name="code_review")
     expect(row).to_contain_text("Queued")
     reader.assert_clean("asked for")
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         export = Export.objects.get()
-        assert (export.format, export.requested_by_id) == ("code_review", world.mallory.pk)
-    made(world, export)
+        assert (export.format, export.requested_by_id) == ("code_review", tenants.mallory.pk)
+    made(tenants, export)
     expect(row).to_contain_text("Ready")
     expect(row).to_contain_text(export.sha256[:12])
     expect(page.locator("[data-exports-said]")).to_have_text("Export code_review: Ready")
@@ -127,9 +127,11 @@ def test_an_export_is_asked_for_watched_and_downloaded(world_of_browsers: World,
     assert json.loads(lines[0])["annotations"]["verdict"]["decision"]
 
 
-def test_a_project_where_nothing_happened_says_what_is_missing(world_of_browsers: World, themed_reader: Reader) -> None:
-    with acting_in(world_of_browsers.acme, world_of_browsers.alice):
-        publish_review(Queue(world_of_browsers, world_of_browsers.acme_project))
+def test_a_project_where_nothing_happened_says_what_is_missing(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
+        publish_review(Queue(tenants_of_browsers, tenants_of_browsers.acme_project))
     themed_reader.sign_in("alice")
     themed_reader.open(PAGE)
     for title in ("No traces yet", "Nobody has begun", "Nothing was exported yet"):
@@ -138,13 +140,13 @@ def test_a_project_where_nothing_happened_says_what_is_missing(world_of_browsers
     themed_reader.assert_clean("nothing")
 
 
-def test_what_is_taken_back_leaves_the_figures(world_of_browsers: World, reader: Reader) -> None:
-    page, world = reader.page, world_of_browsers
-    with acting_in(world.acme, world.alice):
-        queue = Queue(world, world.acme_project)
+def test_what_is_taken_back_leaves_the_figures(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, tenants = reader.page, tenants_of_browsers
+    with acting_in(tenants.acme, tenants.alice):
+        queue = Queue(tenants, tenants.acme_project)
         publish_review(queue)
         queue.add_traces(1)
-        hand_in(queue.claimed(world.bob), **random_review(chance(1)))
+        hand_in(queue.claimed(tenants.bob), **random_review(chance(1)))
         deliver(queue)
     reader.sign_in("mallory")
     reader.open(PAGE)

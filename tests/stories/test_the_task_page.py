@@ -12,8 +12,8 @@ from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, is_ready, task_path
 from tests.stories.test_reading_a_trace import COUNT_NODES, NODES, SENT, bytes_sent, changed
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, read, step, stored
-from tests.worlds import World
 from traces.models import Trace
 
 pytestmark = pytest.mark.browser
@@ -31,31 +31,33 @@ SCRIPTS = 25_000
 CONFIGURATION = 'task_name: "Coding Agent Code Review"\nguidelines: "Look at **edge cases** first."\n'
 
 
-def prepared(world: World, source: str = CONFIGURATION, *files: Any) -> Trace:
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+def prepared(tenants: Tenants, source: str = CONFIGURATION, *files: Any) -> Trace:
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
     some = (
         outcome("src/parser.py", *changed(60, 20, 30)),
         outcome("src/new.py", None, code(30)),
         outcome("tests/gone.py", code(8), None),
         read("README.md", "read me\n"),
     )
-    return stored(world.acme, world.acme_project, *(files or some), steps=(step("I look."), step("I fix.")))
+    return stored(tenants.acme, tenants.acme_project, *(files or some), steps=(step("I look."), step("I fix.")))
 
 
-def test_a_page_has_one_listener_for_each_type_of_event(world_of_browsers: World, reader: Reader) -> None:
-    prepared(world_of_browsers)
+def test_a_page_has_one_listener_for_each_type_of_event(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    prepared(tenants_of_browsers)
     reader.page.add_init_script(COUNT_LISTENERS)
-    at_task(reader, claimed(world_of_browsers, world_of_browsers.bob))
+    at_task(reader, claimed(tenants_of_browsers, tenants_of_browsers.bob))
     listeners: dict[str, int] = reader.page.evaluate("window.__listeners")
     assert "click on window" in listeners
     assert {name: count for name, count in listeners.items() if count > 1 or not name.endswith("on window")} == {}
 
 
-def test_every_tab_is_clean_in_both_themes_and_at_every_width(world_of_browsers: World, themed_reader: Reader) -> None:
-    prepared(world_of_browsers)
+def test_every_tab_is_clean_in_both_themes_and_at_every_width(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    prepared(tenants_of_browsers)
     reader, page = themed_reader, themed_reader.page
-    assignment = claimed(world_of_browsers, world_of_browsers.bob)
+    assignment = claimed(tenants_of_browsers, tenants_of_browsers.bob)
     at_task(reader, assignment)
     page.get_by_label("Viewed").first.check()
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
@@ -79,11 +81,11 @@ def test_every_tab_is_clean_in_both_themes_and_at_every_width(world_of_browsers:
 
 @pytest.mark.parametrize(("position", "is_left"), [("left", True), ("right", False)])
 def test_the_file_tree_stands_where_it_is_configured(
-    world_of_browsers: World, reader: Reader, position: str, is_left: bool
+    tenants_of_browsers: Tenants, reader: Reader, position: str, is_left: bool
 ) -> None:
     tree = f"agentic: {{coding_trace_display: {{file_tree: {{position: {position}}}}}}}\n"
-    prepared(world_of_browsers, CONFIGURATION + tree)
-    page = at_task(reader, claimed(world_of_browsers, world_of_browsers.bob))
+    prepared(tenants_of_browsers, CONFIGURATION + tree)
+    page = at_task(reader, claimed(tenants_of_browsers, tenants_of_browsers.bob))
     for width in (1920, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         left, right = page.locator(".rail").bounding_box(), page.locator("main").bounding_box()
@@ -94,10 +96,10 @@ def test_the_file_tree_stands_where_it_is_configured(
 
 
 def test_the_layout_and_hidden_white_space_stay_as_the_reader_chose_them(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    prepared(world_of_browsers, CONFIGURATION, outcome("a.py", "a\n b\nc\n", "a\nb\nd\n"))
-    assignment = claimed(world_of_browsers, world_of_browsers.bob)
+    prepared(tenants_of_browsers, CONFIGURATION, outcome("a.py", "a\n b\nc\n", "a\nb\nd\n"))
+    assignment = claimed(tenants_of_browsers, tenants_of_browsers.bob)
     page = at_task(reader, assignment)
     expect(page.locator("tr:is(.is-add, .is-del)")).to_have_count(4)
     page.get_by_label("Hide whitespace").check()
@@ -116,9 +118,9 @@ def test_the_layout_and_hidden_white_space_stay_as_the_reader_chose_them(
     assert reader.errors == []
 
 
-def test_guidelines_are_read_once(world_of_browsers: World, reader: Reader) -> None:
-    prepared(world_of_browsers)
-    page = at_task(reader, claimed(world_of_browsers, world_of_browsers.bob))
+def test_guidelines_are_read_once(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    prepared(tenants_of_browsers)
+    page = at_task(reader, claimed(tenants_of_browsers, tenants_of_browsers.bob))
     page.get_by_role("link", name="Read the guidelines").click()
     expect(page.get_by_role("article", name="Guidelines")).to_contain_text("edge cases")
     page.get_by_role("button", name="I have read them").click()
@@ -128,11 +130,11 @@ def test_guidelines_are_read_once(world_of_browsers: World, reader: Reader) -> N
 
 
 @pytest.mark.parametrize("files", [12, 200])
-def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reader, files: int) -> None:
+def test_little_is_sent_before_scrolling(tenants_of_browsers: Tenants, reader: Reader, files: int) -> None:
     """A typical change of 12 files, and one of 50,000 lines."""
     names = [f"src/m{at % 9}/part_{at:03}.py" for at in range(files)]
-    prepared(world_of_browsers, CONFIGURATION, *(outcome(name, code(130), code(130, "new")) for name in names))
-    assignment = claimed(world_of_browsers, world_of_browsers.bob)
+    prepared(tenants_of_browsers, CONFIGURATION, *(outcome(name, code(130), code(130, "new")) for name in names))
+    assignment = claimed(tenants_of_browsers, tenants_of_browsers.bob)
     page = reader.page
     reader.sign_in("bob")
     reader.open(task_path(assignment))
@@ -144,10 +146,10 @@ def test_little_is_sent_before_scrolling(world_of_browsers: World, reader: Reade
 
 
 def test_without_javascript_a_task_can_be_read(
-    world_of_browsers: World, chromium: Browser, live_server: LiveServer
+    tenants_of_browsers: Tenants, chromium: Browser, live_server: LiveServer
 ) -> None:
-    prepared(world_of_browsers)
-    assignment = claimed(world_of_browsers, world_of_browsers.bob)
+    prepared(tenants_of_browsers)
+    assignment = claimed(tenants_of_browsers, tenants_of_browsers.bob)
     with chromium.new_context(java_script_enabled=False) as context:
         reader = Reader(context.new_page(), live_server.url, [], [])
         reader.sign_in_by_form("bob")

@@ -13,9 +13,9 @@ from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.stories.test_reading_a_trace import COUNT_NODES, bytes_sent
+from tests.tenants import Tenants
 from tests.traces.stored import stored
 from tests.traces.web_runs import drawn
-from tests.worlds import World
 from traces.actions import import_now
 from traces.models import Trace
 
@@ -34,14 +34,14 @@ NODES, SENT = 15_000, 150_000
 PAGE = (1024, 640)
 
 
-def publish(world: World, display: str = "web_agent", mode: str = "per_step") -> None:
+def publish(tenants: Tenants, display: str = "web_agent", mode: str = "per_step") -> None:
     source = CONFIGURATION.format(display=display, mode=mode)
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
 
 
 def browsed(
-    world: World, folder: Path, steps: int = 4, *, missing: int | None = None, size: tuple[int, int] = PAGE
+    tenants: Tenants, folder: Path, steps: int = 4, *, missing: int | None = None, size: tuple[int, int] = PAGE
 ) -> Trace:
     """A run of so many clicks, each on a page of its own."""
     told = []
@@ -59,15 +59,15 @@ def browsed(
             }
         )
     (folder / "run.json").write_text(json.dumps({"id": "shop", "task_description": "Buy a lamp.", "steps": told}))
-    import_now(organisation=world.acme, project=world.acme_project, path=folder / "run.json")
-    with acting_in(world.acme):
+    import_now(organisation=tenants.acme, project=tenants.acme_project, path=folder / "run.json")
+    with acting_in(tenants.acme):
         return Trace.objects.get(external_id="shop")
 
 
-def test_a_run_is_read_beside_its_pages(world_of_browsers: World, themed_reader: Reader, tmp_path: Path) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
-    publish(world)
-    trace = browsed(world, tmp_path, missing=2)
+def test_a_run_is_read_beside_its_pages(tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    publish(tenants)
+    trace = browsed(tenants, tmp_path, missing=2)
     reader.sign_in("alice")
     for width in (1440, 768):
         page.set_viewport_size({"width": width, "height": 1000})
@@ -89,11 +89,11 @@ def test_a_run_is_read_beside_its_pages(world_of_browsers: World, themed_reader:
 
 
 def test_the_film_follows_the_reader_and_leads_to_a_step_by_key(
-    world_of_browsers: World, reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
-    world, page = world_of_browsers, reader.page
-    publish(world)
-    trace = browsed(world, tmp_path, steps=12)
+    tenants, page = tenants_of_browsers, reader.page
+    publish(tenants)
+    trace = browsed(tenants, tmp_path, steps=12)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
     film = page.get_by_role("navigation", name="Screenshots of the steps")
@@ -110,10 +110,10 @@ def test_the_film_follows_the_reader_and_leads_to_a_step_by_key(
     expect(film.locator("a[aria-current=step]")).to_have_attribute("href", "#s3")
 
 
-def test_a_picture_is_seen_larger_by_key(world_of_browsers: World, themed_reader: Reader, tmp_path: Path) -> None:
-    world, reader, page = world_of_browsers, themed_reader, themed_reader.page
-    publish(world)
-    trace = browsed(world, tmp_path)
+def test_a_picture_is_seen_larger_by_key(tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    publish(tenants)
+    trace = browsed(tenants, tmp_path)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
     link = page.locator("#s1 a[data-shot]")
@@ -143,12 +143,12 @@ def test_a_picture_is_seen_larger_by_key(world_of_browsers: World, themed_reader
 
 
 def test_a_picture_is_seen_larger_where_the_page_is_at_200_percent(
-    world_of_browsers: World, reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
     """Half the width is what a browser leaves a page at that zoom."""
-    world, page = world_of_browsers, reader.page
-    publish(world)
-    trace = browsed(world, tmp_path)
+    tenants, page = tenants_of_browsers, reader.page
+    publish(tenants)
+    trace = browsed(tenants, tmp_path)
     page.set_viewport_size({"width": 640, "height": 400})
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
@@ -166,13 +166,13 @@ def test_a_picture_is_seen_larger_where_the_page_is_at_200_percent(
 
 
 def test_an_annotator_rates_the_steps_beside_the_pages(
-    world_of_browsers: World, reader: Reader, tmp_path: Path
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
-    world, page = world_of_browsers, reader.page
-    publish(world)
-    browsed(world, tmp_path)
-    with acting_in(world.acme, world.bob):
-        given = claim_next(project=world.acme_project, user=world.bob)
+    tenants, page = tenants_of_browsers, reader.page
+    publish(tenants)
+    browsed(tenants, tmp_path)
+    with acting_in(tenants.acme, tenants.bob):
+        given = claim_next(project=tenants.acme_project, user=tenants.bob)
         assert isinstance(given, Assignment)
     reader.sign_in("bob")
     reader.open(f"/o/acme/p/parser/tasks/{given.pk}/steps/")
@@ -184,12 +184,12 @@ def test_an_annotator_rates_the_steps_beside_the_pages(
 
 
 def test_steps_that_only_look_around_stand_under_one_heading_and_each_is_reached(
-    world_of_browsers: World, reader: Reader
+    tenants_of_browsers: Tenants, reader: Reader
 ) -> None:
-    world, page = world_of_browsers, reader.page
+    tenants, page = tenants_of_browsers, reader.page
     looks = [Step(calls=(ToolCall(str(at), "Read", {"file_path": f"src/{at}.py"}, "1\tx"),)) for at in range(4)]
     steps = (Step("I look around."), *looks, Step("I have seen enough."))
-    trace = stored(world.acme, world.acme_project, steps=steps)
+    trace = stored(tenants.acme, tenants.acme_project, steps=steps)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
     expect(page.get_by_text("4 reads, steps 1 to 4")).to_be_visible()
@@ -207,12 +207,12 @@ def test_steps_that_only_look_around_stand_under_one_heading_and_each_is_reached
     reader.assert_clean()
 
 
-def test_five_hundred_screenshots_stay_light(world_of_browsers: World, reader: Reader, tmp_path: Path) -> None:
-    world, page = world_of_browsers, reader.page
-    publish(world)
-    trace = browsed(world, tmp_path, steps=500, size=(64, 40))
-    with acting_in(world.acme, world.alice):
-        given = claim_next(project=world.acme_project, user=world.alice)
+def test_five_hundred_screenshots_stay_light(tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path) -> None:
+    tenants, page = tenants_of_browsers, reader.page
+    publish(tenants)
+    trace = browsed(tenants, tmp_path, steps=500, size=(64, 40))
+    with acting_in(tenants.acme, tenants.alice):
+        given = claim_next(project=tenants.acme_project, user=tenants.alice)
         assert isinstance(given, Assignment)
     reader.sign_in("alice")
     for where in (f"traces/{trace.pk}", f"tasks/{given.pk}"):

@@ -1,4 +1,4 @@
-"""No page is wider than its window: with long names at a desk, and in the admin on a phone."""
+"""No page is wider than its window: with long names at a task page, and in the admin on a phone."""
 
 import json
 
@@ -13,8 +13,8 @@ from tenancy.actor import acting_in
 from tests.assignments.conftest import hand_in
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed
+from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, stored
-from tests.worlds import World
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ SPACED = "Judge what the agent did before it was asked a second time. " * 8
 WIDTHS = [(1440, 900), (390, 844)]
 
 
-def furnish(world: World) -> Assignment:
+def furnish(tenants: Tenants) -> Assignment:
     """Names, titles, labels and texts as long as they may be, without a place to break."""
     labels = [
         {"value": f"value_{number}", "display": (LONG + str(number))[-190:], "score": number} for number in (0, 1)
@@ -40,21 +40,23 @@ def furnish(world: World) -> Assignment:
         },
     ]
     source = json.dumps({"task_name": LONG[:200], "annotation_schemes": schemes})
-    with acting_in(world.acme, world.alice):
-        Project.objects.filter(pk=world.acme_project.pk).update(name=LONG[:150])
-        publish_configuration(project=world.acme_project, source=source)
+    with acting_in(tenants.acme, tenants.alice):
+        Project.objects.filter(pk=tenants.acme_project.pk).update(name=LONG[:150])
+        publish_configuration(project=tenants.acme_project, source=source)
         create_project(name=SPACED[:150], slug="other")
     for number in range(3):
         changed = outcome(f"{LONG[:200]}/{number}.py", code(3), code(4))
-        stored(world.acme, world.acme_project, changed, external_id=f"{LONG[:180]}{number}")
-    with acting_in(world.acme):
+        stored(tenants.acme, tenants.acme_project, changed, external_id=f"{LONG[:180]}{number}")
+    with acting_in(tenants.acme):
         answers = {"decision": "option_0", "summary": SPACED}
         hand_in(
-            claimed(world, world.alice), verdict=answers, process_reward={"step_details": {"0": {"label": "value_1"}}}
+            claimed(tenants, tenants.alice),
+            verdict=answers,
+            process_reward={"step_details": {"0": {"label": "value_1"}}},
         )
-        while not walk(project=world.acme_project):
+        while not walk(project=tenants.acme_project):
             pass
-    return claimed(world, world.alice)
+    return claimed(tenants, tenants.alice)
 
 
 def assert_fits(page: Page, where: str) -> None:
@@ -79,9 +81,9 @@ def assert_fits(page: Page, where: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), WIDTHS)
-def test_long_names_widen_no_page(world_of_browsers: World, reader: Reader, width: int, height: int) -> None:
-    world, page = world_of_browsers, reader.page
-    held = furnish(world)
+def test_long_names_widen_no_page(tenants_of_browsers: Tenants, reader: Reader, width: int, height: int) -> None:
+    tenants, page = tenants_of_browsers, reader.page
+    held = furnish(tenants)
     page.set_viewport_size({"width": width, "height": height})
     reader.sign_in("alice")
     task = f"/o/acme/p/parser/tasks/{held.pk}"
@@ -121,13 +123,13 @@ ADMIN = [
 ]
 
 
-def test_the_admin_can_be_used_on_a_phone(world_of_browsers: World, themed_reader: Reader) -> None:
-    world, page = world_of_browsers, themed_reader.page
-    furnish(world)
+def test_the_admin_can_be_used_on_a_phone(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
+    tenants, page = tenants_of_browsers, themed_reader.page
+    furnish(tenants)
     page.set_viewport_size({"width": 390, "height": 844})
     themed_reader.sign_in("alice")
     for path in ADMIN:
-        address = f"/o/acme/admin/{path.format(project=world.acme_project.pk)}"
+        address = f"/o/acme/admin/{path.format(project=tenants.acme_project.pk)}"
         response = page.goto(themed_reader.address + address)
         assert response
         assert response.status == 200, address

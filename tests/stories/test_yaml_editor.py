@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.stories.conftest import Reader
-from tests.worlds import World
+from tests.tenants import Tenants
 
 pytestmark = pytest.mark.browser
 
@@ -19,10 +19,10 @@ annotation_schemes:
 """
 
 
-def open_editor(reader: Reader, world: World) -> Locator:
+def open_editor(reader: Reader, tenants: Tenants) -> Locator:
     """The editor with the broken configuration in it, checked, and its caret before the first line."""
     reader.sign_in("dora")
-    reader.open(f"/o/acme/admin/accounts/project/{world.acme_project.pk}/configuration/")
+    reader.open(f"/o/acme/admin/accounts/project/{tenants.acme_project.pk}/configuration/")
     lines = reader.page.locator("yaml-editor [role=textbox]")
     lines.fill(BROKEN)
     expect(reader.page.get_by_text('Found the text "twenty"')).to_be_visible()
@@ -52,8 +52,8 @@ def line_of_caret(reader: Reader) -> int:
     return line
 
 
-def test_what_is_typed_deleted_and_undone_is_what_would_be_sent(world_of_browsers: World, reader: Reader) -> None:
-    open_editor(reader, world_of_browsers)
+def test_what_is_typed_deleted_and_undone_is_what_would_be_sent(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    open_editor(reader, tenants_of_browsers)
     press(reader, "End", "Enter")
     reader.page.keyboard.type("target: x")
     assert sent(reader) == BROKEN.replace('review"\n', 'review"\ntarget: x\n')
@@ -66,8 +66,8 @@ def test_what_is_typed_deleted_and_undone_is_what_would_be_sent(world_of_browser
     assert reader.errors == []
 
 
-def test_the_caret_steps_over_what_is_said_between_the_lines(world_of_browsers: World, reader: Reader) -> None:
-    open_editor(reader, world_of_browsers)
+def test_the_caret_steps_over_what_is_said_between_the_lines(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    open_editor(reader, tenants_of_browsers)
     press(reader, "F8")
     assert line_of_caret(reader) == 7
     press(reader, "End", "ArrowRight")
@@ -78,8 +78,8 @@ def test_the_caret_steps_over_what_is_said_between_the_lines(world_of_browsers: 
     assert sent(reader) == BROKEN.removesuffix("\n")
 
 
-def test_tab_moves_lines_in_and_out_until_escape_lets_it_leave(world_of_browsers: World, reader: Reader) -> None:
-    lines = open_editor(reader, world_of_browsers)
+def test_tab_moves_lines_in_and_out_until_escape_lets_it_leave(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    lines = open_editor(reader, tenants_of_browsers)
     press(reader, "Tab", "Shift+Tab", "Control+a", "Tab")
     assert sent(reader).splitlines()[:4] == [
         '  task_name: "Parser review"',
@@ -93,8 +93,8 @@ def test_tab_moves_lines_in_and_out_until_escape_lets_it_leave(world_of_browsers
     assert lines.evaluate("(root) => root !== document.activeElement")
 
 
-def test_a_publication_that_cannot_be_leads_to_the_first_error(world_of_browsers: World, reader: Reader) -> None:
-    open_editor(reader, world_of_browsers)
+def test_a_publication_that_cannot_be_leads_to_the_first_error(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    open_editor(reader, tenants_of_browsers)
     reader.page.get_by_role("button", name="Publish version 1").click(force=True)
     assert line_of_caret(reader) == 7
     press(reader, "Control+Shift+ArrowRight")
@@ -106,8 +106,8 @@ def test_a_publication_that_cannot_be_leads_to_the_first_error(world_of_browsers
     reader.assert_clean()
 
 
-def test_without_scripts_there_is_a_plain_field_and_a_list(world_of_browsers: World, reader: Reader) -> None:
-    open_editor(reader, world_of_browsers)
+def test_without_scripts_there_is_a_plain_field_and_a_list(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    open_editor(reader, tenants_of_browsers)
     press(reader, "Control+s")
     expect(reader.page.get_by_text("The draft is saved.")).to_be_visible()
     browser = reader.page.context.browser

@@ -17,8 +17,8 @@ from assignments.actions.expiring import expire_leases
 from assignments.models import Assignment, Submission
 from tenancy.actor import Actor, acting_in
 from tests.stories.reviewing import until
+from tests.tenants import PASSWORD, Tenants
 from tests.traces.stored import code, outcome, stored
-from tests.worlds import PASSWORD, World
 
 YAML = """\
 task_name: "Parser review"
@@ -33,10 +33,10 @@ assignment: {{annotations_per_trace: 1, lease_minutes: {lease_minutes}, max_open
 
 
 @dataclass
-class Desk:
+class TaskPage:
     """One person's task. `page` is the tab that the story looks at; further ones are opened beside it."""
 
-    world: World
+    tenants: Tenants
     person: User
     assignment: UUID
     page: Page
@@ -61,11 +61,11 @@ class Desk:
         expect(page.locator("[data-left]").or_(page.locator("[data-banner]")).first).not_to_be_empty()
         page.wait_for_load_state("networkidle")
 
-    def beside(self, context: BrowserContext | None = None) -> "Desk":
+    def beside(self, context: BrowserContext | None = None) -> "TaskPage":
         """The same task in another tab, or in another browser where the person is signed in already."""
         page = (context or self.page.context).new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        return Desk(self.world, self.person, self.assignment, page, self.address, self.errors)
+        return TaskPage(self.tenants, self.person, self.assignment, page, self.address, self.errors)
 
     # What the person does
 
@@ -117,18 +117,18 @@ class Desk:
     # What the server knows, and what happens to it
 
     def row(self) -> Assignment:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return Assignment.objects.get(pk=self.assignment)
 
     def draft(self) -> dict[str, Any]:
         """The answers that are stored."""
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             draft = Assignment.objects.get(pk=self.assignment).draft()
             return dict(draft.content["answers"]) if draft else {}
 
     def revision(self) -> int:
         """How often the answers were stored."""
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             draft = Assignment.objects.get(pk=self.assignment).draft()
             return draft.revision if draft else 0
 
@@ -136,33 +136,33 @@ class Desk:
         return str(self.draft().get("verdict", {}).get("summary", ""))
 
     def submissions(self) -> list[Submission]:
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             return list(Submission.objects.filter(assignment=self.assignment).order_by("number"))
 
     def expire(self) -> None:
         """Let the lease end, and the sweep come by."""
-        with acting_in(self.world.acme):
+        with acting_in(self.tenants.acme):
             past = timezone.now() - timedelta(seconds=1)
             Assignment.objects.filter(pk=self.assignment).update(lease_until=past)
-        expire_leases(Actor(self.world.acme.pk, (self.world.acme.pk,)))
+        expire_leases(Actor(self.tenants.acme.pk, (self.tenants.acme.pk,)))
         assert self.row().state == "expired"
 
     def end_session(self) -> None:
         Session.objects.all().delete()
 
 
-def project_of_tasks(world: World, *, lease_minutes: int = 30, traces: int = 1) -> None:
+def project_of_tasks(tenants: Tenants, *, lease_minutes: int = 30, traces: int = 1) -> None:
     """Acme's project with traces to review: one file, comments, and a verdict that alone must be given."""
-    with acting_in(world.acme):
-        publish_configuration(project=world.acme_project, source=YAML.format(lease_minutes=lease_minutes))
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=YAML.format(lease_minutes=lease_minutes))
     for number in range(traces):
         changed = outcome("src/parser.py", code(20), code(20, "new"))
-        stored(world.acme, world.acme_project, changed, external_id=f"trace_{number:03}")
+        stored(tenants.acme, tenants.acme_project, changed, external_id=f"trace_{number:03}")
 
 
-def claimed(world: World, person: User) -> UUID:
-    with acting_in(world.acme, person):
-        given = claim_next(project=world.acme_project, user=person)
+def claimed(tenants: Tenants, person: User) -> UUID:
+    with acting_in(tenants.acme, person):
+        given = claim_next(project=tenants.acme_project, user=person)
     assert isinstance(given, Assignment), given
     return given.pk
 

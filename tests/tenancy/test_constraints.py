@@ -17,9 +17,9 @@ from django.db.migrations.writer import MigrationWriter
 from accounts.models import ConfigurationVersion
 from tenancy.actor import acting_in
 from tenancy.constraints import SameOrganisation, TenantPolicy
-from tests.wall import catalogue
-from tests.wall.catalogue import OWN, READ, READ_QUIETLY, WRITE, rows
-from tests.worlds import World
+from tests.isolation import catalogue
+from tests.isolation.catalogue import OWN, READ, READ_QUIETLY, WRITE, rows
+from tests.tenants import Tenants
 
 TABLE = "accounts_note"
 FULL = {("r", READ, None), ("a", None, WRITE), ("w", WRITE, WRITE), ("d", WRITE, None)}
@@ -87,8 +87,8 @@ def as_owner(db: None) -> Iterator[None]:
 
 def test_a_new_model_gets_its_wall_with_its_table(as_owner: None) -> None:
     before = ProjectState.from_apps(apps)
-    wall = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
-    assert "CreateModel" in migrate(before, with_note(*wall))
+    isolation = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
+    assert "CreateModel" in migrate(before, with_note(*isolation))
     assert policies() == FULL
     assert security() == (True, True)
     assert catalogue.loose_foreign_keys() == []
@@ -125,10 +125,10 @@ def test_a_composite_key_is_added_and_removed_later(as_owner: None) -> None:
 
 
 def test_a_new_column_keeps_the_wall(as_owner: None) -> None:
-    wall = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
-    before = with_note(*wall)
+    isolation = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
+    before = with_note(*isolation)
     migrate(ProjectState.from_apps(apps), before)
-    assert migrate(before, with_note(*wall, fields={"text": models.TextField(default="")})) == ["AddField"]
+    assert migrate(before, with_note(*isolation, fields={"text": models.TextField(default="")})) == ["AddField"]
     assert policies() == FULL
     assert catalogue.loose_foreign_keys() == []
 
@@ -193,21 +193,21 @@ def test_the_database_has_what_the_migrations_say() -> None:
 # --- What a form is told ------------------------------------------------------------------------------------------
 
 
-def test_pointing_into_another_organisation_is_said_kindly(world: World) -> None:
-    with acting_in(world.acme):
-        version = ConfigurationVersion(project=world.birch_project, number=1, source="x", configuration={})
+def test_pointing_into_another_organisation_is_said_kindly(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        version = ConfigurationVersion(project=tenants.birch_project, number=1, source="x", configuration={})
         with pytest.raises(ValidationError) as refusal:
             version.validate_constraints()
         assert refusal.value.message_dict["project"] == ["This belongs to another organisation."]
         version.validate_constraints(exclude={"project"})
-        version.project = world.acme_project
+        version.project = tenants.acme_project
         version.validate_constraints()
 
 
-def test_pointing_to_a_row_that_cannot_be_seen_is_no_error_of_the_site(world: World) -> None:
-    with acting_in(world.acme):
+def test_pointing_to_a_row_that_cannot_be_seen_is_no_error_of_the_site(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         version = ConfigurationVersion(
-            project_id=UUID(str(world.birch_project.pk)), number=1, source="x", configuration={}
+            project_id=UUID(str(tenants.birch_project.pk)), number=1, source="x", configuration={}
         )
         with pytest.raises(ValidationError) as refusal:
             version.full_clean()

@@ -10,9 +10,9 @@ from django.db import connection
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from tests.isolation.catalogue import rows
 from tests.tenancy.databases import connected
-from tests.wall.catalogue import rows
-from tests.worlds import World
+from tests.tenants import Tenants
 
 REFUSED = [
     "TRUNCATE accounts_project",
@@ -88,7 +88,7 @@ def test_the_platform_role_is_refused_too(web_role: psycopg.Connection, statemen
         web_role.execute(statement)
 
 
-def test_the_audit_trail_is_walled_by_policies_and_not_by_rights_alone(world: World) -> None:
+def test_the_audit_trail_is_walled_by_policies_and_not_by_rights_alone(tenants: Tenants) -> None:
     """With the rights given back by mistake, there is still no policy that lets a row be changed or removed."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL ROLE potato_owner")
@@ -96,12 +96,12 @@ def test_the_audit_trail_is_walled_by_policies_and_not_by_rights_alone(world: Wo
         cursor.execute("SET LOCAL ROLE potato_app")
         cursor.execute(
             "SELECT set_config('app.organisation', %s, true), set_config('app.organisations', %s, true)",
-            [str(world.acme.pk), f"{{{world.acme.pk}}}"],
+            [str(tenants.acme.pk), f"{{{tenants.acme.pk}}}"],
         )
         cursor.execute(
             "INSERT INTO accounts_auditevent (id, organisation_id, at, person_name, verb, target_type, target_label,"
             " detail, request_id) VALUES (gen_random_uuid(), %s, now(), '', 'a.b', '', '', '{}', '')",
-            [world.acme.pk],
+            [tenants.acme.pk],
         )
         cursor.execute("UPDATE accounts_auditevent SET verb = 'x.y'")
         assert cursor.rowcount == 0

@@ -13,14 +13,14 @@ from accounts import views
 from tenancy import limits
 from tenancy.actor import acting_in, unscoped
 from tests.tenancy.databases import connected, web_role_address
-from tests.worlds import World
+from tests.tenants import Tenants
 
 
 @pytest.fixture
-def as_web(committed_world: World) -> Iterator[World]:
+def as_web(committed_tenants: Tenants) -> Iterator[Tenants]:
     """New connections log in as the web role, as in production."""
     with connected(**web_role_address(), OPTIONS={}):
-        yield committed_world
+        yield committed_tenants
 
 
 def in_force() -> dict[str, str]:
@@ -29,22 +29,22 @@ def in_force() -> dict[str, str]:
         return {name: f"{int(setting.removesuffix('ms')) // 1000}s" for name, setting in cursor.fetchall()}
 
 
-def test_the_web_role_logs_in_with_its_limits(as_web: World) -> None:
+def test_the_web_role_logs_in_with_its_limits(as_web: Tenants) -> None:
     assert in_force() == limits.WEB
 
 
-def test_background_work_has_its_own_in_each_transaction_and_leaves_none_behind(as_web: World) -> None:
+def test_background_work_has_its_own_in_each_transaction_and_leaves_none_behind(as_web: Tenants) -> None:
     with acting_in(as_web.acme):
         assert in_force() == limits.BACKGROUND
     assert in_force() == limits.WEB
 
 
-def test_the_platforms_work_takes_as_long(as_web: World) -> None:
+def test_the_platforms_work_takes_as_long(as_web: Tenants) -> None:
     with unscoped("a story of limits"):
         assert in_force() == limits.BACKGROUND
 
 
-def test_a_web_server_keeps_those_of_its_role(as_web: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_web_server_keeps_those_of_its_role(as_web: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_serves_requests", False)
     limits.serve_requests()
     with acting_in(as_web.acme):
@@ -88,7 +88,7 @@ def _address() -> dict[str, Any]:
 @pytest.mark.parametrize("trouble", [sleeps_too_long, holds_its_transaction, waits_for_a_lock])
 @pytest.mark.parametrize("address", ["/", "/api/v1/projects/"])
 def test_what_the_database_ended_is_a_503_that_says_when_to_try_again(
-    as_web: World, client: Client, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[], None], address: str
+    as_web: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch, trouble: Callable[[], None], address: str
 ) -> None:
     client.force_login(as_web.alice)
     client.raise_request_exception = False

@@ -17,7 +17,7 @@ from accounts.models import AuditEvent, Membership, Project, User
 from jobs.models import OutboxEvent
 from tenancy.actor import acting_in, active_organisation, current
 from tenancy.prepared import insert, prepared, prepared_update
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces.models import Fragment
 
 
@@ -57,40 +57,40 @@ def tried_again(event: UUID, attempts: int, at: datetime, error: str) -> "tuple[
     return rows, {"attempts": F("attempts") + attempts, "retry_at": at, "error": error}
 
 
-def test_rows_are_those_of_the_queryset_with_the_rows_beside_them(world: World) -> None:
+def test_rows_are_those_of_the_queryset_with_the_rows_beside_them(tenants: Tenants) -> None:
     long_ago = timezone.now() - timedelta(days=1)
-    with acting_in(world.acme):
-        (found,) = members_since.rows(long_ago, world.bob.pk)
-        expected = Membership.objects.get(user=world.bob)
+    with acting_in(tenants.acme):
+        (found,) = members_since.rows(long_ago, tenants.bob.pk)
+        expected = Membership.objects.get(user=tenants.bob)
         with CaptureQueriesContext(connection) as asked:
             beside = found.user.username, found.organisation.slug
-        assert beside == (world.bob.username, "acme")
+        assert beside == (tenants.bob.username, "acme")
         assert not asked.captured_queries
         assert found == expected
         assert vars(found).keys() - {"_state"} == vars(expected).keys() - {"_state"}
-        assert members_since.rows(timezone.now(), world.bob.pk) == []
+        assert members_since.rows(timezone.now(), tenants.bob.pk) == []
         assert members_since.first(long_ago, uuid4()) is None
         with pytest.raises(Membership.DoesNotExist):
             members_since.get(long_ago, uuid4())
 
 
-def test_the_same_statement_sees_each_organisation_behind_its_own_wall(world: World) -> None:
+def test_the_same_statement_sees_each_organisation_behind_its_own_wall(tenants: Tenants) -> None:
     slugs = ["parser", "no-such-project"]  # both organisations have a project of the first name
-    with acting_in(world.acme):
-        assert named.rows(slugs) == [world.acme_project]
-    with acting_in(world.birch):
-        assert named.rows(slugs) == [world.birch_project]
+    with acting_in(tenants.acme):
+        assert named.rows(slugs) == [tenants.acme_project]
+    with acting_in(tenants.birch):
+        assert named.rows(slugs) == [tenants.birch_project]
         assert named.rows([]) == []
         assert "draft" in named.rows(slugs)[0].get_deferred_fields()
 
 
 def test_a_statement_that_postgresql_has_planned_still_sees_one_organisation(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection.ensure_connection()
     monkeypatch.setattr(connection.connection, "prepare_threshold", 0)
     for _ in range(8):  # after the fifth time PostgreSQL may keep a plan for all values
-        for organisation, project in ((world.acme, world.acme_project), (world.birch, world.birch_project)):
+        for organisation, project in ((tenants.acme, tenants.acme_project), (tenants.birch, tenants.birch_project)):
             with acting_in(organisation):
                 assert named.rows(["parser"]) == [project]
     with connection.cursor() as cursor:
@@ -98,17 +98,17 @@ def test_a_statement_that_postgresql_has_planned_still_sees_one_organisation(
         assert cursor.fetchone() == (1,)
 
 
-def test_values_come_in_every_form_that_a_queryset_gives(world: World) -> None:
-    slug, name = world.acme_project.slug, world.acme_project.name
-    with acting_in(world.acme):
+def test_values_come_in_every_form_that_a_queryset_gives(tenants: Tenants) -> None:
+    slug, name = tenants.acme_project.slug, tenants.acme_project.name
+    with acting_in(tenants.acme):
         assert facts.get(slug) == Project.objects.values("name", "pk", shouted=F("slug")).get(slug=slug)
         assert names.rows(slug) == [name]
         insert(OutboxEvent(topic="tests.told", payload={"deep": ["1", None]}))
         assert payloads.get("tests.told") == ("tests.told", {"deep": ["1", None]})
 
 
-def test_an_update_changes_the_rows_that_it_names_and_counts_them(world: World) -> None:
-    with acting_in(world.acme):
+def test_an_update_changes_the_rows_that_it_names_and_counts_them(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         event, other = OutboxEvent(topic="tests.one"), OutboxEvent(topic="tests.other")
         assert insert(event)
         assert insert(other)
@@ -121,8 +121,8 @@ def test_an_update_changes_the_rows_that_it_names_and_counts_them(world: World) 
         assert (other.attempts, other.error) == (0, "")
 
 
-def test_an_inserted_row_is_as_one_that_was_saved_and_a_second_one_is_refused_or_left_out(world: World) -> None:
-    with acting_in(world.acme):
+def test_an_inserted_row_is_as_one_that_was_saved_and_a_second_one_is_refused_or_left_out(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
         event = AuditEvent(verb="tests.made", detail={"snowman": "\u2603"}, target_id=uuid4())
         assert insert(event)
         assert AuditEvent.objects.get(pk=event.pk).detail == {"snowman": "\u2603"}
@@ -133,11 +133,11 @@ def test_an_inserted_row_is_as_one_that_was_saved_and_a_second_one_is_refused_or
         assert AuditEvent.objects.get(pk=event.pk).verb == "tests.made"
 
 
-def test_rows_that_leave_other_columns_to_the_database_are_stored_as_they_are(world: World) -> None:
+def test_rows_that_leave_other_columns_to_the_database_are_stored_as_they_are(tenants: Tenants) -> None:
     def fragment(part: str, **more: int) -> Fragment:
         return Fragment(sha256="0" * 64, render_version=1, view="unified", part=part, rows=1, gzipped=b"", **more)
 
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         for part, more in (("0", {}), ("1", {"nodes": 777}), ("2", {}), ("3", {"nodes": 0})):
             row = fragment(part, **more)
             assert insert(row)
@@ -146,24 +146,24 @@ def test_rows_that_leave_other_columns_to_the_database_are_stored_as_they_are(wo
 
 
 def test_a_field_that_fills_itself_when_a_row_is_saved_does_so_here(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OutboxEvent._meta.get_field("retry_at"), "auto_now_add", True)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         event = OutboxEvent(topic="tests.stamped")
         insert(event)
         assert OutboxEvent.objects.get(pk=event.pk).retry_at == event.retry_at
         assert event.retry_at is not None
 
 
-def test_a_row_is_locked_inside_a_transaction_alone(committed_world: World) -> None:
-    with acting_in(committed_world.acme):
-        assert locked.get(committed_world.acme_project.pk) == committed_world.acme_project
+def test_a_row_is_locked_inside_a_transaction_alone(committed_tenants: Tenants) -> None:
+    with acting_in(committed_tenants.acme):
+        assert locked.get(committed_tenants.acme_project.pk) == committed_tenants.acme_project
     with pytest.raises(TransactionManagementError):
-        locked.rows(committed_world.acme_project.pk)
+        locked.rows(committed_tenants.acme_project.pk)
 
 
-def test_a_parameter_that_does_not_stand_in_the_sql_as_it_is_is_refused_at_the_first_use(world: World) -> None:
+def test_a_parameter_that_does_not_stand_in_the_sql_as_it_is_is_refused_at_the_first_use(tenants: Tenants) -> None:
     @prepared
     def hidden(name: str) -> "QuerySet[User]":
         return User.objects.filter(username=name.upper())
@@ -198,7 +198,7 @@ FROZEN = datetime(2020, 1, 1, tzinfo=UTC)
     ],
 )
 def test_what_would_stay_in_the_statement_of_every_organisation_is_refused(
-    world: World, condition: Callable[[], Q], why: str
+    tenants: Tenants, condition: Callable[[], Q], why: str
 ) -> None:
     @prepared
     def frozen(slug: str) -> "QuerySet[Project]":
@@ -208,32 +208,32 @@ def test_what_would_stay_in_the_statement_of_every_organisation_is_refused(
     def written(slug: str) -> "tuple[QuerySet[Project], dict[str, Any]]":
         return Project.objects.filter(condition(), slug=slug), {"name": "Changed"}
 
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         with pytest.raises(TypeError, match=why):
             frozen.rows("parser")
         with pytest.raises(TypeError, match=why):
             written.run("parser")
         assert Project.objects.get().name == "Parser review of Acme Research"
-        assert active_organisation() == world.acme.pk
+        assert active_organisation() == tenants.acme.pk
 
 
-def test_a_new_value_that_reads_the_clock_is_refused(world: World) -> None:
+def test_a_new_value_that_reads_the_clock_is_refused(tenants: Tenants) -> None:
     @prepared_update
     def ended(event: UUID) -> "tuple[QuerySet[OutboxEvent], dict[str, Any]]":
         return OutboxEvent.objects.filter(pk=event), {"delivered_at": timezone.now()}
 
-    with acting_in(world.acme), pytest.raises(TypeError, match=r"ended has datetime\.datetime"):
+    with acting_in(tenants.acme), pytest.raises(TypeError, match=r"ended has datetime\.datetime"):
         ended.run(uuid4())
 
 
-def test_the_clock_of_the_database_and_constants_of_the_code_stay_allowed(world: World) -> None:
+def test_the_clock_of_the_database_and_constants_of_the_code_stay_allowed(tenants: Tenants) -> None:
     @prepared
     def settled(state: str) -> "QuerySet[OutboxEvent, str]":
         recent = OutboxEvent.objects.filter(created_at__lte=Now(), created_at__gt=Now() - timedelta(days=1))
         known = recent.filter(topic=state, attempts__in=[0, 1], error="", payload={"by": [1, "alice"]})
         return known.values_list("topic", flat=True)
 
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         insert(OutboxEvent(topic="tests.now", payload={"by": [1, "alice"]}))
         insert(OutboxEvent(topic="tests.now", payload={"by": [1, "bob"]}))
         assert settled.rows("tests.now") == ["tests.now"]

@@ -24,7 +24,7 @@ from tests.tenancy.worker_app import (
     store_and_fail,
     store_in_two_blocks,
 )
-from tests.worlds import World
+from tests.tenants import Tenants
 
 # celery-types know Celery's own task class alone, and only tuples of arguments.
 look: Any = worker_app.look
@@ -69,10 +69,10 @@ def noted(mark: str, how_many: int = 1) -> list[dict[str, Any]]:
     return found
 
 
-def seen_by(world: World) -> dict[str, str | list[str]]:
+def seen_by(tenants: Tenants) -> dict[str, str | list[str]]:
     """What a task of alice's in Acme sees."""
-    key = str(world.acme.pk)
-    return {"organisations": [key], "actor": key, "user": str(world.alice.pk)}
+    key = str(tenants.acme.pk)
+    return {"organisations": [key], "actor": key, "user": str(tenants.alice.pk)}
 
 
 def part(note: dict[str, Any]) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def part(note: dict[str, Any]) -> dict[str, Any]:
 
 
 @needs_commits
-def test_a_task_and_those_it_calls_act_where_it_was_sent(committed_world: World, worker: None) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
+def test_a_task_and_those_it_calls_act_where_it_was_sent(committed_tenants: Tenants, worker: None) -> None:
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         look_and_call.delay("parent")
         look.delay_on_commit("on commit")
     for mark in (
@@ -92,36 +92,36 @@ def test_a_task_and_those_it_calls_act_where_it_was_sent(committed_world: World,
         "parent, by signature",
         "on commit",
     ):
-        assert [part(note) for note in noted(mark)] == [seen_by(committed_world)], mark
+        assert [part(note) for note in noted(mark)] == [seen_by(committed_tenants)], mark
 
 
 @needs_commits
-def test_a_retried_task_still_acts_there(committed_world: World, worker: None) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
+def test_a_retried_task_still_acts_there(committed_tenants: Tenants, worker: None) -> None:
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         look_at_the_third_try.delay("flaky")
     (note,) = noted("flaky")
     assert note["tries"] == 2
-    assert part(note) == seen_by(committed_world)
+    assert part(note) == seen_by(committed_tenants)
 
 
 @needs_commits
-def test_a_task_can_be_told_where_to_act(committed_world: World, worker: None) -> None:
-    told = {"tenancy": [str(committed_world.birch.pk), None]}
+def test_a_task_can_be_told_where_to_act(committed_tenants: Tenants, worker: None) -> None:
+    told = {"tenancy": [str(committed_tenants.birch.pk), None]}
     look.apply_async(["told"], headers=told)
-    with acting_in(committed_world.acme, committed_world.alice):
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         look.apply_async(["told otherwise"], headers=told)
     for mark in ("told", "told otherwise"):
         (note,) = noted(mark)
         assert part(note) == {
-            "organisations": [str(committed_world.birch.pk)],
-            "actor": str(committed_world.birch.pk),
+            "organisations": [str(committed_tenants.birch.pk)],
+            "actor": str(committed_tenants.birch.pk),
             "user": "None",
         }
 
 
 @needs_commits
-def test_a_task_sent_from_nowhere_is_loud_also_after_others(committed_world: World, worker: None) -> None:
-    with acting_in(committed_world.acme, committed_world.alice):
+def test_a_task_sent_from_nowhere_is_loud_also_after_others(committed_tenants: Tenants, worker: None) -> None:
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
         for _ in range(4):
             look.delay("before")
     noted("before", 4)
@@ -133,8 +133,8 @@ def test_a_task_sent_from_nowhere_is_loud_also_after_others(committed_world: Wor
 
 
 @needs_commits
-def test_a_task_that_fails_stores_nothing(committed_world: World, worker: None) -> None:
-    with acting_in(committed_world.acme):
+def test_a_task_that_fails_stores_nothing(committed_tenants: Tenants, worker: None) -> None:
+    with acting_in(committed_tenants.acme):
         store_and_fail.delay("half")
         store_in_two_blocks.delay("two blocks")
         # The queue is in order, and there are two processes: both are done when these are.
@@ -143,13 +143,13 @@ def test_a_task_that_fails_stores_nothing(committed_world: World, worker: None) 
     (note,) = noted("two blocks")
     assert note["outside"] == {"loud": True}
     noted("afterwards", 2)
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert sorted(Project.objects.values_list("slug", flat=True)) == ["first", "parser"]
 
 
 @needs_commits
-def test_two_organisations_in_turn_do_not_mix_in_the_workers_pool(committed_world: World, worker: None) -> None:
-    organisations = [committed_world.acme, committed_world.birch]
+def test_two_organisations_in_turn_do_not_mix_in_the_workers_pool(committed_tenants: Tenants, worker: None) -> None:
+    organisations = [committed_tenants.acme, committed_tenants.birch]
     for number in range(100):
         organisation = organisations[number % 2]
         with acting_in(organisation):
@@ -175,28 +175,28 @@ def eager() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("send", [look.delay, lambda mark: look.apply(args=[mark])], ids=["delay", "apply"])
-def test_an_eager_task_acts_where_it_is_called(world: World, eager: None, send: Callable[[str], Any]) -> None:
-    with acting_in(world.acme, world.alice):
+def test_an_eager_task_acts_where_it_is_called(tenants: Tenants, eager: None, send: Callable[[str], Any]) -> None:
+    with acting_in(tenants.acme, tenants.alice):
         send("eager")
         assert projects() == ACME
-    assert [part(note) for note in notes("eager")] == [seen_by(world)]
+    assert [part(note) for note in notes("eager")] == [seen_by(tenants)]
 
 
 def test_an_eager_task_and_those_it_calls_act_where_it_was_sent(
-    world: World, eager: None, django_capture_on_commit_callbacks: Any
+    tenants: Tenants, eager: None, django_capture_on_commit_callbacks: Any
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True), acting_in(world.acme, world.alice):
+    with django_capture_on_commit_callbacks(execute=True), acting_in(tenants.acme, tenants.alice):
         look_and_call.delay("parent")
         look_at_the_third_try.delay("flaky")
         assert projects() == ACME
     for mark in ("parent", "parent, called", "parent, called on commit", "parent, applied on commit", "flaky"):
-        assert part(notes(mark)[-1]) == seen_by(world), mark
+        assert part(notes(mark)[-1]) == seen_by(tenants), mark
     assert current() is NOBODY
     assert is_loud()
 
 
-def test_an_eager_task_that_fails_gives_the_organisation_back(world: World, eager: None) -> None:
-    with acting_in(world.acme, world.alice):
+def test_an_eager_task_that_fails_gives_the_organisation_back(tenants: Tenants, eager: None) -> None:
+    with acting_in(tenants.acme, tenants.alice):
         store_and_fail.delay("half")
         assert projects() == ACME
         app.conf.task_eager_propagates = True
@@ -206,7 +206,7 @@ def test_an_eager_task_that_fails_gives_the_organisation_back(world: World, eage
     assert is_loud()
 
 
-def test_an_eager_task_sent_from_nowhere_is_loud(world: World, eager: None) -> None:
+def test_an_eager_task_sent_from_nowhere_is_loud(tenants: Tenants, eager: None) -> None:
     look.delay("from nowhere")
     assert [note["loud"] for note in notes("from nowhere")] == [True]
     app.conf.task_eager_propagates = True

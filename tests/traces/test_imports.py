@@ -24,7 +24,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions
 from potato.runs.sources import BytesSource
 from tenancy.actor import Actor, acting_in
-from tests.worlds import World
+from tests.tenants import Tenants
 from traces import imports
 from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
@@ -50,20 +50,20 @@ def lines(*records: dict[str, Any] | str) -> bytes:
     return "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in records).encode()
 
 
-def upload(world: World, content: bytes, name: str = "runs.jsonl", format: str = "auto") -> ImportedFile:
-    with acting_in(world.acme, world.dora):
-        file = request_import(project=world.acme_project, content=ContentFile(content, name=name), format=format)
-    work(world, file)
+def upload(tenants: Tenants, content: bytes, name: str = "runs.jsonl", format: str = "auto") -> ImportedFile:
+    with acting_in(tenants.acme, tenants.dora):
+        file = request_import(project=tenants.acme_project, content=ContentFile(content, name=name), format=format)
+    work(tenants, file)
     return file
 
 
-def work(world: World, file: ImportedFile) -> Job:
+def work(tenants: Tenants, file: ImportedFile) -> Job:
     """What a worker does when the bell rings."""
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.dora.pk)
     assert file.job_id is not None
     for _ in range(50):
         runner.run(job_id=file.job_id, actor=actor)
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:
             outbox.deliver(actor)
@@ -71,18 +71,18 @@ def work(world: World, file: ImportedFile) -> Job:
     pytest.fail("the job does not end")
 
 
-def job_of(world: World, file: ImportedFile) -> Job:
-    with acting_in(world.acme):
+def job_of(tenants: Tenants, file: ImportedFile) -> Job:
+    with acting_in(tenants.acme):
         return Job.objects.get(pk=str(file.job_id))
 
 
-def test_an_upload_becomes_traces_with_steps_and_files_and_nothing_is_rendered(committed_world: World) -> None:
-    world = committed_world
-    file = upload(world, lines(run("one"), run("two", new="c\n")))
-    job = job_of(world, file)
+def test_an_upload_becomes_traces_with_steps_and_files_and_nothing_is_rendered(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    file = upload(tenants, lines(run("one"), run("two", new="c\n")))
+    job = job_of(tenants, file)
     assert (job.state, job.result) == (JobState.DONE, {"imported": 2, "known": 0, "errors": 0})
     assert job.progress == job.total == 2
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         one = Trace.objects.get(external_id="one")
         assert (one.steps_count, one.tool_calls, one.files_count, one.added, one.removed) == (1, 1, 1, 1, 1)
         assert one.task == "Fix the parser"
@@ -100,60 +100,60 @@ def test_an_upload_becomes_traces_with_steps_and_files_and_nothing_is_rendered(c
     assert not default_storage.exists(file.stored_as)
 
 
-def test_the_same_content_again_is_known_and_other_content_is_a_new_version(committed_world: World) -> None:
-    world = committed_world
-    upload(world, lines(run("one")))
-    again = upload(world, lines(run("one")))
-    changed = upload(world, lines(run("one", new="other\n")))
-    assert job_of(world, again).result == {"imported": 0, "known": 1, "errors": 0}
-    assert job_of(world, changed).result == {"imported": 1, "known": 0, "errors": 0}
-    with acting_in(world.acme):
+def test_the_same_content_again_is_known_and_other_content_is_a_new_version(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    upload(tenants, lines(run("one")))
+    again = upload(tenants, lines(run("one")))
+    changed = upload(tenants, lines(run("one", new="other\n")))
+    assert job_of(tenants, again).result == {"imported": 0, "known": 1, "errors": 0}
+    assert job_of(tenants, changed).result == {"imported": 1, "known": 0, "errors": 0}
+    with acting_in(tenants.acme):
         assert list(Trace.objects.order_by("version").values_list("version", flat=True)) == [1, 2]
         assert [trace.version for trace in Trace.objects.all().newest()] == [2]
 
 
-def test_a_bad_line_is_told_and_stops_no_good_one(committed_world: World) -> None:
-    world = committed_world
-    file = upload(world, lines(run("one"), '{"id": "broken", ', run("three")))
-    assert job_of(world, file).result == {"imported": 2, "known": 0, "errors": 1}
-    with acting_in(world.acme):
+def test_a_bad_line_is_told_and_stops_no_good_one(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    file = upload(tenants, lines(run("one"), '{"id": "broken", ', run("three")))
+    assert job_of(tenants, file).result == {"imported": 2, "known": 0, "errors": 1}
+    with acting_in(tenants.acme):
         (problem,) = ImportProblem.objects.filter(file=file)
         assert problem.place == 2
         assert problem.sentence
 
 
-def test_an_import_under_a_scheme_type_that_was_uninstalled_fails_with_its_name(committed_world: World) -> None:
-    world = committed_world
-    with acting_in(world.acme):
+def test_an_import_under_a_scheme_type_that_was_uninstalled_fails_with_its_name(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    with acting_in(tenants.acme):
         pin = ProjectConfiguration(task_name="First").model_dump(mode="json")
         pin["annotation_schemes"][0] = {"name": "mood", "annotation_type": "mood"}
-        ConfigurationVersion.objects.create(project=world.acme_project, number=1, source="old", configuration=pin)
-    job = job_of(world, upload(world, lines(run("one"))))
+        ConfigurationVersion.objects.create(project=tenants.acme_project, number=1, source="old", configuration=pin)
+    job = job_of(tenants, upload(tenants, lines(run("one"))))
     assert job.state == JobState.FAILED
     assert "names the scheme type mood, which is not installed" in job.error
 
 
-def test_a_file_that_yields_nothing_is_a_failed_job_and_no_trace(committed_world: World) -> None:
-    world = committed_world
-    file = upload(world, b'{"session_id": "x", "created": 1}', name="metadata.json")
-    job = job_of(world, file)
+def test_a_file_that_yields_nothing_is_a_failed_job_and_no_trace(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    file = upload(tenants, b'{"session_id": "x", "created": 1}', name="metadata.json")
+    job = job_of(tenants, file)
     assert job.state == JobState.FAILED
     assert "No trace came in" in job.error
     assert "metadata.json" in job.error
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not Trace.objects.exists()
         assert ImportProblem.objects.filter(file=file).count() == 1
 
 
 def test_a_killed_import_goes_on_where_its_last_part_ended(
-    committed_world: World, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr(imports, "RECORDS_A_PART", 3)
     records = [run(f"run-{number}") for number in range(10)]
-    with acting_in(world.acme, world.dora):
+    with acting_in(tenants.acme, tenants.dora):
         content = ContentFile(lines(*records[:4], "{broken", *records[4:], "{broken"), name="ten.jsonl")
-        file = request_import(project=world.acme_project, content=content)
+        file = request_import(project=tenants.acme_project, content=content)
     stored = store_runs
     calls = []
 
@@ -166,22 +166,22 @@ def test_a_killed_import_goes_on_where_its_last_part_ended(
 
     monkeypatch.setattr(imports, "store_runs", dies_once)
     with pytest.raises(SystemExit):
-        work(world, file)
-    with acting_in(world.acme):
+        work(tenants, file)
+    with acting_in(tenants.acme):
         assert Trace.objects.count() == 3
         Job.objects.filter(pk=str(file.job_id)).update(lease_until="2020-01-01T00:00Z")
-    assert work(world, file).result == {"imported": 10, "known": 0, "errors": 2}
-    with acting_in(world.acme):
+    assert work(tenants, file).result == {"imported": 10, "known": 0, "errors": 2}
+    with acting_in(tenants.acme):
         assert Trace.objects.count() == 10
         assert list(ImportProblem.objects.values_list("place", flat=True)) == [5, 12]
 
 
 def test_many_traces_are_stored_with_less_than_a_statement_each(
-    committed_world: World, django_assert_max_num_queries: Any
+    committed_tenants: Tenants, django_assert_max_num_queries: Any
 ) -> None:
-    world = committed_world
-    with acting_in(world.acme):
-        file = ImportedFile.objects.create(project=world.acme_project, name="r.jsonl", size=1, format="native")
+    tenants = committed_tenants
+    with acting_in(tenants.acme):
+        file = ImportedFile.objects.create(project=tenants.acme_project, name="r.jsonl", size=1, format="native")
         job = Job(parameters={"file": str(file.pk)})
         source = BytesSource("r.jsonl", lines(*(run(f"run-{number}", new=f"{number}\n") for number in range(100))))
         with django_assert_max_num_queries(25):
@@ -189,36 +189,36 @@ def test_many_traces_are_stored_with_less_than_a_statement_each(
         assert part.cursor["imported"] == Trace.objects.count() == 100
 
 
-def test_one_file_may_hold_a_run_twice_and_versions_of_it_in_one_batch(committed_world: World) -> None:
-    world = committed_world
-    upload(world, lines(run("one")))
+def test_one_file_may_hold_a_run_twice_and_versions_of_it_in_one_batch(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    upload(tenants, lines(run("one")))
     records = [run("one"), run("two"), run("one", new="x\n"), run("two"), run("two", new="y\n"), run("one", new="x\n")]
-    assert job_of(world, upload(world, lines(*records))).result == {"imported": 3, "known": 3, "errors": 0}
-    with acting_in(world.acme):
+    assert job_of(tenants, upload(tenants, lines(*records))).result == {"imported": 3, "known": 3, "errors": 0}
+    with acting_in(tenants.acme):
         versions = Trace.objects.order_by("external_id", "version").values_list("external_id", "version")
         assert list(versions) == [("one", 1), ("one", 2), ("two", 1), ("two", 2)]
 
 
-def test_a_run_with_nothing_to_judge_keeps_no_other_one_of_its_batch_out(committed_world: World) -> None:
-    world = committed_world
+def test_a_run_with_nothing_to_judge_keeps_no_other_one_of_its_batch_out(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     nothing = {"id": "empty", "task_description": "x", "patch": "no diff"}
-    file = upload(world, lines(run("one"), nothing, run("three")), format="native")
-    assert job_of(world, file).result == {"imported": 2, "known": 0, "errors": 1}
-    with acting_in(world.acme):
+    file = upload(tenants, lines(run("one"), nothing, run("three")), format="native")
+    assert job_of(tenants, file).result == {"imported": 2, "known": 0, "errors": 1}
+    with acting_in(tenants.acme):
         assert [problem.place for problem in ImportProblem.objects.filter(file=file)] == [2]
 
 
-def test_two_imports_of_the_same_runs_at_once_bring_each_of_them_once(committed_world: World) -> None:
-    world = committed_world
+def test_two_imports_of_the_same_runs_at_once_bring_each_of_them_once(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     content = lines(*(run(f"run-{number}") for number in range(40)))
-    with acting_in(world.acme, world.dora):
+    with acting_in(tenants.acme, tenants.dora):
         files = [
-            request_import(project=world.acme_project, content=ContentFile(content, name="r.jsonl")) for _ in range(2)
+            request_import(project=tenants.acme_project, content=ContentFile(content, name="r.jsonl")) for _ in range(2)
         ]
 
     def worker(file: ImportedFile) -> None:
         try:
-            work(world, file)
+            work(tenants, file)
         finally:
             connection.close()
 
@@ -227,64 +227,64 @@ def test_two_imports_of_the_same_runs_at_once_bring_each_of_them_once(committed_
         thread.start()
     for thread in threads:
         thread.join()
-    results = [job_of(world, file).result for file in files]
+    results = [job_of(tenants, file).result for file in files]
     assert sorted(result["imported"] for result in results) == [0, 40]
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Trace.objects.count() == 40
         assert all(Job.objects.get(pk=str(file.job_id)).attempts == 1 for file in files)
 
 
 def test_an_import_of_too_many_records_stops_with_the_bound_and_keeps_what_came_in(
-    committed_world: World, settings: Any
+    committed_tenants: Tenants, settings: Any
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     settings.IMPORT_MOST_RECORDS = 3
-    job = job_of(world, upload(world, lines(run("one"), "{broken", run("three"), run("four"), run("five"))))
+    job = job_of(tenants, upload(tenants, lines(run("one"), "{broken", run("three"), run("four"), run("five"))))
     assert job.state == JobState.FAILED
     assert "more than 3 records" in job.error
     assert "IMPORT_MOST_RECORDS" in job.error
     assert "2 traces of them came in" in job.error
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert set(Trace.objects.values_list("external_id", flat=True)) == {"one", "three"}
 
 
 def test_a_file_over_the_bound_of_bytes_is_refused_by_upload_and_by_command(
-    committed_world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr("traces.actions.FILE_BYTES", 100)
     content = lines(run("one"))
-    with acting_in(world.acme), pytest.raises(FileTooLarge, match="IMPORT_MOST_BYTES"):
-        request_import(project=world.acme_project, content=ContentFile(content, name="r.jsonl"))
+    with acting_in(tenants.acme), pytest.raises(FileTooLarge, match="IMPORT_MOST_BYTES"):
+        request_import(project=tenants.acme_project, content=ContentFile(content, name="r.jsonl"))
     (tmp_path / "r.jsonl").write_bytes(content)
     with pytest.raises(CommandError, match="may have 100 bytes"):
         call_command("import_traces", "acme/parser", str(tmp_path / "r.jsonl"), stdout=io.StringIO())
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not ImportedFile.objects.exists()
 
 
 def test_a_zip_goes_on_at_the_member_at_which_its_last_part_ended(
-    committed_world: World, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as package:
         for name in ("a", "b", "c"):
             package.writestr(f"{name}.jsonl", lines(run(f"{name}-1"), "{broken", run(f"{name}-3")))
-    file = upload(world, packed.getvalue(), name="runs.zip")
-    assert job_of(world, file).result == {"imported": 6, "known": 0, "errors": 3}
-    with acting_in(world.acme):
+    file = upload(tenants, packed.getvalue(), name="runs.zip")
+    assert job_of(tenants, file).result == {"imported": 6, "known": 0, "errors": 3}
+    with acting_in(tenants.acme):
         assert list(ImportProblem.objects.values_list("place", flat=True)) == [2, 2, 2]
         assert Trace.objects.count() == 6
 
 
-def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_world: World) -> None:
-    world = committed_world
+def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     record = run("hostile", task="NUL \x00 and \ud800", new="\x00\udfff‮\n")
     record["steps"][0]["message"] = "\ud83d alone"
-    upload(world, lines(record))
-    with acting_in(world.acme):
+    upload(tenants, lines(record))
+    with acting_in(tenants.acme):
         trace = Trace.objects.get()
         content = Body.objects.get(sha256=trace.content_sha256).content
     (converted,) = [
@@ -298,41 +298,41 @@ def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_wor
     assert trace.task == "NUL � and �"
 
 
-def test_what_the_project_says_decides_how_lines_are_read(committed_world: World) -> None:
-    world = committed_world
+def test_what_the_project_says_decides_how_lines_are_read(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\nagentic: {trace_converter: native}\n"
-    with acting_in(world.acme, world.dora):
-        publish_configuration(project=world.acme_project, source=source)
+    with acting_in(tenants.acme, tenants.dora):
+        publish_configuration(project=tenants.acme_project, source=source)
     record = run("ignored")
     record |= {"case": "case-7", "wish": "Sort the list"}
     del record["id"], record["task_description"]
-    upload(world, lines(record))
-    with acting_in(world.acme):
+    upload(tenants, lines(record))
+    with acting_in(tenants.acme):
         assert (Trace.objects.get().external_id, Trace.objects.get().task) == ("case-7", "Sort the list")
     patch = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
-    refused = job_of(world, upload(world, patch, name="fix.patch"))
+    refused = job_of(tenants, upload(tenants, patch, name="fix.patch"))
     assert refused.state == JobState.FAILED
     assert "native" in refused.error
     assert "patch" in refused.error
-    chosen = upload(world, patch, name="fix.patch", format="patch")
-    assert job_of(world, chosen).state == JobState.DONE
-    with acting_in(world.acme):
+    chosen = upload(tenants, patch, name="fix.patch", format="patch")
+    assert job_of(tenants, chosen).state == JobState.DONE
+    with acting_in(tenants.acme):
         chosen.refresh_from_db()
         assert (chosen.format, chosen.chosen) == ("patch", "patch")
 
 
-def told_of(world: World, file: ImportedFile) -> dict[str, str]:
-    with acting_in(world.acme):
+def told_of(tenants: Tenants, file: ImportedFile) -> dict[str, str]:
+    with acting_in(tenants.acme):
         found = ImportProblem.objects.filter(file=file, code__in=["no_id_key", "no_text_key"])
         return {problem.code: problem.sentence for problem in found}
 
 
-def test_a_key_that_the_project_names_and_no_record_has_is_told(committed_world: World) -> None:
-    world = committed_world
-    with acting_in(world.acme, world.dora):
+def test_a_key_that_the_project_names_and_no_record_has_is_told(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    with acting_in(tenants.acme, tenants.dora):
         source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\n"
-        publish_configuration(project=world.acme_project, source=source)
-    told = told_of(world, upload(world, lines(run("one"), run("two"))))
+        publish_configuration(project=tenants.acme_project, source=source)
+    told = told_of(tenants, upload(tenants, lines(run("one"), run("two"))))
     assert sorted(told) == ["no_id_key", "no_text_key"]
     assert told["no_id_key"] == (
         "No record of this file has the key 'case', which item_properties.id_key names: traces are named otherwise. "
@@ -340,43 +340,43 @@ def test_a_key_that_the_project_names_and_no_record_has_is_told(committed_world:
     )
     assert "'wish', which item_properties.text_key names" in told["no_text_key"]
     # One record that has it is enough; what lacks a key is told where it is looked for.
-    assert list(told_of(world, upload(world, lines(run("three", case="7"), run("four"))))) == ["no_text_key"]
+    assert list(told_of(tenants, upload(tenants, lines(run("three", case="7"), run("four"))))) == ["no_text_key"]
 
 
 def test_keys_that_are_found_in_another_part_of_the_import_are_found(
-    committed_world: World, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr(imports, "RECORDS_A_PART", 1)
-    with acting_in(world.acme, world.dora):
+    with acting_in(tenants.acme, tenants.dora):
         source = "task_name: X\nitem_properties: {id_key: case, text_key: wish}\n"
-        publish_configuration(project=world.acme_project, source=source)
-    told = told_of(world, upload(world, lines(run("one", case="7"), run("two"), run("three", wish="Sort"))))
+        publish_configuration(project=tenants.acme_project, source=source)
+    told = told_of(tenants, upload(tenants, lines(run("one", case="7"), run("two"), run("three", wish="Sort"))))
     assert told == {}
 
 
-def test_the_usual_keys_and_formats_without_such_keys_are_not_told_of(committed_world: World) -> None:
-    world = committed_world
-    assert told_of(world, upload(world, lines({**run("one"), "id": None}))) == {}
-    with acting_in(world.acme, world.dora):
+def test_the_usual_keys_and_formats_without_such_keys_are_not_told_of(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    assert told_of(tenants, upload(tenants, lines({**run("one"), "id": None}))) == {}
+    with acting_in(tenants.acme, tenants.dora):
         source = "task_name: X\nitem_properties: {id_key: case}\n"
-        publish_configuration(project=world.acme_project, source=source)
+        publish_configuration(project=tenants.acme_project, source=source)
     patch = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
-    assert told_of(world, upload(world, patch, name="fix.patch")) == {}
+    assert told_of(tenants, upload(tenants, patch, name="fix.patch")) == {}
 
 
-def test_an_unknown_format_and_an_empty_file_are_refused_at_the_door(committed_world: World) -> None:
-    world = committed_world
-    with acting_in(world.acme):
+def test_an_unknown_format_and_an_empty_file_are_refused_at_the_door(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    with acting_in(tenants.acme):
         with pytest.raises(UnknownFormat, match="auto, claude_code"):
-            request_import(project=world.acme_project, content=ContentFile(b"x", name="x"), format="swebanch")
+            request_import(project=tenants.acme_project, content=ContentFile(b"x", name="x"), format="swebanch")
         with pytest.raises(EmptyFile):
-            request_import(project=world.acme_project, content=ContentFile(b"", name="x"))
+            request_import(project=tenants.acme_project, content=ContentFile(b"", name="x"))
         assert not ImportedFile.objects.exists()
 
 
-def test_the_command_imports_in_process_and_says_what_came_in(committed_world: World, tmp_path: Path) -> None:
-    world = committed_world
+def test_the_command_imports_in_process_and_says_what_came_in(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
     good, mixed, bad = tmp_path / "good.jsonl", tmp_path / "mixed.jsonl", tmp_path / "metadata.json"
     good.write_bytes(lines(run("one")))
     mixed.write_bytes(lines('{"id": "cut off", ', run("two")))
@@ -392,19 +392,19 @@ def test_the_command_imports_in_process_and_says_what_came_in(committed_world: W
         call_command("import_traces", "acme/parser", str(mixed), "--strict", stdout=out, stderr=err)
     with pytest.raises(CommandError, match="No trace came in"):
         call_command("import_traces", "acme/parser", str(bad), stdout=out, stderr=err)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Trace.objects.count() == 2
 
 
-def test_the_command_can_leave_the_work_to_a_worker(committed_world: World, tmp_path: Path) -> None:
-    world = committed_world
+def test_the_command_can_leave_the_work_to_a_worker(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
     path = tmp_path / "good.jsonl"
     path.write_bytes(lines(run("one")))
     call_command("import_traces", "acme/parser", str(path), "--background", stdout=io.StringIO())
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         file = ImportedFile.objects.get()
         assert not Trace.objects.exists()
-    assert work(world, file).state == JobState.DONE
+    assert work(tenants, file).state == JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_the_command_can_leave_the_work_to_a_worker(committed_world: World, tmp_
     ],
 )
 def test_the_command_says_what_is_wrong_with_its_arguments(
-    committed_world: World, tmp_path: Path, arguments: list[str], says: str
+    committed_tenants: Tenants, tmp_path: Path, arguments: list[str], says: str
 ) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(lines(run("one")))
@@ -424,19 +424,21 @@ def test_the_command_says_what_is_wrong_with_its_arguments(
         call_command("import_traces", *arguments, str(path))
 
 
-def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(committed_world: World, client: Client) -> None:
-    world = committed_world
-    client.force_login(world.dora)
+def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(
+    committed_tenants: Tenants, client: Client
+) -> None:
+    tenants = committed_tenants
+    client.force_login(tenants.dora)
     content = ContentFile(lines(run("one"), '{"id": "=cmd|calc", '), name="=runs.jsonl")
     answer = client.post(
         "/o/acme/admin/traces/importedfile/add/",
-        {"project": str(world.acme_project.pk), "format": "auto", "upload": content},
+        {"project": str(tenants.acme_project.pk), "format": "auto", "upload": content},
     )
     assert answer.status_code == 302, answer.content.decode()
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         file = ImportedFile.objects.get()
     assert "Nothing so far: the file is still being read." in client.get(answer["Location"]).content.decode()
-    work(world, file)
+    work(tenants, file)
     page = client.get(answer["Location"]).content.decode()
     assert "1 imported" in page
     assert "Report, CSV" in page
@@ -445,28 +447,28 @@ def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(committed
     rows = b"".join(report).decode().splitlines()
     assert rows[0] == "file,line or record,code,problem"
     assert rows[1].startswith("'=runs.jsonl,2,")
-    client.force_login(world.bob)
+    client.force_login(tenants.bob)
     assert client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 403
-    client.force_login(world.charlie)
+    client.force_login(tenants.charlie)
     assert client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
     assert client.get(f"/o/birch/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
 
 
-def test_another_organisation_sees_nothing_of_an_import(committed_world: World) -> None:
-    world = committed_world
-    upload(world, lines(run("one")))
-    with acting_in(world.birch):
+def test_another_organisation_sees_nothing_of_an_import(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    upload(tenants, lines(run("one")))
+    with acting_in(tenants.birch):
         assert not Trace.objects.exists()
         assert not Body.objects.exists()
         assert not Fragment.objects.exists()
         assert Project.objects.get().traces.count() == 0
 
 
-def test_ids_that_agree_as_far_as_a_column_keeps_them_stay_apart(committed_world: World) -> None:
-    world = committed_world
-    file = upload(world, lines(run("x" * 5000 + "A"), run("x" * 5000 + "B"), run("sur\ud800"), run("sur\udfff")))
-    assert job_of(world, file).result == {"imported": 4, "known": 0, "errors": 0}
-    with acting_in(world.acme):
+def test_ids_that_agree_as_far_as_a_column_keeps_them_stay_apart(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    file = upload(tenants, lines(run("x" * 5000 + "A"), run("x" * 5000 + "B"), run("sur\ud800"), run("sur\udfff")))
+    assert job_of(tenants, file).result == {"imported": 4, "known": 0, "errors": 0}
+    with acting_in(tenants.acme):
         traces = Trace.objects.all()
         assert {trace.version for trace in traces} == {1}
         assert len({trace.external_id for trace in traces}) == 4
@@ -474,12 +476,12 @@ def test_ids_that_agree_as_far_as_a_column_keeps_them_stay_apart(committed_world
 
 
 def test_a_part_ends_when_its_time_is_over_and_the_next_one_goes_on_there(
-    committed_world: World, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr(imports, "SECONDS_A_PART", 0.0)
-    with acting_in(world.acme):
-        file = ImportedFile.objects.create(project=world.acme_project, name="r.jsonl", size=1, format="native")
+    with acting_in(tenants.acme):
+        file = ImportedFile.objects.create(project=tenants.acme_project, name="r.jsonl", size=1, format="native")
         source = BytesSource("r.jsonl", lines(run("one"), run("two")))
         job, seen = Job(parameters={"file": str(file.pk)}), []
         for _ in range(6):
@@ -491,13 +493,13 @@ def test_a_part_ends_when_its_time_is_over_and_the_next_one_goes_on_there(
 
 
 def test_a_cancelled_import_keeps_what_came_in(
-    committed_world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = committed_world
+    tenants = committed_tenants
     monkeypatch.setattr(imports, "RECORDS_A_PART", 2)
-    with acting_in(world.acme, world.dora):
+    with acting_in(tenants.acme, tenants.dora):
         content = ContentFile(lines(*(run(f"run-{number}") for number in range(10))), name="ten.jsonl")
-        file = request_import(project=world.acme_project, content=content)
+        file = request_import(project=tenants.acme_project, content=content)
     stored = store_runs
 
     def cancels(*args: Any) -> Any:
@@ -505,10 +507,10 @@ def test_a_cancelled_import_keeps_what_came_in(
         return stored(*args)
 
     monkeypatch.setattr(imports, "store_runs", cancels)
-    assert work(world, file).state == JobState.CANCELLED
-    with acting_in(world.acme):
+    assert work(tenants, file).state == JobState.CANCELLED
+    with acting_in(tenants.acme):
         assert 0 < Trace.objects.count() < 10
     assert not default_storage.exists(file.stored_as)
-    client.force_login(world.dora)
+    client.force_login(tenants.dora)
     page = client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/change/").content.decode()
     assert "Nothing, as far as the file was read." in page

@@ -13,9 +13,9 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Project
 from tenancy.actor import acting_in
 from tests.pages import Page, assert_harmless, text_of
+from tests.tenants import Tenants
 from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
-from tests.worlds import World
 from traces import searching
 from traces.evidence import FILES_ON_A_PAGE, STEPS_ON_A_PAGE
 from traces.fragments import DisplayOptions
@@ -41,15 +41,15 @@ annotation_schemes:
 
 
 @pytest.fixture
-def alice(world: World, client: Client) -> Client:
-    client.force_login(world.alice)
+def alice(tenants: Tenants, client: Client) -> Client:
+    client.force_login(tenants.alice)
     return client
 
 
-def publish(world: World, style: str = "unified", context: int = 5) -> None:
-    with acting_in(world.acme, world.alice):
+def publish(tenants: Tenants, style: str = "unified", context: int = 5) -> None:
+    with acting_in(tenants.acme, tenants.alice):
         publish_configuration(
-            project=world.acme_project, source=CONFIGURATION.format(style=style, context=context), confirmed=True
+            project=tenants.acme_project, source=CONFIGURATION.format(style=style, context=context), confirmed=True
         )
 
 
@@ -66,17 +66,17 @@ def sources_in(page: str) -> list[str]:
     return re.findall(r'<lazy-fragment src="([^"]+)"', page)
 
 
-def simple(world: World, **more: Any) -> Trace:
-    return stored(world.acme, world.acme_project, outcome("src/parser.py", "a\n", "b\n"), **more)
+def simple(tenants: Tenants, **more: Any) -> Trace:
+    return stored(tenants.acme, tenants.acme_project, outcome("src/parser.py", "a\n", "b\n"), **more)
 
 
 # --- The list ----------------------------------------------------------------------------------------------
 
 
-def test_the_list_shows_the_newest_version_of_each_trace_with_its_figures(world: World, alice: Client) -> None:
-    simple(world, external_id="first")
-    simple(world, external_id="first", task="Another task")
-    simple(world, external_id="second", steps=(step(), step(is_error=True)))
+def test_the_list_shows_the_newest_version_of_each_trace_with_its_figures(tenants: Tenants, alice: Client) -> None:
+    simple(tenants, external_id="first")
+    simple(tenants, external_id="first", task="Another task")
+    simple(tenants, external_id="second", steps=(step(), step(is_error=True)))
     page = text_of(alice.get(LIST))
     assert names_in(page) == ["second", "first"]
     assert "version 2" in page
@@ -85,10 +85,10 @@ def test_the_list_shows_the_newest_version_of_each_trace_with_its_figures(world:
     assert names_in(text_of(alice.get(LIST, {"versions": "all", "sort": "id"}))) == ["first", "first", "second"]
 
 
-def test_filters_narrow_the_list_and_count_what_they_would_show(world: World, alice: Client) -> None:
-    simple(world, external_id="one", agent_model="tern", tags=("easy", "go"), steps=(step(is_error=True),))
-    simple(world, external_id="two", agent_model="tern", tags=("go",), converter="patch")
-    simple(world, external_id="three", agent_model="", task="Parse 100%_of it")
+def test_filters_narrow_the_list_and_count_what_they_would_show(tenants: Tenants, alice: Client) -> None:
+    simple(tenants, external_id="one", agent_model="tern", tags=("easy", "go"), steps=(step(is_error=True),))
+    simple(tenants, external_id="two", agent_model="tern", tags=("go",), converter="patch")
+    simple(tenants, external_id="three", agent_model="", task="Parse 100%_of it")
     page = text_of(alice.get(LIST))
     for counted in ("tern (2)", "Not given (1)", "go (2)", "easy (1)", "native (2)", "patch (1)", "failed steps (1)"):
         assert counted in page, counted
@@ -109,35 +109,37 @@ def test_filters_narrow_the_list_and_count_what_they_would_show(world: World, al
     assert "go (1)" in text_of(alice.get(LIST, {"converter": "native"}))
 
 
-def test_runs_of_the_same_task_are_found_together(world: World, alice: Client) -> None:
+def test_runs_of_the_same_task_are_found_together(tenants: Tenants, alice: Client) -> None:
     for name in ("one", "two"):
-        simple(world, external_id=name, task="Speed up the parser")
-    simple(world, external_id="other", task="Slow it down")
+        simple(tenants, external_id=name, task="Speed up the parser")
+    simple(tenants, external_id="other", task="Slow it down")
     page = text_of(alice.get(LIST))
     assert page.count("2 runs of this task") == 2
     (query,) = set(re.findall(r'href="\?(task=[^"]+)"', page))
     assert set(names_in(text_of(alice.get(f"{LIST}?{query}")))) == {"one", "two"}
 
 
-def test_the_list_is_ordered_as_asked(world: World, alice: Client) -> None:
-    stored(world.acme, world.acme_project, outcome("a.py", None, code(3)), external_id="b", steps=(step(), step("x")))
-    stored(world.acme, world.acme_project, outcome("a.py", None, code(9)), external_id="a", steps=(step(),))
+def test_the_list_is_ordered_as_asked(tenants: Tenants, alice: Client) -> None:
+    stored(
+        tenants.acme, tenants.acme_project, outcome("a.py", None, code(3)), external_id="b", steps=(step(), step("x"))
+    )
+    stored(tenants.acme, tenants.acme_project, outcome("a.py", None, code(9)), external_id="a", steps=(step(),))
     orders = {"newest": "ab", "oldest": "ba", "id": "ab", "steps": "ba", "lines": "ab"}
     assert {name: "".join(names_in(text_of(alice.get(LIST, {"sort": name})))) for name in orders} == orders
 
 
-def test_an_empty_list_says_why(world: World, alice: Client) -> None:
+def test_an_empty_list_says_why(tenants: Tenants, alice: Client) -> None:
     assert "No traces yet" in text_of(alice.get(LIST))
     assert "No trace is like this" in text_of(alice.get(LIST, {"q": "x"}))
 
 
-def test_ten_thousand_traces_cost_no_more_queries_than_one(world: World, alice: Client) -> None:
-    example = simple(world, tags=("go",))
+def test_ten_thousand_traces_cost_no_more_queries_than_one(tenants: Tenants, alice: Client) -> None:
+    example = simple(tenants, tags=("go",))
     with CaptureQueriesContext(
         connection,
     ) as one:
         alice.get(LIST)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         values = {
             field.attname: getattr(example, field.attname)
             for field in Trace._meta.local_fields
@@ -157,9 +159,9 @@ def test_ten_thousand_traces_cost_no_more_queries_than_one(world: World, alice: 
 # --- One trace: files ----------------------------------------------------------------------------------------
 
 
-def test_the_first_rows_are_in_the_response_and_the_rest_are_addresses(world: World, alice: Client) -> None:
+def test_the_first_rows_are_in_the_response_and_the_rest_are_addresses(tenants: Tenants, alice: Client) -> None:
     files = [outcome(f"src/part_{at:02}.py", code(400), code(400, "new")) for at in range(4)]
-    trace = stored(world.acme, world.acme_project, *files)
+    trace = stored(tenants.acme, tenants.acme_project, *files)
     page = text_of(alice.get(path_of(trace)))
     assert "<h1" in page
     assert "Fix the failing test in test_parser.py" in page
@@ -172,10 +174,10 @@ def test_the_first_rows_are_in_the_response_and_the_rest_are_addresses(world: Wo
     assert fragment not in page
 
 
-def test_a_page_is_made_with_few_queries(world: World, alice: Client) -> None:
-    publish(world)
+def test_a_page_is_made_with_few_queries(tenants: Tenants, alice: Client) -> None:
+    publish(tenants)
     files = [outcome(f"src/part_{at:02}.py", code(60), code(60, "new")) for at in range(40)]
-    trace = stored(world.acme, world.acme_project, *files, steps=tuple(step(f"Step {at}") for at in range(60)))
+    trace = stored(tenants.acme, tenants.acme_project, *files, steps=tuple(step(f"Step {at}") for at in range(60)))
     for path in (path_of(trace), f"{path_of(trace)}steps/"):
         text_of(alice.get(path))
         with CaptureQueriesContext(connection) as queries:
@@ -184,9 +186,13 @@ def test_a_page_is_made_with_few_queries(world: World, alice: Client) -> None:
         assert len(asked) <= QUERIES, "\n".join(sql[:120] for sql in asked)
 
 
-def test_files_that_were_only_read_come_last_and_closed(world: World, alice: Client) -> None:
+def test_files_that_were_only_read_come_last_and_closed(tenants: Tenants, alice: Client) -> None:
     trace = stored(
-        world.acme, world.acme_project, read("a/first.py", "x\n"), outcome("z/last.py", "a\n", "b\n"), steps=(step(),)
+        tenants.acme,
+        tenants.acme_project,
+        read("a/first.py", "x\n"),
+        outcome("z/last.py", "a\n", "b\n"),
+        steps=(step(),),
     )
     page = text_of(alice.get(path_of(trace)))
     assert page.index("z/</span>last.py") < page.index("Read, not changed</h2>") < page.index("a/</span>first.py")
@@ -195,10 +201,10 @@ def test_files_that_were_only_read_come_last_and_closed(world: World, alice: Cli
 
 
 @pytest.mark.parametrize("changed", [12, 200])
-def test_what_is_sent_before_scrolling_is_bounded(world: World, alice: Client, changed: int) -> None:
+def test_what_is_sent_before_scrolling_is_bounded(tenants: Tenants, alice: Client, changed: int) -> None:
     """A typical change of 12 files, and one of 50,000 lines."""
     files = [outcome(f"src/m{at % 9}/part_{at:03}.py", code(130), code(130, "new")) for at in range(changed)]
-    trace = stored(world.acme, world.acme_project, *files)
+    trace = stored(tenants.acme, tenants.acme_project, *files)
     if changed == 200:
         assert trace.added + trace.removed > 50_000
     for query in ({}, {"view": "split"}):
@@ -210,8 +216,8 @@ def test_what_is_sent_before_scrolling_is_bounded(world: World, alice: Client, c
         assert nodes_in(page) < NODES
 
 
-def test_one_file_of_very_many_lines_is_shown_in_parts(world: World, alice: Client) -> None:
-    trace = stored(world.acme, world.acme_project, outcome("src/huge.py", None, code(6_000)))
+def test_one_file_of_very_many_lines_is_shown_in_parts(tenants: Tenants, alice: Client) -> None:
+    trace = stored(tenants.acme, tenants.acme_project, outcome("src/huge.py", None, code(6_000)))
     page = text_of(alice.get(path_of(trace)))
     assert nodes_in(page) < NODES
     part = text_of(alice.get(f"{base_of(page)}1.html"))
@@ -219,13 +225,13 @@ def test_one_file_of_very_many_lines_is_shown_in_parts(world: World, alice: Clie
     assert 'data-part="2"' in part
 
 
-def test_a_change_of_very_many_files_is_shown_on_pages(world: World, alice: Client) -> None:
+def test_a_change_of_very_many_files_is_shown_on_pages(tenants: Tenants, alice: Client) -> None:
     count = 2 * FILES_ON_A_PAGE + 5
-    trace = stored(world.acme, world.acme_project, *(outcome(f"f{at:04}.txt", "a\n", "b\n") for at in range(count)))
+    trace = stored(tenants.acme, tenants.acme_project, *(outcome(f"f{at:04}.txt", "a\n", "b\n") for at in range(count)))
     page = text_of(alice.get(path_of(trace)))
     assert f"Files 1 to {FILES_ON_A_PAGE} of {count}" in page
     assert nodes_in(page) < NODES
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         wanted = TraceFile.objects.get(path="f0300.txt").index
     for query in ({"page": "3"}, {"file": str(wanted)}, {"page": "9999999999"}):
         page = text_of(alice.get(path_of(trace), query))
@@ -245,38 +251,40 @@ def head_of(client: Client, trace: Trace) -> str:
 
 
 def test_a_task_of_many_lines_shows_a_title_and_its_beginning_and_the_rest_when_somebody_wants_it(
-    world: World, alice: Client
+    tenants: Tenants, alice: Client
 ) -> None:
-    long = head_of(alice, simple(world, task="# Fix the parser\n\n" + "It drops the last page.\n" * 40))
+    long = head_of(alice, simple(tenants, task="# Fix the parser\n\n" + "It drops the last page.\n" * 40))
     assert TITLE.format("Fix the parser") in long
     assert '<details class="task__more"><summary>' in long
     assert long.count("It drops the last page.") == 40
-    short = head_of(alice, simple(world, external_id="short", task="Fix the parser\n\nIt drops the last page."))
+    short = head_of(alice, simple(tenants, external_id="short", task="Fix the parser\n\nIt drops the last page."))
     assert TITLE.format("Fix the parser") in short
     assert "It drops the last page." in short
     assert '<details class="task__more' not in short
 
 
-def test_a_long_first_line_is_no_title(world: World, alice: Client) -> None:
+def test_a_long_first_line_is_no_title(tenants: Tenants, alice: Client) -> None:
     words = "Please look at the parser and tell me why it drops the last page of each range. " * 3
-    head = head_of(alice, simple(world, task=words))
+    head = head_of(alice, simple(tenants, task=words))
     assert '<h1 class="task__eyebrow" id="task">What the agent was asked</h1>' in head
     assert head.count(words.strip()) == 1
     assert "task__more" in head
-    nothing = head_of(alice, simple(world, external_id="silent", task=""))
+    nothing = head_of(alice, simple(tenants, external_id="silent", task=""))
     assert TITLE.format("silent") in nothing
     assert "The trace does not say what the agent was asked." in nothing
 
 
-def test_a_trace_without_steps_has_no_tab_for_them(world: World, alice: Client) -> None:
-    without = stored(world.acme, world.acme_project, outcome("a.py", "a\n", "b\n"), external_id="no steps", steps=())
+def test_a_trace_without_steps_has_no_tab_for_them(tenants: Tenants, alice: Client) -> None:
+    without = stored(
+        tenants.acme, tenants.acme_project, outcome("a.py", "a\n", "b\n"), external_id="no steps", steps=()
+    )
     assert "Agent trace" not in text_of(alice.get(path_of(without)))
-    assert "Agent trace" in text_of(alice.get(path_of(simple(world, steps=(step(),)))))
+    assert "Agent trace" in text_of(alice.get(path_of(simple(tenants, steps=(step(),)))))
 
 
-def test_a_file_that_is_asked_for_is_in_the_response(world: World, alice: Client) -> None:
+def test_a_file_that_is_asked_for_is_in_the_response(tenants: Tenants, alice: Client) -> None:
     files = [outcome(f"src/part_{at:02}.py", code(900), code(900, "new")) for at in range(4)]
-    trace = stored(world.acme, world.acme_project, *files, read("src/z.py", "only read\n"))
+    trace = stored(tenants.acme, tenants.acme_project, *files, read("src/z.py", "only read\n"))
     for wanted in (2, 4):
         page = text_of(alice.get(path_of(trace), {"file": str(wanted)}))
         article = page[page.index(f'id="f{wanted}"') :].partition("</article>")[0]
@@ -284,19 +292,19 @@ def test_a_file_that_is_asked_for_is_in_the_response(world: World, alice: Client
         assert "is-closed" not in article
 
 
-def test_the_project_decides_how_a_page_opens(world: World, alice: Client) -> None:
-    publish(world, style="split", context=1)
-    trace = simple(world)
+def test_the_project_decides_how_a_page_opens(tenants: Tenants, alice: Client) -> None:
+    publish(tenants, style="split", context=1)
+    trace = simple(tenants)
     assert "diff--split" in text_of(alice.get(path_of(trace)))
     assert "diff--split" not in text_of(alice.get(path_of(trace), {"view": "unified"}))
     assert "diff--split" in text_of(alice.get(path_of(trace), {"view": "nonsense"}))
 
 
-def test_traces_stay_readable_where_a_scheme_type_was_uninstalled(world: World, alice: Client) -> None:
-    trace = simple(world, steps=(step(),))
-    with acting_in(world.acme):
+def test_traces_stay_readable_where_a_scheme_type_was_uninstalled(tenants: Tenants, alice: Client) -> None:
+    trace = simple(tenants, steps=(step(),))
+    with acting_in(tenants.acme):
         ConfigurationVersion.objects.create(
-            project=world.acme_project,
+            project=tenants.acme_project,
             number=1,
             source="",
             configuration={"task_name": "x", "annotation_schemes": [{"annotation_type": "mood", "name": "mood"}]},
@@ -308,13 +316,13 @@ def test_traces_stay_readable_where_a_scheme_type_was_uninstalled(world: World, 
 # --- One trace: steps ----------------------------------------------------------------------------------------
 
 
-def test_steps_are_listed_with_their_titles_and_errors(world: World, alice: Client) -> None:
+def test_steps_are_listed_with_their_titles_and_errors(tenants: Tenants, alice: Client) -> None:
     steps = (
         step("Run the tests first."),
         step("Now mend it.", is_error=True),
         *(step(f"More {at}") for at in range(30)),
     )
-    trace = simple(world, steps=steps)
+    trace = simple(tenants, steps=steps)
     page = text_of(alice.get(f"{path_of(trace)}steps/"))
     assert page.count('<article class="step') == 32
     assert "1 failed step" in page
@@ -325,21 +333,21 @@ def test_steps_are_listed_with_their_titles_and_errors(world: World, alice: Clie
     assert "More 18" in late[late.index('id="s20"') :].partition("</article>")[0]
 
 
-def test_five_hundred_steps_and_more_stay_within_the_bound(world: World, alice: Client) -> None:
-    trace = simple(world, steps=tuple(step(f"Step {at}") for at in range(STEPS_ON_A_PAGE + 20)))
+def test_five_hundred_steps_and_more_stay_within_the_bound(tenants: Tenants, alice: Client) -> None:
+    trace = simple(tenants, steps=tuple(step(f"Step {at}") for at in range(STEPS_ON_A_PAGE + 20)))
     page = text_of(alice.get(f"{path_of(trace)}steps/"))
     assert page.count('<article class="step') == STEPS_ON_A_PAGE
     assert nodes_in(page) < NODES
     assert f'id="s{STEPS_ON_A_PAGE}"' in text_of(alice.get(f"{path_of(trace)}steps/", {"step": str(STEPS_ON_A_PAGE)}))
 
 
-def test_words_are_found_in_steps_that_no_browser_has_loaded(world: World, alice: Client) -> None:
+def test_words_are_found_in_steps_that_no_browser_has_loaded(tenants: Tenants, alice: Client) -> None:
     said = (
         step("Mend the Parser"),
         step("x", thought="the parser is NAÏVE"),
         step("y", result="no <b>PARSER</b> here"),
     )
-    trace = simple(world, steps=(*(step(f"Step {at}") for at in range(20)), *said))
+    trace = simple(tenants, steps=(*(step(f"Step {at}") for at in range(20)), *said))
     where = f"{path_of(trace)}steps/"
 
     def found(words: str) -> list[int]:
@@ -357,17 +365,19 @@ def test_words_are_found_in_steps_that_no_browser_has_loaded(world: World, alice
     assert "was searched" not in page
 
 
-def test_a_search_ends_where_a_trace_is_too_long(world: World, alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_where_a_trace_is_too_long(
+    tenants: Tenants, alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(searching, "SEARCHED_BYTES", 100)
-    trace = simple(world, steps=tuple(step(f"Step {at}") for at in range(9)))
+    trace = simple(tenants, steps=tuple(step(f"Step {at}") for at in range(9)))
     page = text_of(alice.get(f"{path_of(trace)}steps/", {"q": "step"}))
     assert "1 step with" in page
     assert "the first 1 steps were searched" in page
 
 
-def test_a_trace_without_steps_or_without_files_says_so(world: World, alice: Client) -> None:
-    assert "No steps" in text_of(alice.get(f"{path_of(simple(world))}steps/"))
-    words = stored(world.acme, world.acme_project, steps=(step(),), external_id="words", task="")
+def test_a_trace_without_steps_or_without_files_says_so(tenants: Tenants, alice: Client) -> None:
+    assert "No steps" in text_of(alice.get(f"{path_of(simple(tenants))}steps/"))
+    words = stored(tenants.acme, tenants.acme_project, steps=(step(),), external_id="words", task="")
     page = text_of(alice.get(path_of(words)))
     assert "No file was changed" in page
     assert "does not say what the agent was asked" in page
@@ -381,8 +391,8 @@ def base_of(page: str) -> str:
     return str(re.findall(r'data-base="([^"]+)"', page)[0])
 
 
-def test_a_fragment_is_sent_as_it_is_stored_and_kept_for_ever(world: World, alice: Client) -> None:
-    trace = simple(world, steps=(step(),))
+def test_a_fragment_is_sent_as_it_is_stored_and_kept_for_ever(tenants: Tenants, alice: Client) -> None:
+    trace = simple(tenants, steps=(step(),))
     for path in (path_of(trace), f"{path_of(trace)}steps/"):
         source = f"{base_of(text_of(alice.get(path)))}0.html"
         packed = alice.get(source, headers={"accept-encoding": "br, gzip;q=0.8"})
@@ -390,7 +400,7 @@ def test_a_fragment_is_sent_as_it_is_stored_and_kept_for_ever(world: World, alic
         assert packed["Content-Encoding"] == "gzip"
         assert not plain.has_header("Content-Encoding")
         assert gzip.decompress(packed.content) == plain.content
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             assert packed.content in [bytes(fragment.gzipped) for fragment in Fragment.objects.all()]
         for response in (packed, plain):
             assert response["Cache-Control"] == "private, max-age=31536000, immutable"
@@ -402,18 +412,20 @@ def test_a_fragment_is_sent_as_it_is_stored_and_kept_for_ever(world: World, alic
         assert alice.post(source).status_code == 405
 
 
-def test_hidden_rows_are_made_when_they_are_asked_for(world: World, alice: Client) -> None:
+def test_hidden_rows_are_made_when_they_are_asked_for(tenants: Tenants, alice: Client) -> None:
     text = code(60)
-    trace = stored(world.acme, world.acme_project, outcome("src/parser.py", text, text.replace("# old 30\n", "# x\n")))
+    trace = stored(
+        tenants.acme, tenants.acme_project, outcome("src/parser.py", text, text.replace("# old 30\n", "# x\n"))
+    )
     page = text_of(alice.get(path_of(trace)))
     (first, last) = re.findall(r'data-part="(rows-\d+-\d+)"', page)
     assert text_of(alice.get(f"{base_of(page)}{first}.html")).count("<tr") == 24
     assert 'data-new="60"' in text_of(alice.get(f"{base_of(page)}{last}.html"))
 
 
-def test_an_address_that_names_no_fragment_is_a_404(world: World, alice: Client) -> None:
-    trace = simple(world, steps=(step(),))
-    other = simple(world, external_id="other", task="Other")
+def test_an_address_that_names_no_fragment_is_a_404(tenants: Tenants, alice: Client) -> None:
+    trace = simple(tenants, steps=(step(),))
+    other = simple(tenants, external_id="other", task="Other")
     unified = DisplayOptions().diff().key
     for path in (path_of(trace), f"{path_of(trace)}steps/"):
         base = base_of(text_of(alice.get(path)))
@@ -439,12 +451,12 @@ def test_an_address_that_names_no_fragment_is_a_404(world: World, alice: Client)
     assert alice.get(base_of(text_of(alice.get(path_of(trace)))).replace(str(trace.pk), str(other.pk)) + "0.html")
 
 
-def test_a_fragment_of_older_options_is_not_served(world: World, alice: Client) -> None:
-    publish(world, context=5)
-    trace = simple(world)
+def test_a_fragment_of_older_options_is_not_served(tenants: Tenants, alice: Client) -> None:
+    publish(tenants, context=5)
+    trace = simple(tenants)
     source = f"{base_of(text_of(alice.get(path_of(trace))))}0.html"
     assert alice.get(source).status_code == 200
-    publish(world, context=2)
+    publish(tenants, context=2)
     assert alice.get(source).status_code == 404
     assert "data-new" in text_of(alice.get(f"{base_of(text_of(alice.get(path_of(trace))))}0.html"))
 
@@ -457,10 +469,10 @@ def everything_about(trace: Trace, alice: Client) -> list[str]:
     return [path_of(trace), f"{path_of(trace)}steps/", f"{base_of(files)}0.html", f"{base_of(steps)}0.html"]
 
 
-def test_managers_read_annotators_may_not_and_strangers_find_nothing(world: World, alice: Client) -> None:
-    publish(world)
-    addresses = [LIST, *everything_about(simple(world, steps=(step(),)), alice)]
-    expected = {world.mallory: 200, world.dora: 200, world.bob: 403, world.charlie: 404}
+def test_managers_read_annotators_may_not_and_strangers_find_nothing(tenants: Tenants, alice: Client) -> None:
+    publish(tenants)
+    addresses = [LIST, *everything_about(simple(tenants, steps=(step(),)), alice)]
+    expected = {tenants.mallory: 200, tenants.dora: 200, tenants.bob: 403, tenants.charlie: 404}
     for person, status in expected.items():
         client = Client()
         client.force_login(person)
@@ -468,17 +480,17 @@ def test_managers_read_annotators_may_not_and_strangers_find_nothing(world: Worl
     assert {Client().get(address).status_code for address in addresses} == {302}
 
 
-def test_a_manager_finds_nothing_of_a_project_that_is_not_published(world: World, alice: Client) -> None:
-    addresses = [LIST, *everything_about(simple(world, steps=(step(),)), alice)]
+def test_a_manager_finds_nothing_of_a_project_that_is_not_published(tenants: Tenants, alice: Client) -> None:
+    addresses = [LIST, *everything_about(simple(tenants, steps=(step(),)), alice)]
     client = Client()
-    client.force_login(world.mallory)
+    client.force_login(tenants.mallory)
     assert {client.get(address).status_code for address in addresses} == {404}
 
 
-def test_ids_of_another_project_or_organisation_lead_nowhere(world: World, alice: Client) -> None:
-    ours = simple(world, steps=(step(),))
-    theirs = stored(world.birch, world.birch_project, outcome("src/parser.py", "a\n", "b\n"), steps=(step(),))
-    with acting_in(world.acme):
+def test_ids_of_another_project_or_organisation_lead_nowhere(tenants: Tenants, alice: Client) -> None:
+    ours = simple(tenants, steps=(step(),))
+    theirs = stored(tenants.birch, tenants.birch_project, outcome("src/parser.py", "a\n", "b\n"), steps=(step(),))
+    with acting_in(tenants.acme):
         second = Project.objects.create(slug="second", name="Second")
         assert not Trace.objects.filter(pk=theirs.pk).exists()
     for address in everything_about(ours, alice):
@@ -491,7 +503,7 @@ def test_ids_of_another_project_or_organisation_lead_nowhere(world: World, alice
         ):
             assert alice.get(wrong).status_code == 404, wrong
     charlie = Client()
-    charlie.force_login(world.charlie)
+    charlie.force_login(tenants.charlie)
     for address in everything_about(ours, alice):
         assert charlie.get(address.replace("/o/acme/", "/o/birch/")).status_code == 404
 
@@ -499,13 +511,13 @@ def test_ids_of_another_project_or_organisation_lead_nowhere(world: World, alice
 # --- What a run may say ------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_a_run_becomes_markup(world: World, alice: Client) -> None:
-    plain = simple(world, external_id="plain", steps=(step(thought="x", result="x"),))
+def test_nothing_of_a_run_becomes_markup(tenants: Tenants, alice: Client) -> None:
+    plain = simple(tenants, external_id="plain", steps=(step(thought="x", result="x"),))
     expected = scripts_in(text_of(alice.get(path_of(plain))))
     for words in HOSTILE:
         trace = stored(
-            world.acme,
-            world.acme_project,
+            tenants.acme,
+            tenants.acme_project,
             outcome(f"src/{words.replace('/', '.')}", None, words + "\n"),
             external_id=words,
             task=f"{words}\n{words}",
@@ -526,7 +538,7 @@ def scripts_in(page: str) -> list[dict[str, str | None]]:
     return [attributes for name, attributes in Page(page).elements if name == "script"]
 
 
-def test_steps_and_files_point_back_to_their_trace(world: World) -> None:
-    trace = simple(world, steps=(step(), step("b", is_error=True)))
-    with acting_in(world.acme):
+def test_steps_and_files_point_back_to_their_trace(tenants: Tenants) -> None:
+    trace = simple(tenants, steps=(step(), step("b", is_error=True)))
+    with acting_in(tenants.acme):
         assert trace.error_steps == TraceStep.objects.filter(trace=trace, is_error=True).count() == 1

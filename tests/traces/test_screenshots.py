@@ -21,10 +21,10 @@ from assignments.models import Assignment
 from jobs import runner
 from jobs.models import Job
 from tenancy.actor import Actor, acting_in
+from tests.tenants import Tenants
 from tests.traces.reading import jsonl
 from tests.traces.shared_data import shared_file
 from tests.traces.web_runs import HOSTILE, RUN, as_json, drawn, zipped
-from tests.worlds import World
 from traces.actions import Imported, import_now, request_import
 from traces.models import Body, ImportedFile, ImportProblem, Picture, Trace, TraceStep
 from traces.screenshots import PICTURES_A_RUN
@@ -45,14 +45,14 @@ WITHOUT_STEPS = CONFIGURATION.replace("agentic:", "agentic:\n  enabled: false")
 REWARDS = "  - {name: rewards, annotation_type: process_reward, mode: first_error}\n"
 
 
-def publish(world: World, source: str = CONFIGURATION) -> None:
-    with acting_in(world.acme, world.alice):
-        publish_configuration(project=world.acme_project, source=source, confirmed=True)
+def publish(tenants: Tenants, source: str = CONFIGURATION) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
 
 
-def claimed(world: World) -> Assignment:
-    with acting_in(world.acme, world.bob):
-        given = claim_next(project=world.acme_project, user=world.bob)
+def claimed(tenants: Tenants) -> Assignment:
+    with acting_in(tenants.acme, tenants.bob):
+        given = claim_next(project=tenants.acme_project, user=tenants.bob)
         assert isinstance(given, Assignment), given
         return given
 
@@ -65,8 +65,8 @@ def unpacked(folder: Path, members: dict[str, bytes]) -> Path:
     return folder / "interact_messages.json"
 
 
-def imported(world: World, path: Path) -> Imported:
-    return import_now(organisation=world.acme, project=world.acme_project, path=path)
+def imported(tenants: Tenants, path: Path) -> Imported:
+    return import_now(organisation=tenants.acme, project=tenants.acme_project, path=path)
 
 
 def native(folder: Path, *screenshots: Any, **step: Any) -> Path:
@@ -77,30 +77,30 @@ def native(folder: Path, *screenshots: Any, **step: Any) -> Path:
     return path
 
 
-def uploaded(world: World, content: bytes, name: str) -> Job:
-    with acting_in(world.acme, world.dora):
-        file = request_import(project=world.acme_project, content=ContentFile(content, name=name))
+def uploaded(tenants: Tenants, content: bytes, name: str) -> Job:
+    with acting_in(tenants.acme, tenants.dora):
+        file = request_import(project=tenants.acme_project, content=ContentFile(content, name=name))
     assert file.job_id is not None
-    actor = Actor(world.acme.pk, (world.acme.pk,), world.dora.pk)
+    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.dora.pk)
     for _ in range(20):
         runner.run(job_id=file.job_id, actor=actor)
-        with acting_in(world.acme):
+        with acting_in(tenants.acme):
             job = Job.objects.get(pk=str(file.job_id))
         if not job.is_open:
             return job
     pytest.fail("the job does not end")
 
 
-def steps_of(world: World, external_id: str = "") -> list[tuple[TraceStep, dict[str, Any]]]:
+def steps_of(tenants: Tenants, external_id: str = "") -> list[tuple[TraceStep, dict[str, Any]]]:
     """The steps of the newest trace of that id, or of all, with what their bodies say of the screenshot."""
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         steps = TraceStep.objects.select_related("trace").order_by("trace", "index")
         rows = list(steps.filter(trace__external_id=external_id) if external_id else steps)
         return [(step, Body.objects.get(sha256=step.sha256).content.get("screenshot", {})) for step in rows]
 
 
-def problems(world: World) -> list[str]:
-    with acting_in(world.acme):
+def problems(tenants: Tenants) -> list[str]:
+    with acting_in(tenants.acme):
         return list(ImportProblem.objects.values_list("sentence", flat=True))
 
 
@@ -110,22 +110,22 @@ def client_of(user: Any) -> Client:
     return client
 
 
-def test_a_zip_of_runs_brings_each_with_its_screenshots(committed_world: World) -> None:
-    world = committed_world
+def test_a_zip_of_runs_brings_each_with_its_screenshots(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
     members = {f"runs/{run}/{name}": content for run in ("form--1", "form--2") for name, content in FOLDER.items()}
     notes = {
         "runs/form--1/agent.log": b"notes",
         "__MACOSX/runs/form--1/interact_messages.json": b"\0",
         "a.pdf": b"%PDF",
     }
-    job = uploaded(world, zipped({**members, **notes}), "runs.zip")
+    job = uploaded(tenants, zipped({**members, **notes}), "runs.zip")
 
     assert job.result == {"imported": 2, "known": 0, "errors": 0}
-    assert problems(world) == []
-    steps = steps_of(world)
+    assert problems(tenants) == []
+    steps = steps_of(tenants)
     assert [step.trace.external_id for step, _ in steps[::3]] == ["form--1", "form--2"]
     assert all(step.picture == shot["sha256"] and shot["width"] == 320 for step, shot in steps)
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Picture.objects.count() == 3
         assert ImportedFile.objects.get().chosen == "webvoyager"
 
@@ -139,150 +139,152 @@ def test_a_zip_of_runs_brings_each_with_its_screenshots(committed_world: World) 
         (zipped(FOLDER)[:-40], "bad_zip"),
     ],
 )
-def test_a_zip_that_brings_nothing_says_why(committed_world: World, content: bytes, code: str) -> None:
-    assert uploaded(committed_world, content, "runs.zip").error
-    with acting_in(committed_world.acme):
+def test_a_zip_that_brings_nothing_says_why(committed_tenants: Tenants, content: bytes, code: str) -> None:
+    assert uploaded(committed_tenants, content, "runs.zip").error
+    with acting_in(committed_tenants.acme):
         assert [problem.code for problem in ImportProblem.objects.all()] == [code]
 
 
-def test_a_damaged_member_of_a_zip_is_told_and_the_others_come_in(committed_world: World) -> None:
+def test_a_damaged_member_of_a_zip_is_told_and_the_others_come_in(committed_tenants: Tenants) -> None:
     whole = zipped({"a/run.jsonl": jsonl({"id": "a", "steps": [{"message": "x" * 500}]}), **FOLDER})
     damaged = whole.replace(b"x" * 500, b"y" * 500)
-    job = uploaded(committed_world, damaged, "runs.zip")
+    job = uploaded(committed_tenants, damaged, "runs.zip")
     assert job.result["imported"] == 1
-    assert [sentence for sentence in problems(committed_world) if "cannot be unpacked" in sentence]
+    assert [sentence for sentence in problems(committed_tenants) if "cannot be unpacked" in sentence]
 
 
-def test_screenshots_are_found_beside_the_file(committed_world: World, tmp_path: Path) -> None:
-    result = imported(committed_world, unpacked(tmp_path / "form--3", FOLDER))
+def test_screenshots_are_found_beside_the_file(committed_tenants: Tenants, tmp_path: Path) -> None:
+    result = imported(committed_tenants, unpacked(tmp_path / "form--3", FOLDER))
     assert (result.imported, result.errors) == (1, 0)
-    assert [step.trace.external_id for step, shot in steps_of(committed_world) if shot["sha256"]] == ["form--3"] * 3
+    assert [step.trace.external_id for step, shot in steps_of(committed_tenants) if shot["sha256"]] == ["form--3"] * 3
 
 
-def test_a_project_is_loaded_with_the_screenshots_beside_its_data(committed_world: World, tmp_path: Path) -> None:
+def test_a_project_is_loaded_with_the_screenshots_beside_its_data(committed_tenants: Tenants, tmp_path: Path) -> None:
     unpacked(tmp_path / "runs" / "form--4", FOLDER)
     (tmp_path / "project.yaml").write_text(
         CONFIGURATION.format(display="web_agent") + 'data_files: ["runs/form--4/interact_messages.json"]\n'
     )
     call_command("load_project", str(tmp_path / "project.yaml"), "--org", "acme", stdout=io.StringIO())
-    assert all(step.picture for step, _ in steps_of(committed_world, "form--4"))
+    assert all(step.picture for step, _ in steps_of(committed_tenants, "form--4"))
 
 
-def test_a_screenshot_that_is_absent_is_named_and_counted(committed_world: World, tmp_path: Path) -> None:
-    world = committed_world
+def test_a_screenshot_that_is_absent_is_named_and_counted(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
     here = {name: content for name, content in FOLDER.items() if name != "screenshot2.png"}
-    imported(world, unpacked(tmp_path / "form--5", here))
+    imported(tenants, unpacked(tmp_path / "form--5", here))
 
-    shots = [shot for _, shot in steps_of(world)]
+    shots = [shot for _, shot in steps_of(tenants)]
     assert shots[1] == {"name": "screenshot2.png", "problem": "it did not come with the trace"}
     assert shots[0]["sha256"]
     assert shots[2]["sha256"]
-    assert problems(world) == [
+    assert problems(tenants) == [
         "form--5: 1 of its screenshots did not come with it: screenshot2.png. Import a ZIP with the run and its "
         "screenshots to see them."
     ]
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert Trace.objects.get().report["repairs"] == {"screenshot that was not there": 1}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_is_no_picture_costs_no_run(committed_world: World, tmp_path: Path, name: str) -> None:
-    world = committed_world
+def test_a_file_that_is_no_picture_costs_no_run(committed_tenants: Tenants, tmp_path: Path, name: str) -> None:
+    tenants = committed_tenants
     (tmp_path / name).write_bytes(HOSTILE[name])
     (tmp_path / "good.png").write_bytes(drawn())
-    result = imported(world, native(tmp_path, name, "good.png"))
+    result = imported(tenants, native(tmp_path, name, "good.png"))
 
     assert (result.imported, result.errors) == (1, 0)
-    (bad, bad_shot), (good, _) = steps_of(world)
+    (bad, bad_shot), (good, _) = steps_of(tenants)
     assert (bad.picture, bool(good.picture)) == ("", True)
     assert bad_shot["name"] == name
-    assert problems(world) == [f"{name} cannot be shown: {bad_shot['problem']}. The step shows its name instead."]
+    assert problems(tenants) == [f"{name} cannot be shown: {bad_shot['problem']}. The step shows its name instead."]
 
 
-def test_no_name_leads_out_of_the_folder(committed_world: World, tmp_path: Path) -> None:
+def test_no_name_leads_out_of_the_folder(committed_tenants: Tenants, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(drawn())
     folder = tmp_path / "runs"
     folder.mkdir()
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     (folder / "inside.png").write_bytes(drawn())
     names = ["../secret.png", str(tmp_path / "secret.png"), "link.png", "in\0side.png", "x" * 5000, "inside.png"]
-    imported(committed_world, native(folder, *names))
+    imported(committed_tenants, native(folder, *names))
 
-    steps = steps_of(committed_world)
+    steps = steps_of(committed_tenants)
     assert [bool(step.picture) for step, _ in steps] == [False, False, False, False, False, True]
     assert {shot.get("problem") for _, shot in steps[:5]} == {"it did not come with the trace"}
 
 
-def test_a_hash_that_a_run_claims_shows_nothing(committed_world: World, tmp_path: Path) -> None:
+def test_a_hash_that_a_run_claims_shows_nothing(committed_tenants: Tenants, tmp_path: Path) -> None:
     """Else a person who imports could show a picture of a project that they do not see."""
-    world = committed_world
-    imported(world, unpacked(tmp_path / "form--6", FOLDER))
-    with acting_in(world.acme):
+    tenants = committed_tenants
+    imported(tenants, unpacked(tmp_path / "form--6", FOLDER))
+    with acting_in(tenants.acme):
         known = Picture.objects.first()
         assert known is not None
-    imported(world, native(tmp_path, {"name": "mine.png", "sha256": known.sha256, "width": 10, "height": 10}))
-    ((step, shot),) = steps_of(world, "own")
+    imported(tenants, native(tmp_path, {"name": "mine.png", "sha256": known.sha256, "width": 10, "height": 10}))
+    ((step, shot),) = steps_of(tenants, "own")
     assert step.picture == ""
     assert shot == {"name": "mine.png", "problem": "it did not come with the trace"}
 
 
-def test_a_picture_inside_the_run_is_kept_once(committed_world: World, tmp_path: Path) -> None:
+def test_a_picture_inside_the_run_is_kept_once(committed_tenants: Tenants, tmp_path: Path) -> None:
     url = f"data:image/png;base64,{base64.b64encode(drawn()).decode()}"
     broken = "data:image/png;base64,%%%"
-    imported(committed_world, native(tmp_path, url, {"name": "page", "data": url}, broken, url=" https://a.example/ "))
-    steps = steps_of(committed_world)
+    imported(
+        committed_tenants, native(tmp_path, url, {"name": "page", "data": url}, broken, url=" https://a.example/ ")
+    )
+    steps = steps_of(committed_tenants)
     assert [bool(step.picture) for step, _ in steps] == [True, True, False]
     assert [shot["name"] for _, shot in steps[:2]] == ["screenshot in the trace", "page"]
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert Picture.objects.count() == 1
         trace = Trace.objects.get()
         assert b"base64" not in bytes(json.dumps(Body.objects.get(sha256=trace.content_sha256).content), "ascii")
 
 
-def test_the_same_run_again_is_known_and_makes_no_picture_anew(committed_world: World, tmp_path: Path) -> None:
+def test_the_same_run_again_is_known_and_makes_no_picture_anew(committed_tenants: Tenants, tmp_path: Path) -> None:
     path = unpacked(tmp_path / "form--7", FOLDER)
-    imported(committed_world, path)
-    again = imported(committed_world, path)
+    imported(committed_tenants, path)
+    again = imported(committed_tenants, path)
     assert (again.imported, again.known) == (0, 1)
-    with acting_in(committed_world.acme):
+    with acting_in(committed_tenants.acme):
         assert Picture.objects.count() == 3
 
 
 def test_a_run_with_too_many_screenshots_keeps_the_first(
-    committed_world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    committed_tenants: Tenants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("traces.screenshots.PICTURES_A_RUN", 2)
     assert PICTURES_A_RUN == 1_000
     (tmp_path / "a.png").write_bytes(drawn())
-    imported(committed_world, native(tmp_path, "a.png", "a.png", "a.png"))
-    assert [bool(step.picture) for step, _ in steps_of(committed_world)] == [True, True, False]
+    imported(committed_tenants, native(tmp_path, "a.png", "a.png", "a.png"))
+    assert [bool(step.picture) for step, _ in steps_of(committed_tenants)] == [True, True, False]
 
 
 def test_managers_and_the_annotator_of_the_trace_get_its_pictures_and_nobody_else(
-    committed_world: World, tmp_path: Path
+    committed_tenants: Tenants, tmp_path: Path
 ) -> None:
-    world = committed_world
-    publish(world)
-    imported(world, unpacked(tmp_path / "form--8", FOLDER))
-    (step, _), *_ = steps_of(world)
-    given = claimed(world)
+    tenants = committed_tenants
+    publish(tenants)
+    imported(tenants, unpacked(tmp_path / "form--8", FOLDER))
+    (step, _), *_ = steps_of(tenants)
+    given = claimed(tenants)
     tail = f"pictures/{step.picture}/whole.webp"
     of_the_trace = f"/o/acme/p/parser/traces/{step.trace_id}/{tail}"
     of_the_task = f"/o/acme/p/parser/tasks/{given.pk}/{tail}"
 
     for user, address, status in (
-        (world.alice, of_the_trace, 200),
-        (world.bob, of_the_trace, 403),
-        (world.bob, of_the_task, 200),
-        (world.alice, of_the_task, 404),
-        (world.charlie, of_the_trace, 404),
-        (world.charlie, of_the_task, 404),
+        (tenants.alice, of_the_trace, 200),
+        (tenants.bob, of_the_trace, 403),
+        (tenants.bob, of_the_task, 200),
+        (tenants.alice, of_the_task, 404),
+        (tenants.charlie, of_the_trace, 404),
+        (tenants.charlie, of_the_task, 404),
     ):
         answer = client_of(user).get(address)
         assert answer.status_code == status, (user, address)
         assert (b"WEBP" in answer.content[:16]) == (status == 200)
 
-    alice = client_of(world.alice)
+    alice = client_of(tenants.alice)
     for wrong in (
         tail.replace("whole", "source_sha256"),
         tail.replace("whole", "id"),
@@ -293,13 +295,13 @@ def test_managers_and_the_annotator_of_the_trace_get_its_pictures_and_nobody_els
 
 @pytest.mark.parametrize(("judges_steps", "status"), [(True, 200), (False, 404)])
 def test_where_the_trace_is_switched_off_pictures_are_for_those_who_judge_steps(
-    committed_world: World, tmp_path: Path, judges_steps: bool, status: int
+    committed_tenants: Tenants, tmp_path: Path, judges_steps: bool, status: int
 ) -> None:
-    world = committed_world
-    publish(world, WITHOUT_STEPS + (REWARDS if judges_steps else ""))
-    imported(world, unpacked(tmp_path / "form--8", FOLDER))
-    (step, _), *_ = steps_of(world)
-    task, bob = f"/o/acme/p/parser/tasks/{claimed(world).pk}/", client_of(world.bob)
+    tenants = committed_tenants
+    publish(tenants, WITHOUT_STEPS + (REWARDS if judges_steps else ""))
+    imported(tenants, unpacked(tmp_path / "form--8", FOLDER))
+    (step, _), *_ = steps_of(tenants)
+    task, bob = f"/o/acme/p/parser/tasks/{claimed(tenants).pk}/", client_of(tenants.bob)
     assert bob.get(f"{task}steps/").status_code == status
     for size in ("whole", "small"):
         answer = bob.get(f"{task}pictures/{step.picture}/{size}.webp")
@@ -307,11 +309,11 @@ def test_where_the_trace_is_switched_off_pictures_are_for_those_who_judge_steps(
         assert (b"WEBP" in answer.content[:16]) is judges_steps
 
 
-def test_a_picture_is_sent_as_a_picture_and_nothing_else(committed_world: World, tmp_path: Path) -> None:
-    imported(committed_world, unpacked(tmp_path / "form--9", FOLDER))
-    (step, _), *_ = steps_of(committed_world)
+def test_a_picture_is_sent_as_a_picture_and_nothing_else(committed_tenants: Tenants, tmp_path: Path) -> None:
+    imported(committed_tenants, unpacked(tmp_path / "form--9", FOLDER))
+    (step, _), *_ = steps_of(committed_tenants)
     address = f"/o/acme/p/parser/traces/{step.trace_id}/pictures/{step.picture}/small.webp"
-    answer = client_of(committed_world.alice).get(address)
+    answer = client_of(committed_tenants.alice).get(address)
     assert answer["Content-Type"] == "image/webp"
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Cache-Control"] == "private, max-age=31536000, immutable"
@@ -321,24 +323,24 @@ def test_a_picture_is_sent_as_a_picture_and_nothing_else(committed_world: World,
 
 
 def test_another_organisation_does_not_even_see_that_the_picture_is_there(
-    committed_world: World, tmp_path: Path
+    committed_tenants: Tenants, tmp_path: Path
 ) -> None:
-    imported(committed_world, unpacked(tmp_path / "form--10", FOLDER))
-    with acting_in(committed_world.birch), connection.cursor() as cursor:
+    imported(committed_tenants, unpacked(tmp_path / "form--10", FOLDER))
+    with acting_in(committed_tenants.birch), connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM traces_picture")
         assert cursor.fetchone() == (0,)
-    with acting_in(committed_world.birch):
+    with acting_in(committed_tenants.birch):
         assert not Picture.objects.exists()
 
 
-def test_screenshots_survive_an_archive(committed_world: World, tmp_path: Path) -> None:
-    world = committed_world
-    publish(world)
+def test_screenshots_survive_an_archive(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
+    publish(tenants)
     tall = drawn(120, 9_000)
     here = {**FOLDER, "screenshot1.png": tall, "screenshot3.png": HOSTILE["half.png"]}
-    imported(world, unpacked(tmp_path / "form--11", here))
-    given = claimed(world)
-    with acting_in(world.acme, world.bob):
+    imported(tenants, unpacked(tmp_path / "form--11", here))
+    given = claimed(tenants)
+    with acting_in(tenants.acme, tenants.bob):
         annotations = {"verdict": {"decision": "approve", "summary": "It found the page that was asked for."}}
         hand_in(assignment=given, fence=given.fence, key="k", annotations=annotations)
     call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
@@ -347,8 +349,8 @@ def test_screenshots_survive_an_archive(committed_world: World, tmp_path: Path) 
         call_command(
             "load_project", str(tmp_path / "archive"), "--org", organisation, "--project", project, stdout=io.StringIO()
         )
-    with acting_in(world.acme):
-        original = Trace.objects.get(project=world.acme_project)
+    with acting_in(tenants.acme):
+        original = Trace.objects.get(project=tenants.acme_project)
         rows = Trace.objects.get(project__slug="copy")
         assert rows.content_sha256 == original.content_sha256
         pictures = list(Picture.objects.order_by("sha256").values_list("sha256", "whole"))
@@ -359,13 +361,13 @@ def test_screenshots_survive_an_archive(committed_world: World, tmp_path: Path) 
         assert list(Picture.objects.order_by("sha256").values_list("sha256", "whole")) == pictures
 
 
-def test_a_real_run_comes_in_whole(committed_world: World) -> None:
-    imported(committed_world, shared_file("web-agent/webvoyager/taskArXiv--11/interact_messages.json"))
-    steps = steps_of(committed_world, "taskArXiv--11")
+def test_a_real_run_comes_in_whole(committed_tenants: Tenants) -> None:
+    imported(committed_tenants, shared_file("web-agent/webvoyager/taskArXiv--11/interact_messages.json"))
+    steps = steps_of(committed_tenants, "taskArXiv--11")
     assert [bool(step.picture) for step, _ in steps] == [True] * 7
     assert {(shot["width"], shot["height"]) for _, shot in steps} == {(1024, 768)}
 
-    imported(committed_world, shared_file("web-agent/webvoyager/taskGitHub--0/interact_messages.json"))
-    assert [shot["name"] for _, shot in steps_of(committed_world, "taskGitHub--0")] == [
+    imported(committed_tenants, shared_file("web-agent/webvoyager/taskGitHub--0/interact_messages.json"))
+    assert [shot["name"] for _, shot in steps_of(committed_tenants, "taskGitHub--0")] == [
         f"screenshot{number}.png" for number in range(1, 6)
     ]

@@ -9,9 +9,9 @@ from django.core.management import call_command
 
 from potato.runs.model import StatedTask
 from tenancy.actor import acting_in
+from tests.tenants import Tenants
 from tests.traces.reading import errors, jsonl, read
 from tests.traces.test_imports import upload
-from tests.worlds import World
 from traces.models import ImportProblem, TaskText, Trace
 
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -76,14 +76,14 @@ pytest_database = pytest.mark.django_db(transaction=True)
 
 
 @pytest_database
-def test_predictions_get_their_task_from_the_data_set_that_came_before(world: World) -> None:
-    file = upload(world, FORMS["tasks.csv"], "tasks.csv")
-    with acting_in(world.acme):
+def test_predictions_get_their_task_from_the_data_set_that_came_before(tenants: Tenants) -> None:
+    file = upload(tenants, FORMS["tasks.csv"], "tasks.csv")
+    with acting_in(tenants.acme):
         job = type(file).objects.select_related("job").get(pk=file.pk).job
         assert job is not None
         assert (job.state, job.result) == ("done", {"imported": 0, "known": 0, "errors": 0, "stated": 2})
-    upload(world, jsonl(prediction(1), prediction(2, problem_statement="Its own"), prediction(3)), "preds.jsonl")
-    with acting_in(world.acme):
+    upload(tenants, jsonl(prediction(1), prediction(2, problem_statement="Its own"), prediction(3)), "preds.jsonl")
+    with acting_in(tenants.acme):
         assert dict(Trace.objects.values_list("instance_id", "task")) == {
             "acme__parser-1": SAID,
             "acme__parser-2": "Its own",
@@ -98,28 +98,28 @@ def test_predictions_get_their_task_from_the_data_set_that_came_before(world: Wo
 
 
 @pytest_database
-def test_texts_that_come_late_make_a_new_version_of_what_had_none_and_the_newest_text_counts(world: World) -> None:
+def test_texts_that_come_late_make_a_new_version_of_what_had_none_and_the_newest_text_counts(tenants: Tenants) -> None:
     predictions = jsonl(prediction(1))
-    upload(world, predictions, "preds.jsonl")
-    upload(world, jsonl({**ROWS[0], "problem_statement": "Old words"}), "old.jsonl")
-    upload(world, jsonl(ROWS[0]), "tasks.jsonl")
-    upload(world, predictions, "preds.jsonl")
-    upload(world, predictions, "preds.jsonl")
-    with acting_in(world.acme):
+    upload(tenants, predictions, "preds.jsonl")
+    upload(tenants, jsonl({**ROWS[0], "problem_statement": "Old words"}), "old.jsonl")
+    upload(tenants, jsonl(ROWS[0]), "tasks.jsonl")
+    upload(tenants, predictions, "preds.jsonl")
+    upload(tenants, predictions, "preds.jsonl")
+    with acting_in(tenants.acme):
         assert [*Trace.objects.order_by("version").values_list("version", "task")] == [(1, ""), (2, SAID)]
         assert [*TaskText.objects.values_list("instance_id", "text")] == [("acme__parser-1", SAID)]
 
 
 @pytest_database
-def test_another_organisation_has_none_of_these_texts(world: World) -> None:
-    upload(world, jsonl(ROWS[0]), "tasks.jsonl")
-    with acting_in(world.birch):
+def test_another_organisation_has_none_of_these_texts(tenants: Tenants) -> None:
+    upload(tenants, jsonl(ROWS[0]), "tasks.jsonl")
+    with acting_in(tenants.birch):
         assert not TaskText.objects.exists()
 
 
 @pytest_database
 def test_the_commands_take_the_texts_before_the_runs_whatever_their_order(
-    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tenants: Tenants, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a-preds.jsonl").write_bytes(jsonl(prediction(1)))
     (tmp_path / "b-tasks.jsonl").write_bytes(FORMS["tasks.jsonl"])
@@ -138,5 +138,5 @@ def test_the_commands_take_the_texts_before_the_runs_whatever_their_order(
     (tmp_path / "c.jsonl").write_bytes(jsonl(prediction(7)))
     call_command("import_traces", "acme/parser", str(tmp_path / "c.jsonl"))
     assert "c.jsonl: The trace does not say what the agent was asked" in capsys.readouterr().err
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert [*Trace.objects.exclude(task="").values_list("task", flat=True)] == [SAID, SAID]

@@ -21,9 +21,9 @@ from pytest_django import Settings
 from jobs import tasks
 from potato_site import receiving
 from tenancy.actor import acting_in
-from tests.jobs.conftest import Bells
-from tests.jobs.conftest import bells as bells  # a fixture
-from tests.worlds import World
+from tests.jobs.conftest import Notifications
+from tests.jobs.conftest import notifications as notifications  # a fixture
+from tests.tenants import Tenants
 from traces.actions import request_import
 from traces.models import ImportedFile
 from traces.uploads import ArrivingFileHandler, remove_fragments
@@ -41,9 +41,9 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def form(world: World, size: int) -> dict[str, Any]:
+def form(tenants: Tenants, size: int) -> dict[str, Any]:
     content = SimpleUploadedFile("runs.jsonl", b"x" * size)
-    return {"project": str(world.acme_project.pk), "format": "auto", "upload": content}
+    return {"project": str(tenants.acme_project.pk), "format": "auto", "upload": content}
 
 
 class Unread(BytesIO):
@@ -86,9 +86,9 @@ def sent(client: Client, path: str, length: int, body: BytesIO) -> Any:
     ],
 )
 def test_a_body_over_the_bound_of_its_route_is_refused_unread(
-    world: World, client: Client, path: str, length: int
+    tenants: Tenants, client: Client, path: str, length: int
 ) -> None:
-    client.force_login(world.alice)
+    client.force_login(tenants.alice)
     with CaptureQueriesContext(connection) as queries:
         answer = sent(client, path, length, Unread())
     assert answer.status_code == 413
@@ -99,16 +99,16 @@ def test_a_body_over_the_bound_of_its_route_is_refused_unread(
 
 @pytest.mark.parametrize("person", [None, "charlie", "bob"])
 def test_an_upload_is_received_from_those_alone_who_may_import(
-    world: World, client: Client, person: str | None
+    tenants: Tenants, client: Client, person: str | None
 ) -> None:
     if person:
-        client.force_login(getattr(world, person))
+        client.force_login(getattr(tenants, person))
     answer = sent(client, UPLOAD, 1_000_000_000, Unread())
     assert answer.status_code == {None: 302, "charlie": 404, "bob": 403}[person]
 
 
-def test_a_body_without_a_length_is_refused_unread(world: World, client: Client) -> None:
-    client.force_login(world.alice)
+def test_a_body_without_a_length_is_refused_unread(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.alice)
     for path in ("/accounts/login/", UPLOAD):
         extra: Any = {"wsgi.input": Unread(), "HTTP_TRANSFER_ENCODING": "chunked", "CONTENT_LENGTH": ""}
         assert client.generic("POST", path, **extra).status_code == 411
@@ -116,9 +116,9 @@ def test_a_body_without_a_length_is_refused_unread(world: World, client: Client)
 
 @pytest.mark.parametrize("begun", [0, 1000, 4_000_000])
 def test_an_upload_that_comes_too_slowly_is_a_408_and_leaves_nothing(
-    world: World, client: Client, media: Path, begun: int
+    tenants: Tenants, client: Client, media: Path, begun: int
 ) -> None:
-    client.force_login(world.alice)
+    client.force_login(tenants.alice)
     begins = b'--x\r\nContent-Disposition: form-data; name="upload"; filename="a.jsonl"\r\n\r\n' + b"x" * begun
     answer = sent(client, UPLOAD, 5_000_000, Broken(begins if begun else b""))
     assert answer.status_code == 408
@@ -127,17 +127,17 @@ def test_an_upload_that_comes_too_slowly_is_a_408_and_leaves_nothing(
 
 
 def test_more_uploads_at_once_than_a_process_takes_are_asked_to_wait(
-    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(receiving, "UPLOADS_AT_ONCE", 0)
-    client.force_login(world.alice)
-    answer = client.post(UPLOAD, form(world, 100))
+    client.force_login(tenants.alice)
+    answer = client.post(UPLOAD, form(tenants, 100))
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
 
 
 @pytest.mark.parametrize("size", [100, 3_000_000])
 def test_an_upload_is_received_outside_every_transaction(
-    committed_world: World, client: Client, monkeypatch: pytest.MonkeyPatch, size: int, bells: Bells
+    committed_tenants: Tenants, client: Client, monkeypatch: pytest.MonkeyPatch, size: int, notifications: Notifications
 ) -> None:
     seen: list[bool] = []
     handler = uploadhandler.MemoryFileUploadHandler if size < 2_000_000 else ArrivingFileHandler
@@ -148,8 +148,8 @@ def test_an_upload_is_received_outside_every_transaction(
         return take(self, data, start)
 
     monkeypatch.setattr(handler, "receive_data_chunk", receive)
-    client.force_login(committed_world.alice)
-    assert client.post(UPLOAD, form(committed_world, size)).status_code == 302
+    client.force_login(committed_tenants.alice)
+    assert client.post(UPLOAD, form(committed_tenants, size)).status_code == 302
     assert seen
     assert not any(seen)
 
@@ -182,55 +182,55 @@ def small_disk(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     ],
 )
 def test_18_an_upload_onto_a_full_disk_is_a_507_and_leaves_nothing(
-    world: World, client: Client, small_disk: Path, size: int, taken: int
+    tenants: Tenants, client: Client, small_disk: Path, size: int, taken: int
 ) -> None:
     (small_disk / "other").write_bytes(b"x" * taken)
-    client.force_login(world.alice)
-    answer = client.post(UPLOAD, form(world, size))
+    client.force_login(tenants.alice)
+    answer = client.post(UPLOAD, form(tenants, size))
     assert answer.status_code == 507
     assert "full" in answer.content.decode()
     assert files_in(small_disk) == [small_disk / "other"]
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         assert not ImportedFile.objects.exists()
     (small_disk / "other").unlink()
-    assert client.post(UPLOAD, form(world, 500_000)).status_code == 302, "with room again it goes on by itself"
+    assert client.post(UPLOAD, form(tenants, 500_000)).status_code == 302, "with room again it goes on by itself"
 
 
 def test_an_upload_whose_row_could_not_be_written_leaves_nothing(
-    world: World, media: Path, monkeypatch: pytest.MonkeyPatch
+    tenants: Tenants, media: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("traces.actions.request_job", lambda **facts: 1 / 0)
-    with pytest.raises(ZeroDivisionError), acting_in(world.acme, world.alice):
-        request_import(project=world.acme_project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
+    with pytest.raises(ZeroDivisionError), acting_in(tenants.acme, tenants.alice):
+        request_import(project=tenants.acme_project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
     assert files_in(media) == []
 
 
 def test_the_sweep_removes_files_of_no_row_after_a_day_and_no_others(
-    committed_world: World, media: Path, bells: Bells
+    committed_tenants: Tenants, media: Path, notifications: Notifications
 ) -> None:
-    world = committed_world
-    for organisation, person in ((world.acme, world.alice), (world.birch, world.charlie)):
+    tenants = committed_tenants
+    for organisation, person in ((tenants.acme, tenants.alice), (tenants.birch, tenants.charlie)):
         with acting_in(organisation, person):
-            project = world.acme_project if organisation == world.acme else world.birch_project
+            project = tenants.acme_project if organisation == tenants.acme else tenants.birch_project
             request_import(project=project, content=SimpleUploadedFile("runs.jsonl", b"{}"))
         default_storage.save(f"imports/{organisation.pk}/orphan", SimpleUploadedFile("x", b"{}"))
     (media / "arriving").mkdir()
     (media / "arriving" / "tmpx.upload").write_bytes(b"half")
     tasks.sweep()
-    assert bells.rung("jobs.tasks.run_sweep") == [], "everything is of today"
+    assert notifications.notified("jobs.tasks.run_sweep") == [], "everything is of today"
     long_ago = (timezone.now() - timedelta(days=2)).timestamp()
     for path in files_in(media):
         os.utime(path, (long_ago, long_ago))
-    default_storage.save(f"imports/{world.acme.pk}/new", SimpleUploadedFile("x", b"{}"))
+    default_storage.save(f"imports/{tenants.acme.pk}/new", SimpleUploadedFile("x", b"{}"))
     tasks.sweep()
-    assert set(bells.organisations("jobs.tasks.run_sweep")) == {world.acme.pk, world.birch.pk}
-    tasks.run_sweep.apply(("traces.orphaned-uploads",), headers={"tenancy": [str(world.acme.pk), None]})
+    assert set(notifications.organisations("jobs.tasks.run_sweep")) == {tenants.acme.pk, tenants.birch.pk}
+    tasks.run_sweep.apply(("traces.orphaned-uploads",), headers={"tenancy": [str(tenants.acme.pk), None]})
     left = {str(path.relative_to(media)) for path in files_in(media)}
-    with acting_in(world.acme):
+    with acting_in(tenants.acme):
         named = set(ImportedFile.objects.values_list("stored_as", flat=True))
     assert len(named) == 1
-    assert left > named | {f"imports/{world.acme.pk}/new", f"imports/{world.birch.pk}/orphan"}
-    assert f"imports/{world.acme.pk}/orphan" not in left
+    assert left > named | {f"imports/{tenants.acme.pk}/new", f"imports/{tenants.birch.pk}/orphan"}
+    assert f"imports/{tenants.acme.pk}/orphan" not in left
     assert "arriving/tmpx.upload" not in left
 
 

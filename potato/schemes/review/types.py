@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
 from potato.schemes.answers import Gap
+from potato.schemes.breaking_changes import BreakingChange, removed
 from potato.schemes.comparisons import Comparison, PlaceComparison, PlacedComment, ValueComparison
 from potato.schemes.distributions import Chosen, Distribution, with_unknown
 from potato.schemes.registry import SchemeType, Target
@@ -24,7 +25,6 @@ from potato.schemes.review.configuration import (
     Scale,
     VerdictScheme,
 )
-from potato.schemes.stripping import Stripped, removed
 from potato.validation.problems import Path
 from potato.wording import shortened
 
@@ -52,7 +52,7 @@ class InlineComments(SchemeType):
         return {category.value: category.color for category in scheme.inline_comments.categories}
 
     @classmethod
-    def stripped(cls, old: InlineCommentsScheme, new: InlineCommentsScheme) -> Iterator[Stripped]:
+    def breaking_changes(cls, old: InlineCommentsScheme, new: InlineCommentsScheme) -> Iterator[BreakingChange]:
         before, after = old.inline_comments, new.inline_comments
         yield from removed(
             "category",
@@ -150,14 +150,16 @@ def _places(result: Sequence[Mapping[str, Any]]) -> Iterator[PlacedComment]:
         )
 
 
-def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[Stripped]:
+def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[BreakingChange]:
     """A rating means what its label said when it was given."""
     for point, words in was.labels.items():
         place = (*path, "scale", "labels", point)
         if point not in becomes.labels:
-            yield Stripped(place, "label_removed", f"The label {shortened(words)} of {point} of {owner} is removed.")
+            yield BreakingChange(
+                place, "label_removed", f"The label {shortened(words)} of {point} of {owner} is removed."
+            )
         elif becomes.labels[point] != words:
-            yield Stripped(
+            yield BreakingChange(
                 place,
                 "label_changed",
                 f"The label of {point} of {owner} changes from {shortened(words)} to "
@@ -183,7 +185,7 @@ class FileRatings(SchemeType):
     }
 
     @classmethod
-    def stripped(cls, old: FileRatingsScheme, new: FileRatingsScheme) -> Iterator[Stripped]:
+    def breaking_changes(cls, old: FileRatingsScheme, new: FileRatingsScheme) -> Iterator[BreakingChange]:
         path = ("file_ratings", "dimensions")
         after = {dimension.name: dimension for dimension in new.file_ratings.dimensions}
         before = old.file_ratings.dimensions
@@ -194,7 +196,7 @@ class FileRatings(SchemeType):
             was, becomes = dimension.scale, after[dimension.name].scale
             yield from _lost_labels(f"{dimension.name} of {old.name}", (*path, dimension.name), was, becomes)
             if becomes.min > was.min or becomes.max < was.max:
-                yield Stripped(
+                yield BreakingChange(
                     (*path, dimension.name, "scale"),
                     "scale_narrowed",
                     f"The scale of {dimension.name} of {old.name} no longer holds all of {was.min} to {was.max}: "
@@ -283,7 +285,7 @@ class Verdict(SchemeType):
         return {option.value: option.color for option in scheme.verdict.options}
 
     @classmethod
-    def stripped(cls, old: VerdictScheme, new: VerdictScheme) -> Iterator[Stripped]:
+    def breaking_changes(cls, old: VerdictScheme, new: VerdictScheme) -> Iterator[BreakingChange]:
         yield from removed(
             "option",
             ("verdict", "options"),

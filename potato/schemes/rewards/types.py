@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
 from potato.schemes.answers import Gap
+from potato.schemes.breaking_changes import BreakingChange, removed
 from potato.schemes.comparisons import Comparison
 from potato.schemes.distributions import Distribution
 from potato.schemes.registry import SchemeType, Target
 from potato.schemes.rewards import comparing, counting, first_error, per_step
 from potato.schemes.rewards.configuration import ProcessRewardScheme
-from potato.schemes.stripping import Stripped, removed
 
 
 class ProcessReward(SchemeType):
@@ -66,9 +66,11 @@ class ProcessReward(SchemeType):
         return not scheme.keyboard_shortcuts.enabled
 
     @classmethod
-    def stripped(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[Stripped]:
+    def breaking_changes(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[BreakingChange]:
         if old.mode != new.mode:
-            yield Stripped(("mode",), "mode_changed", f"The mode of {old.name} changes from {old.mode} to {new.mode}.")
+            yield BreakingChange(
+                ("mode",), "mode_changed", f"The mode of {old.name} changes from {old.mode} to {new.mode}."
+            )
             return
         if old.mode == "first_error":
             return
@@ -77,7 +79,7 @@ class ProcessReward(SchemeType):
         yield from removed("label", ("per_step", "labels"), (label.value for label in before.labels), scores, old.name)
         for label in before.labels:
             if scores.get(label.value, label.score) != label.score:
-                yield Stripped(
+                yield BreakingChange(
                     ("per_step", "labels", label.value, "score"),
                     "score_changed",
                     f"The score of {label.value} of {old.name} changes from {label.score} to {scores[label.value]}.",

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.actions.organisations import create_organisation
-from accounts.actions.projects import StripsMeaning, create_project, publish_configuration
+from accounts.actions.projects import BreaksAnnotations, create_project, publish_configuration
 from accounts.models import ConfigurationVersion, Organisation, Project
 from exports.loading import load_archive
 from potato.configuration import ProjectConfiguration, check_configuration
@@ -102,8 +102,8 @@ class Command(BaseCommand):
     def _publish(project: Project, source: str, *, confirmed: bool) -> ConfigurationVersion:
         try:
             return publish_configuration(project=project, source=source, confirmed=confirmed, where="command")
-        except StripsMeaning as refusal:
-            losses = "\n".join(f"  {stripped.message}" for stripped in refusal.stripped)
+        except BreaksAnnotations as refusal:
+            losses = "\n".join(f"  {change.message}" for change in refusal.breaking_changes)
             raise CommandError(f"{refusal.sentence} Use --confirm.\n{losses}") from None
 
     def _checked(self, path: Path, source: str) -> ProjectConfiguration:

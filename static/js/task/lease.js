@@ -54,7 +54,7 @@ export class Lease {
     const every = Math.min(60_000, this.task.data.assignment.lease_minutes * 10_000);
     if (this.task.isReadOnly || this.isEnded || Date.now() - this.#renewedAt < every) return;
     this.#renewedAt = Date.now();
-    const { status, data } = await this.task.ask("POST", "heartbeat/", { fence: this.task.fence });
+    const { status, data } = await this.task.ask("POST", "heartbeat/", { lease_token: this.task.leaseToken });
     if (status === 200) this.set(data);
     else if (data?.code === "lease_ended") this.set({ lease_until: null });
     else if (status === 409) this.task.refuse(data);

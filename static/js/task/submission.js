@@ -46,7 +46,7 @@ export class Submission {
         return;
       }
       if (task.isReadOnly) return;
-      this.#attempts.push({ key: uid(), body: { fence: task.fence, annotations: task.draft.content.answers } });
+      this.#attempts.push({ key: uid(), body: { lease_token: task.leaseToken, annotations: task.draft.content.answers } });
       this.#keep();
       await this.#send();
     } finally {
@@ -208,7 +208,7 @@ export class Submission {
       return reason.focus();
     }
     await this.task.draft.flush();
-    const { status, data } = await this.task.ask("POST", `${verb}/`, { fence: this.task.fence, ...(verb === "skip" && { reason: reason.value }) });
+    const { status, data } = await this.task.ask("POST", `${verb}/`, { lease_token: this.task.leaseToken, ...(verb === "skip" && { reason: reason.value }) });
     if (data?.code === "not_open") {
       // Perhaps by an earlier try whose answer was lost.
       /** @type {HTMLDialogElement} */ (dialog).close();

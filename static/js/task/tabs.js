@@ -83,7 +83,7 @@ export class Tabs {
           this.#letGo = () => letGo(undefined);
           answer(true);
         });
-      // Pages without TLS have no locks; there the server's fence alone decides who writes.
+      // Pages without TLS have no locks; there the server's lease token alone decides who writes.
       if (!navigator.locks) hold();
       else
         navigator.locks.request(this.name, options, hold).catch(() => {

@@ -20,7 +20,7 @@ import { Tabs } from "./tabs.js";
 /** @typedef {{ gaps: Gap[], done: string[] }} Recount */
 /**
  * @typedef {object} TaskData  What the server says in #task-data
- * @property {{ id: string, state: string, fence: number, lease_until: string | null, lease_minutes: number, version: number }} assignment
+ * @property {{ id: string, state: string, lease_token: number, lease_until: string | null, lease_minutes: number, version: number }} assignment
  * @property {string} annotator
  * @property {string} user
  * @property {string} api
@@ -51,11 +51,11 @@ export class Task {
   /** @param {TaskData} data */
   constructor(data) {
     this.data = data;
-    this.fence = data.assignment.fence;
+    this.leaseToken = data.assignment.lease_token;
     const owner = `${data.user}.${data.assignment.id}`;
-    this.fenceKey = `potato.fence.${owner}`;
+    this.leaseTokenKey = `potato.lease_token.${owner}`;
     this.draft = new Draft(`potato.draft.${owner}`, {
-      put: (body, isLast) => this.ask("PUT", "draft/", { fence: this.fence, ...body }, {}, isLast),
+      put: (body, isLast) => this.ask("PUT", "draft/", { lease_token: this.leaseToken, ...body }, {}, isLast),
       choose: async (mine, theirs) => (await this.#late(() => import("./conflict.js"))).choose(data, mine, theirs),
       saved: (facts) => this.lease.set(facts),
       refused: (facts) => this.refuse(facts),
@@ -76,7 +76,7 @@ export class Task {
     const theirs = this.draft.load(draft);
     this.lease.set(assignment);
     if (!(await this.tabs.enter())) this.#setMode("elsewhere");
-    else if (assignment.state === "claimed" && draft.revision > 0 && read(this.fenceKey) !== this.fence) {
+    else if (assignment.state === "claimed" && draft.revision > 0 && read(this.leaseTokenKey) !== this.leaseToken) {
       // The work was begun in another browser, which may still show it.
       await this.resume();
     } else await this.#open(theirs && { ...draft, content: theirs });
@@ -142,7 +142,7 @@ export class Task {
 
   /** Go on with an assignment as the server tells it. @param {any} assignment */
   async reopen(assignment) {
-    this.fence = assignment.fence;
+    this.leaseToken = assignment.lease_token;
     const theirs = this.draft.load(assignment.draft);
     this.#redraw();
     this.lease.set(assignment);
@@ -153,7 +153,7 @@ export class Task {
   async #open(theirs) {
     // Another tab may have taken over while the server was asked.
     if (!this.tabs.isWriter) return this.#setMode("elsewhere");
-    write(this.fenceKey, this.fence);
+    write(this.leaseTokenKey, this.leaseToken);
     this.#setMode("open");
     if (theirs) await this.draft.settle(theirs);
     this.draft.isHeld = false;
@@ -169,14 +169,14 @@ export class Task {
 
   /** @param {string} [sentence] */
   close(sentence) {
-    write(this.fenceKey, null);
+    write(this.leaseTokenKey, null);
     this.#setMode("over", sentence);
   }
 
   /** No other tab writes any more. What they have written is read first. */
   async #come() {
     const { status, data } = await this.ask("GET", "");
-    if (status === 200 && data.state === "claimed" && data.fence === read(this.fenceKey)) await this.reopen(data);
+    if (status === 200 && data.state === "claimed" && data.lease_token === read(this.leaseTokenKey)) await this.reopen(data);
     else await this.resume();
   }
 

@@ -16,37 +16,39 @@ from potato_site import organisation_urls
 from tenancy.actor import acting_in
 from tenancy.permissions import every_route_declares_a_permission, public
 from tenancy.roles import Role
-from tests.wall.addresses import ORGANISATION, Address, addresses
-from tests.wall.furniture import House, furnish
-from tests.wall.permission_table import ROWS, Row, read_table
-from tests.wall.requests import answer, client_of
-from tests.worlds import World
+from tests.isolation.addresses import ORGANISATION, Address, addresses
+from tests.isolation.fixtures import Fixtures, furnish
+from tests.isolation.permission_table import ROWS, Row, read_table
+from tests.isolation.requests import answer, client_of
+from tests.tenants import Tenants
 
 METHODS = ("GET", "POST")
 
 
 @pytest.fixture
-def houses(world: World) -> tuple[House, House]:
-    return furnish(world)
+def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
+    return furnish(tenants)
 
 
 @pytest.fixture
-def clients(world: World) -> list[Client]:
+def clients(tenants: Tenants) -> list[Client]:
     """In the order of permission_table.PEOPLE."""
-    return [client_of(who) for who in (None, world.charlie, world.bob, world.mallory, world.dora, world.alice)]
+    return [
+        client_of(who) for who in (None, tenants.charlie, tenants.bob, tenants.mallory, tenants.dora, tenants.alice)
+    ]
 
 
-def answers(row: Row, clients: list[Client], houses: tuple[House, House]) -> list[Row]:
+def answers(row: Row, clients: list[Client], all_fixtures: tuple[Fixtures, Fixtures]) -> list[Row]:
     """What the site says today, one row for each method of that row."""
-    acme, birch = houses
+    acme, birch = all_fixtures
     return [
         Row(
             method if row.method != "any" else "any",
             row.address,
             tuple(
-                answer(client, method, row.address.filled(slug="acme", house=acme)).status_code for client in clients
+                answer(client, method, row.address.filled(slug="acme", fixtures=acme)).status_code for client in clients
             ),
-            answer(clients[-1], method, row.address.filled(slug="acme", house=birch)).status_code
+            answer(clients[-1], method, row.address.filled(slug="acme", fixtures=birch)).status_code
             if row.address.names_a_row
             else None,
         )
@@ -65,46 +67,54 @@ def missing_and_surplus(rows: Sequence[Row], found: Sequence[Address]) -> tuple[
     )
 
 
-def test_the_table_has_a_line_for_every_route_and_no_other(clients: list[Client], houses: tuple[House, House]) -> None:
+def test_the_table_has_a_line_for_every_route_and_no_other(
+    clients: list[Client], all_fixtures: tuple[Fixtures, Fixtures]
+) -> None:
     missing, surplus = missing_and_surplus(ROWS, addresses())
     lines = [
-        line for text, method in missing for line in answers(Row(method, Address(text), (), None), clients, houses)
+        line
+        for text, method in missing
+        for line in answers(Row(method, Address(text), (), None), clients, all_fixtures)
     ]
-    assert not missing, "these lines are missing in tests/wall/permission_table.py:\n" + "\n".join(map(str, lines))
+    assert not missing, "these lines are missing in tests/isolation/permission_table.py:\n" + "\n".join(map(str, lines))
     assert not surplus, (
-        f"these are in tests/wall/permission_table.py and have no route, or stand there twice: {surplus}"
+        f"these are in tests/isolation/permission_table.py and have no route, or stand there twice: {surplus}"
     )
 
 
-def test_every_route_answers_everybody_as_the_table_says(clients: list[Client], houses: tuple[House, House]) -> None:
+def test_every_route_answers_everybody_as_the_table_says(
+    clients: list[Client], all_fixtures: tuple[Fixtures, Fixtures]
+) -> None:
     wrong = [
         f"expected {row}\nanswered {found}"
         for row in ROWS
-        for found in answers(row, clients, houses)
+        for found in answers(row, clients, all_fixtures)
         if str(found) != str(row)
     ]
     assert not wrong, "\n".join(["", *wrong])
 
 
-def test_outside_its_own_organisation_every_route_is_a_404(world: World, houses: tuple[House, House]) -> None:
+def test_outside_its_own_organisation_every_route_is_a_404(
+    tenants: Tenants, all_fixtures: tuple[Fixtures, Fixtures]
+) -> None:
     """All routes under a slug, asked by the owner of the other organisation, and under a slug of nobody."""
-    client = client_of(world.alice)
+    client = client_of(tenants.alice)
     for row in ROWS:
         if not row.address.is_global:
             for slug in ("birch", "nobody"):
                 for method in row.methods:
-                    found = answer(client, method, row.address.filled(slug=slug, house=houses[1]))
+                    found = answer(client, method, row.address.filled(slug=slug, fixtures=all_fixtures[1]))
                     assert found.status_code == 404, f"{method} {row.address.text} under {slug}"
 
 
 def test_who_owns_both_organisations_still_finds_no_row_of_one_in_the_other(
-    world: World, clients: list[Client], houses: tuple[House, House]
+    tenants: Tenants, clients: list[Client], all_fixtures: tuple[Fixtures, Fixtures]
 ) -> None:
-    with acting_in(world.birch):
-        Membership.objects.create(user=world.alice, role=Role.OWNER, annotator_name="alice")
+    with acting_in(tenants.birch):
+        Membership.objects.create(user=tenants.alice, role=Role.OWNER, annotator_name="alice")
     for row in ROWS:
         if row.foreign is not None:
-            for found in answers(row, clients[-1:], houses):
+            for found in answers(row, clients[-1:], all_fixtures):
                 assert (found.method, found.foreign) == (row.method, row.foreign), row.address.text
 
 
@@ -123,10 +133,12 @@ def test_strangers_get_404_and_nobody_gets_an_error() -> None:
     assert all(status < 500 for row in ROWS for status in row.statuses)
 
 
-def test_the_heads_of_pages_are_answered_like_the_pages(clients: list[Client], houses: tuple[House, House]) -> None:
+def test_the_heads_of_pages_are_answered_like_the_pages(
+    clients: list[Client], all_fixtures: tuple[Fixtures, Fixtures]
+) -> None:
     for row in ROWS:
         if "GET" in row.methods and not row.address.is_global:
-            where = row.address.filled(slug="acme", house=houses[0])
+            where = row.address.filled(slug="acme", fixtures=all_fixtures[0])
             stranger, owner = clients[1], clients[-1]
             assert answer(stranger, "HEAD", where).status_code == 404, where
             assert answer(stranger, "OPTIONS", where).status_code == 404, where
@@ -147,7 +159,7 @@ def undeclared(request: HttpRequest) -> HttpResponse:
 
 def urlconf_with(monkeypatch: pytest.MonkeyPatch, *more: object) -> str:
     """A copy of the organisation's routes, with more of them. Its name is new: Django keeps resolvers by name."""
-    module = ModuleType(f"tests.wall.routes_{uuid.uuid4().hex}")
+    module = ModuleType(f"tests.isolation.routes_{uuid.uuid4().hex}")
     vars(module)["urlpatterns"] = [*organisation_urls.urlpatterns, *more]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return module.__name__
@@ -167,9 +179,9 @@ def test_a_line_without_a_route_is_found() -> None:
     assert missing_and_surplus([*ROWS, ROWS[0]], addresses())[1] == ["GET /", "POST /"]
 
 
-def test_a_route_whose_place_nobody_can_fill_says_what_to_do(houses: tuple[House, House]) -> None:
+def test_a_route_whose_place_nobody_can_fill_says_what_to_do(all_fixtures: tuple[Fixtures, Fixtures]) -> None:
     with pytest.raises(LookupError, match="what <sample_id> is filled with"):
-        Address(f"{ORGANISATION}samples/<sample_id>/").filled(slug="acme", house=houses[0])
+        Address(f"{ORGANISATION}samples/<sample_id>/").filled(slug="acme", fixtures=all_fixtures[0])
 
 
 def test_a_route_that_declares_no_permission_is_a_failed_check(

@@ -14,8 +14,8 @@ from tenancy.actor import Actor, acting, acting_as, acting_in, unscoped
 from tenancy.checks import tenant_models
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.roles import Role
-from tests.wall.furniture import FACTORIES, House, furnish
-from tests.worlds import World
+from tests.isolation.fixtures import FACTORIES, Fixtures, furnish
+from tests.tenants import Tenants
 
 MODELS = sorted(tenant_models(), key=lambda model: model._meta.label)
 POINTERS = [
@@ -31,8 +31,8 @@ each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._m
 
 
 @pytest.fixture
-def houses(world: World) -> tuple[House, House]:
-    return furnish(world)
+def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
+    return furnish(tenants)
 
 
 def execute(statement: str, parameters: list[Any] | None = None) -> tuple[int, list[tuple[Any, ...]]]:
@@ -85,20 +85,22 @@ def test_every_tenant_model_has_a_factory() -> None:
 
 @each_model
 def test_raw_sql_sees_the_rows_of_its_own_organisation_alone(
-    houses: tuple[House, House], model: type[models.Model]
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
 ) -> None:
     question = f"SELECT DISTINCT organisation_id FROM {table_of(model)}"
     with unscoped("see that rows of both are there"):
-        assert {found for (found,) in execute(question)[1]} == {house.organisation.pk for house in houses}
-    for house in houses:
-        for actor in (acting_in(house.organisation), acting_in(house.organisation, house.person)):
+        assert {found for (found,) in execute(question)[1]} == {fixtures.organisation.pk for fixtures in all_fixtures}
+    for fixtures in all_fixtures:
+        for actor in (acting_in(fixtures.organisation), acting_in(fixtures.organisation, fixtures.person)):
             with actor:
-                assert execute(question)[1] == [(house.organisation.pk,)]
+                assert execute(question)[1] == [(fixtures.organisation.pk,)]
 
 
 @each_model
-def test_a_row_cannot_be_added_to_another_organisation(houses: tuple[House, House], model: type[models.Model]) -> None:
-    ours, theirs = houses
+def test_a_row_cannot_be_added_to_another_organisation(
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
+) -> None:
+    ours, theirs = all_fixtures
     row = ours.rows[model._meta.label].pk
     statement = copy_statement(model, id=f"'{uuid.uuid4()}'", organisation_id=f"'{theirs.organisation.pk}'")
     with pytest.raises(ProgrammingError, match="violates row-level security"), acting_in(ours.organisation):
@@ -107,9 +109,9 @@ def test_a_row_cannot_be_added_to_another_organisation(houses: tuple[House, Hous
 
 @each_model
 def test_a_row_of_another_organisation_cannot_be_changed_taken_or_removed(
-    houses: tuple[House, House], model: type[models.Model]
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
 ) -> None:
-    ours, theirs = houses
+    ours, theirs = all_fixtures
     row = theirs.rows[model._meta.label].pk
     for statement in (
         f"{change_statement(model)} WHERE id = %s",
@@ -127,8 +129,10 @@ def test_a_row_of_another_organisation_cannot_be_changed_taken_or_removed(
 
 
 @each_model
-def test_a_row_cannot_be_given_to_another_organisation(houses: tuple[House, House], model: type[models.Model]) -> None:
-    ours, theirs = houses
+def test_a_row_cannot_be_given_to_another_organisation(
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
+) -> None:
+    ours, theirs = all_fixtures
     said = "permission denied" if policy_of(model).append_only else "violates row-level security"
     with pytest.raises(ProgrammingError, match=said), acting_in(ours.organisation):
         execute(
@@ -139,9 +143,9 @@ def test_a_row_cannot_be_given_to_another_organisation(houses: tuple[House, Hous
 
 @each_model
 def test_without_an_organisation_every_statement_is_loud(
-    houses: tuple[House, House], model: type[models.Model]
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
 ) -> None:
-    row = houses[0].rows[model._meta.label].pk
+    row = all_fixtures[0].rows[model._meta.label].pk
     loud = [
         f"SELECT count(*) FROM {table_of(model)}",
         change_statement(model),
@@ -169,8 +173,10 @@ def test_without_an_organisation_every_statement_is_loud(
 
 
 @each_model
-def test_reading_several_organisations_writes_none(houses: tuple[House, House], model: type[models.Model]) -> None:
-    ours, theirs = houses
+def test_reading_several_organisations_writes_none(
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
+) -> None:
+    ours, theirs = all_fixtures
     both = (ours.organisation.pk, theirs.organisation.pk)
     with acting(Actor(None, both)):
         found = execute(f"SELECT DISTINCT organisation_id FROM {table_of(model)}")[1]
@@ -185,9 +191,9 @@ def test_reading_several_organisations_writes_none(houses: tuple[House, House], 
 
 @pytest.mark.parametrize(("model", "pointer"), POINTERS, ids=lambda given: getattr(given, "name", ""))
 def test_a_row_cannot_point_into_another_organisation(
-    houses: tuple[House, House], model: type[models.Model], pointer: SameOrganisation
+    all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model], pointer: SameOrganisation
 ) -> None:
-    ours, theirs = houses
+    ours, theirs = all_fixtures
     field = model._meta.get_field(pointer.field)
     assert isinstance(field, models.ForeignKey)
     foreign = theirs.rows[field.related_model._meta.label].pk
@@ -218,35 +224,35 @@ def memberships() -> Iterator[tuple[str, str]]:
         yield membership.organisation.slug, membership.annotator_name
 
 
-def test_a_person_without_an_organisation_active_sees_the_own_memberships(world: World) -> None:
-    with acting(Actor(user=world.mallory.pk)):
+def test_a_person_without_an_organisation_active_sees_the_own_memberships(tenants: Tenants) -> None:
+    with acting(Actor(user=tenants.mallory.pk)):
         assert list(memberships()) == [("acme", "mallory"), ("birch", "mallory")]
         for change in (lambda: Membership.objects.update(is_active=False), Membership.objects.all().delete):
             with pytest.raises(ProgrammingError, match="no organisation is active"), transaction.atomic():
                 change()
         with pytest.raises(ProgrammingError, match="no organisation is active"), transaction.atomic():
-            Membership.objects.create(user=world.bob, organisation=world.birch, annotator_name="bob")
+            Membership.objects.create(user=tenants.bob, organisation=tenants.birch, annotator_name="bob")
 
 
-def test_inside_an_organisation_the_own_memberships_elsewhere_are_not_shown(world: World) -> None:
-    with acting_in(world.birch, world.mallory):
+def test_inside_an_organisation_the_own_memberships_elsewhere_are_not_shown(tenants: Tenants) -> None:
+    with acting_in(tenants.birch, tenants.mallory):
         assert list(memberships()) == [("birch", "mallory"), ("birch", "charlie")]
 
 
-def test_an_owner_elsewhere_counts_for_nothing_in_an_organisation(world: World) -> None:
-    with acting_in(world.birch):
-        Membership.objects.create(user=world.alice, role=Role.OWNER, annotator_name="alice")
-    with acting_in(world.acme, world.alice):
-        own = Membership.objects.get(user=world.alice)
+def test_an_owner_elsewhere_counts_for_nothing_in_an_organisation(tenants: Tenants) -> None:
+    with acting_in(tenants.birch):
+        Membership.objects.create(user=tenants.alice, role=Role.OWNER, annotator_name="alice")
+    with acting_in(tenants.acme, tenants.alice):
+        own = Membership.objects.get(user=tenants.alice)
         with pytest.raises(LastOwner):
             change_member(membership=own, role=Role.ADMIN, annotator_name="alice", is_active=True, by_owner=True)
 
 
-def test_a_person_of_no_organisation_reads_nothing_and_quietly(world: World) -> None:
-    with acting_in(world.acme):
-        Membership.objects.filter(user=world.bob).update(is_active=False)
+def test_a_person_of_no_organisation_reads_nothing_and_quietly(tenants: Tenants) -> None:
+    with acting_in(tenants.acme):
+        Membership.objects.filter(user=tenants.bob).update(is_active=False)
     for model in MODELS:
-        with acting_as(world.bob):
+        with acting_as(tenants.bob):
             # The ended membership is still the person's own row.
             expected = 1 if model is Membership else 0
             assert execute(f"SELECT count(*) FROM {table_of(model)}")[1] == [(expected,)], model

@@ -9,8 +9,8 @@ from django.db import connection, models, transaction
 
 from tenancy.checks import tenant_models
 from tenancy.constraints import TenantPolicy
-from tests.wall import catalogue
-from tests.wall.catalogue import OWN, READ, READ_QUIETLY, WRITE, Policy, rows
+from tests.isolation import catalogue
+from tests.isolation.catalogue import OWN, READ, READ_QUIETLY, WRITE, Policy, rows
 
 pytestmark = pytest.mark.django_db
 

@@ -41,7 +41,7 @@ def ring(task: Any, *calls: tuple[str, ...], **options: Any) -> bool:
                 task.apply_async(arguments, connection=connection, retry=False, **options)
     except OperationalError as error:
         _silent_until = time.monotonic() + _SILENCE_SECONDS
-        log.warning("jobs.bell_unreachable", task=task.name, error=str(error))
+        log.warning("jobs.broker_unreachable", task=task.name, error=str(error))
         return False
     return True
 

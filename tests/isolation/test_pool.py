@@ -29,7 +29,7 @@ from tenancy import limits
 from tenancy.actor import acting_in
 from tests.missing import missing
 from tests.tenancy.databases import connected, web_role_address
-from tests.worlds import World
+from tests.tenants import Tenants
 
 CONNECTIONS = 4
 THREADS = 8
@@ -51,7 +51,7 @@ class Sightings:
     errors: list[BaseException] = field(default_factory=list)
 
 
-def alternate(world: World, block: Block, turns: int = TURNS, *, close: bool = True) -> Sightings:
+def alternate(tenants: Tenants, block: Block, turns: int = TURNS, *, close: bool = True) -> Sightings:
     """Let every thread act in the two organisations in turn, and ask outside them after every turn.
 
     `close` gives the connection back after each, as a request does; PgBouncer takes it back by itself.
@@ -59,7 +59,7 @@ def alternate(world: World, block: Block, turns: int = TURNS, *, close: bool = T
     sightings = Sightings()
 
     def turn(number: int) -> None:
-        organisation = (world.acme, world.birch)[number % 2]
+        organisation = (tenants.acme, tenants.birch)[number % 2]
         with block(organisation), connection.cursor() as cursor:
             # A name that only a stray setting could bring along: iterator() also asks for no cursor of the server's.
             for project in Project.objects.iterator():
@@ -126,14 +126,14 @@ def pool() -> Iterator[None]:
         yield
 
 
-def test_a_pool_in_the_process_never_mixes_two_organisations(committed_world: World) -> None:
+def test_a_pool_in_the_process_never_mixes_two_organisations(committed_tenants: Tenants) -> None:
     with pool():
-        assert_nothing_mixed(alternate(committed_world, acting_in))
+        assert_nothing_mixed(alternate(committed_tenants, acting_in))
 
 
-def test_a_setting_of_the_session_would_be_seen(committed_world: World) -> None:
+def test_a_setting_of_the_session_would_be_seen(committed_tenants: Tenants) -> None:
     with pool():
-        assert alternate(committed_world, carelessly, turns=4).quiet
+        assert alternate(committed_tenants, carelessly, turns=4).quiet
 
 
 # --- PgBouncer ----------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def _free_port() -> int:
 
 
 @pytest.fixture
-def pgbouncer(committed_world: World) -> Iterator[int]:
+def pgbouncer(committed_tenants: Tenants) -> Iterator[int]:
     """The port of a PgBouncer of this test's own, in transaction mode."""
     program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if program is None:
@@ -229,18 +229,18 @@ def through(port: int) -> Iterator[None]:
         yield
 
 
-def test_pgbouncer_never_mixes_two_organisations(committed_world: World, pgbouncer: int) -> None:
+def test_pgbouncer_never_mixes_two_organisations(committed_tenants: Tenants, pgbouncer: int) -> None:
     with through(pgbouncer):
-        assert_nothing_mixed(alternate(committed_world, acting_in, close=False))
+        assert_nothing_mixed(alternate(committed_tenants, acting_in, close=False))
 
 
-def test_pgbouncer_would_hand_a_setting_of_the_session_on(committed_world: World, pgbouncer: int) -> None:
+def test_pgbouncer_would_hand_a_setting_of_the_session_on(committed_tenants: Tenants, pgbouncer: int) -> None:
     with through(pgbouncer):
-        seen = alternate(committed_world, carelessly, turns=4, close=False)
+        seen = alternate(committed_tenants, carelessly, turns=4, close=False)
     assert seen.quiet
 
 
-def test_the_limits_of_the_web_role_hold_behind_pgbouncer(committed_world: World, pgbouncer: int) -> None:
+def test_the_limits_of_the_web_role_hold_behind_pgbouncer(committed_tenants: Tenants, pgbouncer: int) -> None:
     with through(pgbouncer), connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == (limits.WEB["statement_timeout"],)

@@ -11,10 +11,10 @@ from django.test import Client
 
 from tenancy.actor import unscoped
 from tenancy.checks import tenant_models
-from tests.wall.addresses import addresses
-from tests.wall.furniture import House, furnish
-from tests.wall.requests import answer, client_of
-from tests.worlds import World
+from tests.isolation.addresses import addresses
+from tests.isolation.fixtures import Fixtures, furnish
+from tests.isolation.requests import answer, client_of
+from tests.tenants import Tenants
 
 # Lists are asked for everything too: sorted, searched for a letter that every row has, filtered by nothing.
 QUERIES = ("", "?o=-1", "?q=a", "?all=")
@@ -22,8 +22,8 @@ ADMIN_LIST = re.compile(r"/admin/\w+/\w+/$")
 
 
 @pytest.fixture
-def houses(world: World) -> tuple[House, House]:
-    return furnish(world)
+def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
+    return furnish(tenants)
 
 
 @pytest.fixture
@@ -45,15 +45,15 @@ def _everything(model: type[models.Model], queryset: type[Any]) -> Callable[[], 
     return lambda: queryset(model)
 
 
-def marks(house: House) -> tuple[str, ...]:
-    """Words that stand in the rows of that house alone."""
-    return house.mark, house.organisation.name, f"Parser review of {house.organisation.name}"
+def marks(fixtures: Fixtures) -> tuple[str, ...]:
+    """Words that stand in the rows of that fixtures alone."""
+    return fixtures.mark, fixtures.organisation.name, f"Parser review of {fixtures.organisation.name}"
 
 
-def pages(client: Client, slug: str, ids: House) -> dict[str, str]:
-    """What every GET route under that slug answers when asked for the rows of that house: headers and body."""
+def pages(client: Client, slug: str, ids: Fixtures) -> dict[str, str]:
+    """What every GET route under that slug answers when asked for the rows of that fixtures: headers and body."""
     asked = [
-        address.filled(slug=slug, house=ids) + query
+        address.filled(slug=slug, fixtures=ids) + query
         for address in addresses()
         for query in (QUERIES if ADMIN_LIST.search(address.text) else ("",))
     ]
@@ -64,16 +64,20 @@ def _text(response: HttpResponse) -> str:
     return f"{response.headers}\n{response.content.decode()}"
 
 
-def with_words_of(house: House, found: dict[str, str]) -> list[str]:
-    return [path for path, text in found.items() if any(word in text for word in marks(house))]
+def with_words_of(fixtures: Fixtures, found: dict[str, str]) -> list[str]:
+    return [path for path, text in found.items() if any(word in text for word in marks(fixtures))]
 
 
 def test_without_pythons_filters_no_page_shows_a_row_of_another_organisation(
-    world: World, houses: tuple[House, House], no_filters: list[str]
+    tenants: Tenants, all_fixtures: tuple[Fixtures, Fixtures], no_filters: list[str]
 ) -> None:
     assert "accounts.Project.visible_to" in no_filters
-    acme, birch = houses
-    for person, own, other in ((world.alice, acme, birch), (world.bob, acme, birch), (world.charlie, birch, acme)):
+    acme, birch = all_fixtures
+    for person, own, other in (
+        (tenants.alice, acme, birch),
+        (tenants.bob, acme, birch),
+        (tenants.charlie, birch, acme),
+    ):
         client = client_of(person)
         found = pages(client, own.organisation.slug, own)
         assert with_words_of(own, found), "a test that sees nothing proves nothing"
@@ -84,11 +88,11 @@ def test_without_pythons_filters_no_page_shows_a_row_of_another_organisation(
 
 
 def test_with_both_walls_down_the_same_requests_show_them(
-    world: World, houses: tuple[House, House], no_filters: list[str]
+    tenants: Tenants, all_fixtures: tuple[Fixtures, Fixtures], no_filters: list[str]
 ) -> None:
     """That is, the test above would see it."""
-    acme, birch = houses
-    client = client_of(world.alice)
+    acme, birch = all_fixtures
+    client = client_of(tenants.alice)
     with unscoped("take the second wall down as well"):
         shown = with_words_of(birch, pages(client, "acme", acme))
         shown_by_id = with_words_of(birch, pages(client, "acme", birch))

@@ -9,7 +9,7 @@ from potato.validation.problems import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Stripped:
+class BreakingChange:
     """One thing of the old configuration that annotations may refer to and the new one no longer has.
 
     `path` leads to it in the old configuration, with names instead of list positions.
@@ -19,16 +19,16 @@ class Stripped:
     code: str
     message: str
 
-    def below(self, *path: str | int) -> Stripped:
+    def below(self, *path: str | int) -> BreakingChange:
         return replace(self, path=(*path, *self.path))
 
 
-def removed(noun: str, path: Path, old: Iterable[str], new: Iterable[str], scheme: str) -> Iterator[Stripped]:
+def removed(noun: str, path: Path, old: Iterable[str], new: Iterable[str], scheme: str) -> Iterator[BreakingChange]:
     """The names that are in `old` and no longer in `new`, in the order of `old`."""
     remaining = set(new)
     for name in old:
         if name not in remaining:
-            yield Stripped(
+            yield BreakingChange(
                 (*path, name),
                 f"{noun.replace(' ', '_')}_removed",
                 f"The {noun} {name} of {scheme} is removed.",

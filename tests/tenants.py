@@ -10,7 +10,7 @@ PASSWORD = "correct horse battery staple"
 
 
 @dataclass(frozen=True)
-class World:
+class Tenants:
     acme: Organisation
     birch: Organisation
     alice: User
@@ -24,7 +24,7 @@ class World:
     birch_project: Project
 
 
-def build_world() -> World:
+def build_tenants() -> Tenants:
     alice, bob, charlie, dora, mallory = (
         User.objects.create_user(name, email=f"{name}@example.org", name=name.title(), password=PASSWORD)
         for name in ("alice", "bob", "charlie", "dora", "mallory")
@@ -33,7 +33,7 @@ def build_world() -> World:
     birch = Organisation.objects.create(slug="birch", name="Birch Labs")
     acme_project = _furnish(acme, {alice: Role.OWNER, dora: Role.ADMIN, mallory: Role.MANAGER, bob: Role.ANNOTATOR})
     birch_project = _furnish(birch, {charlie: Role.OWNER, mallory: Role.ANNOTATOR})
-    return World(acme, birch, alice, bob, charlie, dora, mallory, acme_project, birch_project)
+    return Tenants(acme, birch, alice, bob, charlie, dora, mallory, acme_project, birch_project)
 
 
 def _furnish(organisation: Organisation, people: dict[User, Role]) -> Project:

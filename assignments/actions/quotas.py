@@ -1,4 +1,4 @@
-"""How many annotators each trace is given to: places are opened for new traces, and follow what is wanted."""
+"""How many annotators each trace is given to: slots are opened for new traces, and follow what is wanted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from django.db.models import F, PositiveIntegerField, QuerySet
 from django.db.models.functions import Greatest
 
 from accounts.models import ConfigurationVersion, Project
-from assignments.models import TracePlaces
+from assignments.models import TraceQuota
 from assignments.models.claims import configuration_of
-from assignments.models.queue import TracePlacesQuerySet
+from assignments.models.queue import TraceQuotaQuerySet
 from potato.configuration import UnreadablePinError
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import prepared
@@ -34,7 +34,7 @@ def _newest(project: UUID) -> "QuerySet[ConfigurationVersion, tuple[Any, UUID]]"
     return versions.values_list("configuration__assignment", "pk")[:1]
 
 
-def open_places(*, project: Project) -> int:
+def open_quotas(*, project: Project) -> int:
     """Put traces that are not in the queue into it, the oldest first; returns how many, at most OPENED_AT_ONCE.
 
     None are opened while the project is unpublished. Where somebody else opens them, this waits until their
@@ -43,21 +43,21 @@ def open_places(*, project: Project) -> int:
     rules = rules_of(project)
     if rules is None:
         return 0
-    wanted = rules[0].annotations_per_trace
+    target = rules[0].annotations_per_trace
     with transaction.atomic():
-        if not _newer(project).exists() and not lacks_places(project=project):
+        if not _newer(project).exists() and not lacks_quotas(project=project):
             return 0
         _wait_until_alone(project)
         found = list(_newer(project)[:OPENED_AT_ONCE]) or _left_behind(project)
         idle = unjudged(rules[1], found)
-        opened = TracePlaces.objects.bulk_create(
-            TracePlaces(project=project, trace_id=trace, wanted=number, places=number)
-            for trace, number in ((trace, 0 if trace in idle else wanted) for trace in found)
+        opened = TraceQuota.objects.bulk_create(
+            TraceQuota(project=project, trace_id=trace, target=number, slots=number)
+            for trace, number in ((trace, 0 if trace in idle else target) for trace in found)
         )
     return len(opened)
 
 
-def lacks_places(*, project: Project) -> bool:
+def lacks_quotas(*, project: Project) -> bool:
     """Whether a trace is not in the queue, or was only put there by a transaction that still goes on."""
     return _traces(project).count() != _known(project).count()
 
@@ -83,24 +83,24 @@ def _traces(project: Project) -> "QuerySet[Trace]":
     return Trace.objects.filter(organisation=project.organisation_id, project=project)
 
 
-def _known(project: Project) -> "QuerySet[TracePlaces]":
-    return TracePlaces.objects.for_project(project)
+def _known(project: Project) -> "QuerySet[TraceQuota]":
+    return TraceQuota.objects.for_project(project)
 
 
 def want_as_configured(*, project: Project) -> int:
     """Want as many annotators of each trace as the newest version says, and none of one that it can judge nothing of;
     returns how many traces that changed.
 
-    Fewer take nobody's place away: what is held stays held, and nothing is given out beyond the new number.
+    Fewer take nobody's slot away: what is held stays held, and nothing is given out beyond the new number.
     """
     rules = rules_of(project)
     if rules is None:
         return 0
-    wanted, version = rules[0].annotations_per_trace, rules[1]
+    target, version = rules[0].annotations_per_trace, rules[1]
     with transaction.atomic():
-        changed = _want(TracePlaces.objects.for_project(project).judgeable(), wanted)
+        changed = _want(TraceQuota.objects.for_project(project).judgeable(), target)
         if _had_other_schemes(project):
-            changed += _want_what_can_be_judged(project, version, wanted)
+            changed += _want_what_can_be_judged(project, version, target)
     return changed
 
 
@@ -110,24 +110,24 @@ def _had_other_schemes(project: Project) -> bool:
     return versions.values("configuration__annotation_schemes").distinct().count() > 1
 
 
-def _want_what_can_be_judged(project: Project, version: UUID, wanted: int) -> int:
-    places, changed, after = TracePlaces.objects.for_project(project), 0, UUID(int=0)
+def _want_what_can_be_judged(project: Project, version: UUID, target: int) -> int:
+    quota, changed, after = TraceQuota.objects.for_project(project), 0, UUID(int=0)
     while True:
-        rows = places.filter(trace__gt=after).order_by("trace").values_list("trace", flat=True)
+        rows = quota.filter(trace__gt=after).order_by("trace").values_list("trace", flat=True)
         portion = list(rows[:OPENED_AT_ONCE])
         if not portion:
             return changed
         idle = unjudged(version, portion)
-        changed += _want(places.filter(trace__in=[trace for trace in portion if trace not in idle]), wanted)
-        changed += _want(places.filter(trace__in=list(idle)), 0)
+        changed += _want(quota.filter(trace__in=[trace for trace in portion if trace not in idle]), target)
+        changed += _want(quota.filter(trace__in=list(idle)), 0)
         after = portion[-1]
 
 
-def _want(places: TracePlacesQuerySet, wanted: int) -> int:
-    others = places.exclude(wanted=wanted).order_by("trace")
+def _want(quota: TraceQuotaQuerySet, target: int) -> int:
+    others = quota.exclude(target=target).order_by("trace")
     locked = list(others.select_for_update(no_key=True).values_list("pk", flat=True))
-    TracePlaces.objects.filter(pk__in=locked).update(
-        wanted=wanted, places=Greatest(wanted, F("live") + F("done"), output_field=PositiveIntegerField())
+    TraceQuota.objects.filter(pk__in=locked).update(
+        target=target, slots=Greatest(target, F("active") + F("done"), output_field=PositiveIntegerField())
     )
     return len(locked)
 
@@ -144,5 +144,5 @@ def unjudged(version: UUID, traces: Sequence[UUID]) -> dict[UUID, str]:
 
 
 def _wait_until_alone(project: Project) -> None:
-    """Nobody else opens places of the project then, until the end of the transaction."""
-    executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"places of {project.pk}"])
+    """Nobody else opens slots of the project then, until the end of the transaction."""
+    executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"slots of {project.pk}"])

@@ -1,0 +1,339 @@
+"""Rows of every tenant table, told apart by a word that stands in their text. A new tenant model brings its factory."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.invitation_links import InvitationToken
+from accounts.models import (
+    ApiToken,
+    AuditEvent,
+    ConfigurationVersion,
+    Invitation,
+    Membership,
+    Organisation,
+    Project,
+    User,
+)
+from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
+from dashboard.models import CountedAnnotation, ProjectTally, RewardStatistics
+from dashboard.statistics import figures_of
+from exports.models import Export
+from jobs.models import Job, OutboxEvent
+from potato.configuration import check_configuration
+from potato.runs.changes.model import FileChange
+from potato.runs.changes.texts import hunks_of
+from potato.runs.exact_json import change_record, sha256_of, step_record
+from potato.runs.model import Step
+from potato.statistics.rewards.curves import Curve, RewardCurves
+from potato.statistics.rewards.figures import RewardTally
+from tenancy.actor import acting_in
+from tests.tenants import Tenants
+from traces.fragments import DisplayOptions, render_files, render_steps
+from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
+from traces.models.bodies import pack
+from traces.rendering.diff import content_hash
+
+CONFIGURATION = """task_name: {mark}
+annotation_schemes:
+  - annotation_type: code_review_verdict
+    name: verdict
+    description: Is the change of {mark} good?
+"""
+
+
+@dataclass
+class Fixtures:
+    """One organisation, the word that marks all its texts, and its rows by model label."""
+
+    organisation: Organisation
+    mark: str
+    person: User
+    # Any, so that a factory can say fixtures.rows["accounts.Project"] where a Project is wanted.
+    rows: dict[str, Any] = field(default_factory=dict)
+
+
+def _membership(fixtures: Fixtures) -> Membership:
+    user = User.objects.create_user(fixtures.mark, email=f"{fixtures.mark}@example.org", name=fixtures.mark)
+    return Membership.objects.create(user=user, annotator_name=fixtures.mark)
+
+
+def token_of(fixtures: Fixtures) -> InvitationToken:
+    """What stands in the link of the fixtures's invitation."""
+    return InvitationToken(fixtures.organisation.pk, "s" * 32)
+
+
+def _invitation(fixtures: Fixtures) -> Invitation:
+    return Invitation.objects.create(
+        email=f"invited-{fixtures.mark}@example.org",
+        annotator_name=f"invited-{fixtures.mark}",
+        secret_sha256=token_of(fixtures).digest,
+        created_by=fixtures.person,
+        expires_at=timezone.now() + timedelta(days=7),
+    )
+
+
+def _project(fixtures: Fixtures) -> Project:
+    return Project.objects.create(
+        slug=fixtures.mark, name=fixtures.mark, draft=CONFIGURATION.format(mark=fixtures.mark)
+    )
+
+
+def _version(fixtures: Fixtures) -> ConfigurationVersion:
+    checked = check_configuration(CONFIGURATION.format(mark=fixtures.mark))
+    assert checked.configuration is not None, checked.problems
+    return ConfigurationVersion.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        number=1,
+        source=CONFIGURATION.format(mark=fixtures.mark),
+        configuration=checked.configuration.model_dump(mode="json"),
+        note=fixtures.mark,
+        published_by=fixtures.person,
+    )
+
+
+def _audit_event(fixtures: Fixtures) -> AuditEvent:
+    return AuditEvent.objects.create(verb="project.created", target_label=fixtures.mark, detail={"mark": fixtures.mark})
+
+
+def _api_token(fixtures: Fixtures) -> ApiToken:
+    return ApiToken.objects.create(
+        name=fixtures.mark,
+        membership=fixtures.rows["accounts.Membership"],
+        prefix="0" * 12,
+        secret_sha256="0" * 64,
+        created_by=fixtures.person,
+    )
+
+
+def _job(fixtures: Fixtures) -> Job:
+    return Job.objects.create(kind=fixtures.mark, parameters={"mark": fixtures.mark}, created_by=fixtures.person)
+
+
+def _outbox_event(fixtures: Fixtures) -> OutboxEvent:
+    return OutboxEvent.objects.create(topic=fixtures.mark, payload={"mark": fixtures.mark})
+
+
+def _imported_file(fixtures: Fixtures) -> ImportedFile:
+    return ImportedFile.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        job=fixtures.rows["jobs.Job"],
+        name=fixtures.mark,
+        size=1,
+        sha256="0" * 64,
+        format="auto",
+        added_by=fixtures.person,
+    )
+
+
+def _import_problem(fixtures: Fixtures) -> ImportProblem:
+    return ImportProblem.objects.create(
+        file=fixtures.rows["traces.ImportedFile"], place=1, code="broken", sentence=fixtures.mark
+    )
+
+
+def _task_text(fixtures: Fixtures) -> TaskText:
+    return TaskText.objects.create(
+        project=fixtures.rows["accounts.Project"], instance_id=fixtures.mark, text=fixtures.mark
+    )
+
+
+def _trace(fixtures: Fixtures) -> Trace:
+    return Trace.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        file=fixtures.rows["traces.ImportedFile"],
+        external_id=fixtures.mark,
+        content_sha256="0" * 64,
+        task=f"The task of {fixtures.mark}",
+        task_id=fixtures.mark,
+        agent_model=fixtures.mark,
+        tags=[fixtures.mark],
+        converter="native",
+        steps_count=1,
+        tool_calls=0,
+        files_count=1,
+        added=1,
+        removed=0,
+    )
+
+
+def _body(fixtures: Fixtures) -> Body:
+    """The body of the step; that of the file is made with the file."""
+    record = step_record(Step(message=fixtures.mark))
+    return Body.objects.create(sha256=sha256_of(record), packed=pack(record))
+
+
+def _picture(fixtures: Fixtures) -> Picture:
+    """No browser decodes it: the wall is what counts."""
+    content = fixtures.mark.encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Picture.objects.create(sha256=sha256, source_sha256=sha256, width=1, height=1, whole=content, small=content)
+
+
+def _trace_step(fixtures: Fixtures) -> TraceStep:
+    return TraceStep.objects.create(
+        picture=fixtures.rows["traces.Picture"].sha256,
+        trace=fixtures.rows["traces.Trace"],
+        index=0,
+        title=fixtures.mark,
+        kind="message",
+        sha256=fixtures.rows["traces.Body"].sha256,
+    )
+
+
+def _trace_file(fixtures: Fixtures) -> TraceFile:
+    change = FileChange(
+        path=fixtures.mark,
+        old_path="",
+        operation="added",
+        source="content",
+        old_text="",
+        new_text=f"{fixtures.mark}\n",
+        hunks=tuple(hunks_of("", f"{fixtures.mark}\n", 3)),
+        added=1,
+    )
+    sha256 = content_hash(change)
+    Body.objects.create(sha256=sha256, packed=pack(change_record(change)))
+    return TraceFile.objects.create(
+        trace=fixtures.rows["traces.Trace"],
+        index=0,
+        path=fixtures.mark,
+        operation="added",
+        added=1,
+        removed=0,
+        sha256=sha256,
+    )
+
+
+def _fragment(fixtures: Fixtures) -> Fragment:
+    render_steps([fixtures.rows["traces.TraceStep"]], DisplayOptions())
+    render_files([fixtures.rows["traces.TraceFile"]], DisplayOptions())
+    return Fragment.objects.get(sha256=fixtures.rows["traces.TraceFile"].sha256, view="unified-5-coloured", part="0")
+
+
+def _trace_places(fixtures: Fixtures) -> TraceQuota:
+    return TraceQuota.objects.create(
+        trace=fixtures.rows["traces.Trace"], project=fixtures.rows["accounts.Project"], wanted=1, places=1, active=1
+    )
+
+
+def _queue_position(fixtures: Fixtures) -> QueuePosition:
+    return QueuePosition.objects.create(project=fixtures.rows["accounts.Project"], user=fixtures.person)
+
+
+def _assignment(fixtures: Fixtures) -> Assignment:
+    return Assignment.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        trace=fixtures.rows["traces.Trace"],
+        user=fixtures.person,
+        version=fixtures.rows["accounts.ConfigurationVersion"],
+        state="skipped",
+        skip_reason=fixtures.mark,
+    )
+
+
+def _draft(fixtures: Fixtures) -> Draft:
+    return Draft.objects.create(assignment=fixtures.rows["assignments.Assignment"], packed=pack(fixtures.mark))
+
+
+def _submission(fixtures: Fixtures) -> Submission:
+    return Submission.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        assignment=fixtures.rows["assignments.Assignment"],
+        number=1,
+        packed=pack({"verdict": fixtures.mark}),
+        key=fixtures.mark,
+        request_sha256="0" * 64,
+    )
+
+
+def _withdrawal(fixtures: Fixtures) -> Withdrawal:
+    return Withdrawal.objects.create(submission=fixtures.rows["assignments.Submission"], withdrawn_by=fixtures.person)
+
+
+def _project_tally(fixtures: Fixtures) -> ProjectTally:
+    counts = {"code_review_verdict/verdict": {"decision": {fixtures.mark: 1}}}
+    return ProjectTally.objects.create(project=fixtures.rows["accounts.Project"], counts=counts, annotations=1)
+
+
+def _counted_annotation(fixtures: Fixtures) -> CountedAnnotation:
+    return CountedAnnotation.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        assignment=fixtures.rows["assignments.Assignment"],
+        submission=fixtures.rows["assignments.Submission"],
+        user=fixtures.person,
+        submitted_at=timezone.now(),
+        is_surplus=False,
+    )
+
+
+def _reward_statistics(fixtures: Fixtures) -> RewardStatistics:
+    curves = RewardCurves({fixtures.mark: Curve(1, [1.0], [1])})
+    figures = figures_of(RewardTally(), curves)
+    return RewardStatistics.objects.create(
+        project=fixtures.rows["accounts.Project"], job=fixtures.rows["jobs.Job"], figures=figures
+    )
+
+
+def _export(fixtures: Fixtures) -> Export:
+    return Export.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        job=fixtures.rows["jobs.Job"],
+        format="code_review",
+        options={"resolve": fixtures.mark},
+        requested_by=fixtures.person,
+        sha256="0" * 64,
+        manifest={"project": fixtures.mark},
+        ready_at=timezone.now(),
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+
+
+# In the order of their foreign keys: a factory finds the rows of those above it in fixtures.rows.
+FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
+    "accounts.Membership": _membership,
+    "accounts.Invitation": _invitation,
+    "accounts.Project": _project,
+    "accounts.ConfigurationVersion": _version,
+    "accounts.AuditEvent": _audit_event,
+    "accounts.ApiToken": _api_token,
+    "jobs.Job": _job,
+    "jobs.OutboxEvent": _outbox_event,
+    "traces.ImportedFile": _imported_file,
+    "traces.ImportProblem": _import_problem,
+    "traces.TaskText": _task_text,
+    "traces.Trace": _trace,
+    "traces.Body": _body,
+    "traces.Picture": _picture,
+    "traces.TraceStep": _trace_step,
+    "traces.TraceFile": _trace_file,
+    "traces.Fragment": _fragment,
+    "assignments.TraceQuota": _trace_places,
+    "assignments.QueuePosition": _queue_position,
+    "assignments.Assignment": _assignment,
+    "assignments.Draft": _draft,
+    "assignments.Submission": _submission,
+    "assignments.Withdrawal": _withdrawal,
+    "dashboard.ProjectTally": _project_tally,
+    "dashboard.CountedAnnotation": _counted_annotation,
+    "dashboard.RewardStatistics": _reward_statistics,
+    "exports.Export": _export,
+}
+
+
+def furnish(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
+    """Acme's and Birch's rows, one of every tenant model each."""
+    all_fixtures = (
+        Fixtures(tenants.acme, "quartz-acme", tenants.alice),
+        Fixtures(tenants.birch, "walnut-birch", tenants.charlie),
+    )
+    for fixtures in all_fixtures:
+        with acting_in(fixtures.organisation, fixtures.person):
+            for label, make in FACTORIES.items():
+                fixtures.rows[label] = make(fixtures)
+    return all_fixtures
