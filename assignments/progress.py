@@ -108,8 +108,8 @@ def _together(
 ) -> Progress:
     to_come = traces - queued.get("traces", 0)
     return Progress(
-        target=queued.get("wanted_of_all", 0) + to_come * rules.annotations_per_trace,
-        done=queued.get("done_of_wanted", 0),
+        target=queued.get("target_of_all", 0) + to_come * rules.annotations_per_trace,
+        done=queued.get("done_of_target", 0),
         mine_done=mine.get("done", 0),
         mine_open=mine.get("open", 0),
         max_open=rules.max_open,
@@ -133,9 +133,9 @@ def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
     counted = TraceQuota.objects.filter(**within).order_by().values("project")
     figures = counted.annotate(
         traces=Count("pk"),
-        wanted_of_all=Sum("target"),
+        target_of_all=Sum("target"),
         # Where a later configuration wants fewer than were done already, the rest is no progress.
-        done_of_wanted=Sum(Least("done", "target")),
+        done_of_target=Sum(Least("done", "target")),
         free=Count("pk", filter=FREE),
         unfinished=Count("pk", filter=UNFINISHED),
     )

@@ -1,7 +1,7 @@
 """What happens in the rooms below and concerns the queue: a new configuration, new traces, and work that goes on."""
 
 from accounts.models import Project
-from assignments.actions.quota import OPENED_AT_ONCE, open_quotas, want_as_configured
+from assignments.actions.quotas import OPENED_AT_ONCE, open_quotas, want_as_configured
 from assignments.models import TraceQuota
 from assignments.upcoming import prepare
 from jobs import outbox

@@ -136,7 +136,7 @@ def task_data(
         "assignment": {
             "id": str(assignment.pk),
             "state": assignment.state,
-            "lease_token": assignment.fence,
+            "lease_token": assignment.fencing_token,
             "lease_until": assignment.lease_until.isoformat() if assignment.lease_until else None,
             "lease_minutes": configuration.assignment.lease_minutes,
             "version": assignment.version.number,

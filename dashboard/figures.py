@@ -105,8 +105,8 @@ def status_of(project: Project, per_trace: int) -> Status:
         unjudged=Count("pk", filter=~JUDGEABLE),
         held=Count("pk", filter=UNFINISHED & Q(live__gt=0)),
         started=Count("pk", filter=UNFINISHED & Q(active=0, done__gt=0)),
-        wanted_of_all=Sum("target", default=0),
-        done_of_wanted=Sum(Least("done", "target"), default=0),
+        target_of_all=Sum("target", default=0),
+        done_of_target=Sum(Least("done", "target"), default=0),
     )
     traces = Trace.objects.filter(organisation=project.organisation_id, project=project).count()
     stuck = _stuck(project)
@@ -120,8 +120,8 @@ def status_of(project: Project, per_trace: int) -> Status:
         stuck=stuck["all"],
         unjudged=figures["unjudged"],
         open=unstuck,
-        target=figures["wanted_of_all"] + (traces - figures["queued"]) * per_trace,
-        done=figures["done_of_wanted"],
+        target=figures["target_of_all"] + (traces - figures["queued"]) * per_trace,
+        done=figures["done_of_target"],
     )
 
 

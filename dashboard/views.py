@@ -173,7 +173,7 @@ def _state(version: ConfigurationVersion | None, status: Status) -> tuple[str, s
 def _lead(status: Status) -> str:
     if not status.traces:
         return "No traces are imported yet"
-    return f"{counted(status.traces, 'trace')}, {counted(status.wanted, 'annotation')} wanted in all"
+    return f"{counted(status.traces, 'trace')}, {counted(status.target, 'annotation')} wanted in all"
 
 
 def _forecast(status: Status, days: list[Day]) -> tuple[str, str]:

@@ -63,7 +63,7 @@ def cancel_job(*, job: Job, reason: str = "") -> Job:
 
 
 def notify(queue: Queue, times: int = 1, **options: Any) -> None:
-    """Tell so many processes of the workers that there is work in the queue; `options` are those of notifier.notify()."""
+    """Tell so many processes of the workers that there is work in the queue; `options` as of notifier.notify()."""
     from jobs.tasks import run_waiting  # The task runs jobs, and running jobs notifies again.
 
     notifier.notify(run_waiting, *[(queue,)] * times, queue=queue, **options)

@@ -1,6 +1,6 @@
-"""The doorbell: messages that tell the workers to look at the rows. It refuses to make anybody wait for a broker.
+"""Messages that notify the workers of rows to look at. Nobody waits for a broker that does not answer.
 
-A ring may be lost, late or doubled. The rows are the truth, and the sweep rings again.
+A notification may be lost, late or doubled. The rows are the truth, and the sweep notifies again.
 """
 
 import time
@@ -20,33 +20,33 @@ _PATIENCE = {
     "interval_step": 0,
     "interval_max": 0,
 }
-# After a failure this process rings no more for a while, so that a request with many rings waits once.
-_SILENCE_SECONDS = 5.0
+# After a failure this process notifies nobody for a while, so that a request with many notifications waits once.
+_PAUSE_SECONDS = 5.0
 
-_silent_until = 0.0
+_paused_until = 0.0
 
 
-def ring(task: Any, *calls: tuple[str, ...], **options: Any) -> bool:
+def notify(task: Any, *calls: tuple[str, ...], **options: Any) -> bool:
     """Send the task once for each tuple of arguments, as the current actor; answers whether the broker took them.
 
     Takes under a second, whatever state the broker is in. `task` is a Celery task, which no stubs describe well;
     `options` are those of its apply_async().
     """
-    global _silent_until
-    if time.monotonic() < _silent_until:
+    global _paused_until
+    if time.monotonic() < _paused_until:
         return False
     try:
         with task.app.connection_for_write(transport_options=_PATIENCE) as connection:
             for arguments in calls:
                 task.apply_async(arguments, connection=connection, retry=False, **options)
     except OperationalError as error:
-        _silent_until = time.monotonic() + _SILENCE_SECONDS
+        _paused_until = time.monotonic() + _PAUSE_SECONDS
         log.warning("jobs.broker_unreachable", task=task.name, error=str(error))
         return False
     return True
 
 
-def listen_again() -> None:
+def resume() -> None:
     """Forget that the broker was unreachable."""
-    global _silent_until
-    _silent_until = 0.0
+    global _paused_until
+    _paused_until = 0.0

@@ -34,8 +34,8 @@ _KEPT = timedelta(days=7)
 _PAUSE_SECONDS = 1.0
 _ORGANISATIONS_KEPT = 10_000
 
-# When this process's last ring for an organisation is heard, on its own clock.
-_heard_at: dict[UUID | None, float] = {}
+# When the last notification of this process for an organisation arrives, on its own clock.
+_arrives_at: dict[UUID | None, float] = {}
 
 _subscribers: dict[str, list[Subscriber]] = {}
 
@@ -54,7 +54,7 @@ def publish(topic: str, **payload: Any) -> OutboxEvent:
     event = OutboxEvent(topic=topic, payload=payload)
     insert(event)
     actor = current()
-    transaction.on_commit(lambda: _ring(actor))
+    transaction.on_commit(lambda: _notify(actor))
     return event
 
 
@@ -67,8 +67,8 @@ def deliver(actor: Actor) -> int:
     """Tell subscribers of the waiting events of the actor's organisation; returns how many were delivered.
 
     Call it outside every transaction: each event is taken in one and told in another, so that an event whose
-    subscriber takes the worker down is counted all the same. What the task's time does not suffice for is rung
-    for again.
+    subscriber takes the worker down is counted all the same. What the task's time does not suffice for is
+    notified of again.
     """
     ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
     delivered = 0
@@ -77,7 +77,7 @@ def deliver(actor: Actor) -> int:
             delivered += _tell(event)
         if time.monotonic() >= ends:
             with acting(actor):
-                on_commit(_ring_now)
+                on_commit(_notify_now)
             break
     return delivered
 
@@ -123,23 +123,23 @@ def _tell(event: OutboxEvent) -> bool:
     return not errors
 
 
-def _ring(actor: Actor) -> None:
-    """Ring at once after a quiet second, else so that a second lies between two rings. What is committed before a ring
-    is heard needs none of its own, and a ring costs more than the event."""
+def _notify(actor: Actor) -> None:
+    """Notify at once after a second without events, else so that a second lies between two messages. What is committed
+    before a message arrives needs none of its own, and a message costs more than the event."""
     organisation, now = actor.organisation, time.monotonic()
-    heard_at = _heard_at.get(organisation, -_PAUSE_SECONDS)
-    if now < heard_at:
+    arrives_at = _arrives_at.get(organisation, -_PAUSE_SECONDS)
+    if now < arrives_at:
         return
-    wait = max(0.0, heard_at + _PAUSE_SECONDS - now)
+    wait = max(0.0, arrives_at + _PAUSE_SECONDS - now)
     with acting(actor):
-        is_heard = _ring_now(**({"countdown": wait} if wait else {}))
-    if is_heard:
-        if len(_heard_at) >= _ORGANISATIONS_KEPT:
-            _heard_at.clear()
-        _heard_at[organisation] = now + wait
+        is_sent = _notify_now(**({"countdown": wait} if wait else {}))
+    if is_sent:
+        if len(_arrives_at) >= _ORGANISATIONS_KEPT:
+            _arrives_at.clear()
+        _arrives_at[organisation] = now + wait
 
 
-def _ring_now(**options: Any) -> bool:
+def _notify_now(**options: Any) -> bool:
     from jobs.tasks import deliver_events  # The task delivers, and delivering may publish.
 
     return notifier.notify(deliver_events, (), **options)

@@ -1,4 +1,4 @@
-"""Runs jobs in turns: choose whose turn it is, take the job with a new fencing token, do parts until somebody else waits.
+"""Runs jobs in turns: choose whose turn it is, take the job with a new fencing token, do parts until others wait.
 
 Nothing here may be believed twice: a message can arrive late, twice or never, and a worker can die between any
 two lines. What holds is the row: each part commits together with the cursor, and only under the newest fencing token.
@@ -98,8 +98,8 @@ def _take(job: Job, message: str) -> None:
     job.worker, job.message = turns.this_worker().name[:200], message[:64]
     job.save(
         update_fields=[
-            "failures", "state", "attempts", "fencing_token", "started_at", "heartbeat_at", "turn_at", "lease_until", "worker",
-            "message",
+            "failures", "state", "attempts", "fencing_token", "started_at", "heartbeat_at", "turn_at", "lease_until",
+            "worker", "message",
         ]
     )  # fmt: skip
 

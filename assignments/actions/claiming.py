@@ -19,7 +19,7 @@ from assignments.actions.locks import (
     one_transaction,
     waiting_at_most,
 )
-from assignments.actions.quota import lacks_quotas, open_quotas, rules_of
+from assignments.actions.quotas import lacks_quotas, open_quotas, rules_of
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Draft, Kind, QueuePosition, TraceQuota
 from assignments.models.queue import TraceQuotaQuerySet
@@ -104,7 +104,7 @@ def resume(*, assignment: Assignment) -> Assignment:
 
 
 def _take_next(queue_position: QueuePosition) -> TraceQuota | None:
-    """Lock the next free slots behind the queue position's position, else the first ones of all, and move the position."""
+    """Lock the next free slots behind where the person is in the queue, else the first ones of all, and go there."""
     own = queue_position.organisation_id, queue_position.project_id, queue_position.user_id
     quota = _free_behind.first(*own, queue_position.position)
     if quota is None and queue_position.position.int:

@@ -1,4 +1,4 @@
-"""The rows that an action locks, always in this order: the person's queue position, the slots of the trace, the assignment."""
+"""The rows that an action locks, always in this order: queue position, quota of the trace, assignment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
 
 
 def lock_queue_position(project: Project, user: User) -> QueuePosition:
-    """Wait until no other act of this person in the project is under way; the queue position is made when it is missing."""
+    """Wait until no other act of this person in the project is under way; makes the row where it is missing."""
     found = _queue_position.first(project.organisation_id, project.pk, user.pk)
     if found is None:
         insert(QueuePosition(project=project, user=user), unless_there=True)

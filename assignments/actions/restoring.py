@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.actions.locks import lock_queue_position
-from assignments.actions.quota import open_quotas
+from assignments.actions.quotas import open_quotas
 from assignments.models import Assignment, AssignmentState, Kind, Submission, TraceQuota
 from jobs import outbox
 from potato.runs.exact_json import sha256_of

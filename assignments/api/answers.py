@@ -24,7 +24,7 @@ _FACTS = (
     "trace__version",
     "trace__task",
     "state",
-    "lease_token",
+    "fencing_token",
     "lease_until",
     "version__number",
 )
@@ -112,7 +112,7 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
             task=row["trace__task"],
         ),
         "state": row["state"],
-        "lease_token": row["lease_token"],
+        "lease_token": row["fencing_token"],
         "lease_until": row["lease_until"],
         "configuration_version": row["version__number"],
     }

@@ -77,24 +77,24 @@ class Next(Body):
     """A further trace beside those that are open."""
 
 
-class Fence(Body):
-    fence: Whole
+class LeaseToken(Body):
+    lease_token: Whole
 
 
 class Save(Body):
-    fence: Whole
+    lease_token: Whole
     revision: Whole
     """The revision that the draft was read at; 0 where none was saved."""
     content: DraftContent
 
 
 class Submit(Body):
-    fence: Whole
+    lease_token: Whole
     annotations: Answers
 
 
 class Skip(Body):
-    fence: Whole
+    lease_token: Whole
     reason: Text
 
 
@@ -137,7 +137,7 @@ class Assignment(Shape):
     project: str
     trace: Trace
     state: Literal["claimed", "submitted", "skipped", "expired", "released"]
-    fence: int
+    lease_token: int
     """Stands in every request that writes; an older one is refused."""
     lease_until: datetime | None
     """Null where the assignment is not claimed."""
@@ -198,7 +198,7 @@ class Claim(Shape):
 
 class Lease(Shape):
     lease_until: datetime | None
-    fence: int
+    lease_token: int
     now: datetime
     """The server's clock."""
 

@@ -126,12 +126,12 @@ class AssignmentView(AnnotatorView):
 
 
 class HeartbeatView(AnnotatorView):
-    @extend_schema(request=shapes.Fence, responses=shapes.Lease)
+    @extend_schema(request=shapes.LeaseToken, responses=shapes.Lease)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Keep the trace for another lease."""
         assignment = self.own_assignment()
-        kept = heartbeat(assignment=assignment, fence=read(shapes.Fence, request).fence)
-        return Response(shapes.Lease(lease_until=kept.lease_until, fence=kept.fence, now=timezone.now()))
+        kept = heartbeat(assignment=assignment, fencing_token=read(shapes.LeaseToken, request).lease_token)
+        return Response(shapes.Lease(lease_until=kept.lease_until, lease_token=kept.fencing_token, now=timezone.now()))
 
 
 class ResumeView(AnnotatorView):
@@ -154,7 +154,9 @@ class DraftView(AnnotatorView):
         """Save the draft, if nobody saved it since `revision`."""
         assignment = self.own_assignment()
         body = read(shapes.Save, request)
-        saved = save_draft(assignment=assignment, fence=body.fence, revision=body.revision, content=body.content)
+        saved = save_draft(
+            assignment=assignment, fencing_token=body.lease_token, revision=body.revision, content=body.content
+        )
         return Response(
             shapes.Saved(revision=saved.revision, saved_at=saved.saved_at, lease_until=assignment.lease_until)
         )
@@ -200,7 +202,10 @@ class SubmitView(AnnotatorView):
         assignment = self.own_assignment()
         body = read(shapes.Submit, request)
         submission = hand_in(
-            assignment=assignment, fence=body.fence, key=_idempotency_key(request), annotations=body.annotations
+            assignment=assignment,
+            fencing_token=body.lease_token,
+            key=_idempotency_key(request),
+            annotations=body.annotations,
         )
         submission.assignment = assignment
         answer = shapes.Submitted(
@@ -218,15 +223,17 @@ class SkipView(AnnotatorView):
         """Give the trace up for good, with a reason."""
         assignment = self.own_assignment()
         body = read(shapes.Skip, request)
-        return Response(_state(skip(assignment=assignment, fence=body.fence, reason=body.reason)))
+        return Response(_state(skip(assignment=assignment, fencing_token=body.lease_token, reason=body.reason)))
 
 
 class ReleaseView(AnnotatorView):
-    @extend_schema(request=shapes.Fence, responses=shapes.State)
+    @extend_schema(request=shapes.LeaseToken, responses=shapes.State)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Put the trace back into the queue."""
         assignment = self.own_assignment()
-        return Response(_state(release(assignment=assignment, fence=read(shapes.Fence, request).fence)))
+        return Response(
+            _state(release(assignment=assignment, fencing_token=read(shapes.LeaseToken, request).lease_token))
+        )
 
 
 class WithdrawView(AnnotatorView):

@@ -1,8 +1,8 @@
 """How many annotators a trace still needs, and where each annotator is in the queue of a project.
 
-Locks are taken in one order: a person's queue position, the right to open slots, the slots of one trace, the assignment. The
-sweep waits for nothing, and a claim passes over slots that are locked; where no others are left it waits a short time
-for one of them, holding no other; so nobody waits in a circle.
+Locks are taken in one order: a person's queue position, the right to open quotas, the quota of one trace, the
+assignment. The sweep waits for nothing, and a claim passes over quotas that are locked; where no others are left it
+waits a short time for one of them, holding no other; so nobody waits in a circle.
 """
 
 from typing import Any

@@ -27,11 +27,11 @@ class Annotating:
     def actor(self) -> Actor:
         return Actor(self.tenants.acme.pk, (self.tenants.acme.pk,), self.tenants.alice.pk)
 
-    def publish_schemes(self, task_name: str, *schemes: dict[str, Any], wanted: int) -> None:
+    def publish_schemes(self, task_name: str, *schemes: dict[str, Any], target: int) -> None:
         source = {
             "task_name": task_name,
             "annotation_schemes": schemes,
-            "assignment": {"annotations_per_trace": wanted},
+            "assignment": {"annotations_per_trace": target},
         }
         with acting_in(self.tenants.acme, self.tenants.alice):
             publish_configuration(project=self.project, source=json.dumps(source), confirmed=True)

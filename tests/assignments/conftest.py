@@ -25,7 +25,7 @@ annotation_schemes:
   - annotation_type: code_review_verdict
     name: verdict
 assignment:
-  annotations_per_trace: {wanted}
+  annotations_per_trace: {target}
   lease_minutes: 30
   max_open: {max_open}
 """
@@ -38,8 +38,8 @@ class Queue:
     tenants: Tenants
     project: Project
 
-    def publish(self, *, wanted: int = 1, max_open: int = 1) -> None:
-        publish_configuration(project=self.project, source=YAML.format(wanted=wanted, max_open=max_open))
+    def publish(self, *, target: int = 1, max_open: int = 1) -> None:
+        publish_configuration(project=self.project, source=YAML.format(target=target, max_open=max_open))
 
     def add_traces(self, count: int, prefix: str = "trace", ids: Sequence[UUID] = ()) -> list[Trace]:
         file = ImportedFile.objects.create(project=self.project, name="runs", size=1, sha256="0" * 64, format="auto")
@@ -81,7 +81,7 @@ class Queue:
         assignment.refresh_from_db()
         assert assignment.state == "expired"
 
-    def places(self, trace: Any) -> tuple[int, int]:
+    def quota(self, trace: Any) -> tuple[int, int]:
         row = TraceQuota.objects.get(trace=getattr(trace, "trace_id", None) or trace)
         return row.active, row.done
 

@@ -177,8 +177,8 @@ def test_the_reader_is_named_as_in_this_organisation(queue: Queue, mallory: Clie
 
 
 def test_many_annotators_cost_no_more_queries_than_one(queue: Queue, mallory: Client) -> None:
-    queue.publish(wanted=30)
-    queue.add_traces(1, "wanted")
+    queue.publish(target=30)
+    queue.add_traces(1, "target")
 
     def work(person: User) -> None:
         hand_in(queue.claimed(person))
@@ -301,7 +301,7 @@ def test_what_people_wrote_is_shown_and_never_run(tenants: Tenants, client: Clie
 
 
 def test_reasons_are_shown_and_never_run(queue: Queue, mallory: Client) -> None:
-    queue.publish(wanted=1)
+    queue.publish(target=1)
     queue.add_traces(len(HOSTILE), "more")
     for text in HOSTILE:
         held = queue.claimed(queue.tenants.bob)

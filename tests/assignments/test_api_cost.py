@@ -23,7 +23,7 @@ def test_an_annotators_loop_asks_as_much_for_many_files_and_records_as_for_few(
     for number, more in enumerate(runs):
         reviewed(tenants.acme, tenants.acme_project, *FILES, *more, external_id=f"trace-{number}")
     api = api_of(tenants.bob)
-    # The first claim makes the person's queue position and takes the traces into the queue; the configuration is read once.
+    # The first claim makes the person's queue position and the traces' quotas; the configuration is read once.
     first = api.claim()
     api.save(first, {"answers": {}})
     api.submit(first, documented())

@@ -33,7 +33,7 @@ def test_a_review_over_the_api_becomes_the_documented_record_key_by_key(tenants:
     api = caller(tenants, tenants.bob)
     (project,) = api.get("projects/").json()["results"]
     assert (project["slug"], project["task_name"]) == ("parser", "Review")
-    assert project["progress"] == {"wanted": 1, "done": 0, "mine_done": 0, "mine_open": 0}
+    assert project["progress"] == {"target": 1, "done": 0, "mine_done": 0, "mine_open": 0}
     held = api.claim(project["slug"])
     assert (held["trace"]["external_id"], held["trace"]["version"], held["state"]) == ("trace_042", 1, "claimed")
     detail = api.get(f"assignments/{held['id']}/").json()

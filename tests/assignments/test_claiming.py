@@ -17,7 +17,7 @@ from tests.assignments.conftest import Queue, annotators, hand_in
 def test_two_annotators_are_given_different_traces_the_oldest_first(queue: Queue) -> None:
     alice, bob = queue.claimed(queue.tenants.alice), queue.claimed(queue.tenants.bob)
     assert [alice.trace.external_id, bob.trace.external_id] == ["trace-00000", "trace-00001"]
-    assert queue.places(alice) == (1, 0)
+    assert queue.quota(alice) == (1, 0)
     assert alice.version.number == 1
 
 
@@ -28,7 +28,7 @@ def test_an_annotator_who_comes_back_goes_on_with_the_open_trace(queue: Queue) -
     assert (again.pk, again.fencing_token) == (first.pk, first.fencing_token)
     assert again.lease_until is not None
     assert again.lease_until > again.since
-    assert queue.places(first) == (1, 0)
+    assert queue.quota(first) == (1, 0)
 
 
 def test_as_many_traces_are_open_as_the_project_allows(queue: Queue) -> None:
@@ -42,7 +42,7 @@ def test_as_many_traces_are_open_as_the_project_allows(queue: Queue) -> None:
 
 
 def test_nobody_is_given_a_trace_again_that_they_submitted_or_skipped(queue: Queue) -> None:
-    queue.publish(wanted=3)
+    queue.publish(target=3)
     submitted = queue.claimed(queue.tenants.bob)
     hand_in(submitted)
     skipped = queue.claimed(queue.tenants.bob)
@@ -62,7 +62,7 @@ def test_an_expired_or_released_trace_comes_back_with_its_draft(queue: Queue, wa
         queue.expire(first)
     else:
         release(assignment=first, fencing_token=first.fencing_token)
-    assert queue.places(first) == (0, 0)
+    assert queue.quota(first) == (0, 0)
     for _ in range(2):
         hand_in(queue.claimed(queue.tenants.bob))
     again = queue.claimed(queue.tenants.bob)
@@ -76,7 +76,7 @@ def test_an_expired_or_released_trace_comes_back_with_its_draft(queue: Queue, wa
 def test_a_claim_keeps_the_configuration_of_its_draft_and_takes_the_newest_without_one(queue: Queue) -> None:
     drafted, untouched = queue.claimed(queue.tenants.bob), queue.claimed(queue.tenants.alice)
     save_draft(assignment=drafted, fencing_token=drafted.fencing_token, revision=0, content={})
-    queue.publish(wanted=1, max_open=2)
+    queue.publish(target=1, max_open=2)
     for assignment in (drafted, untouched):
         queue.expire(assignment)
     assert [resume(assignment=row).version.number for row in (drafted, untouched)] == [1, 1]
@@ -146,23 +146,23 @@ def test_a_trace_that_is_older_than_the_queue_s_newest_is_given_out_too(queue: Q
 def test_a_project_that_wants_more_annotators_gives_its_traces_out_again(queue: Queue) -> None:
     for _ in range(3):
         hand_in(queue.claimed(queue.tenants.bob))
-    queue.publish(wanted=2)
+    queue.publish(target=2)
     assert want_as_configured(project=queue.project) == 3
     assert queue.nothing(queue.tenants.bob).reason == Reason.YOURS_ARE_DONE
     hand_in(queue.claimed(queue.tenants.alice))
 
 
 def test_a_project_that_wants_fewer_takes_nobodys_place_away(queue: Queue) -> None:
-    queue.publish(wanted=3)
+    queue.publish(target=3)
     open_quotas(project=queue.project)
     holders = annotators(3)
     held = [queue.claimed(person) for person in holders]
     assert len({row.trace_id for row in held}) == 1
-    queue.publish(wanted=1)
+    queue.publish(target=1)
     want_as_configured(project=queue.project)
     hand_in(held[0])
     hand_in(held[1])
-    assert queue.places(held[0]) == (1, 2)
+    assert queue.quota(held[0]) == (1, 2)
     queue.expire(held[2])
     assert queue.claimed(queue.tenants.bob).trace_id != held[0].trace_id, "what came free is not given out again"
     assert hand_in(held[2]).is_surplus
@@ -194,14 +194,14 @@ def test_who_takes_over_in_another_tab_leaves_the_first_one_unable_to_write(queu
         with pytest.raises(TakenOver):
             write()
     save_draft(assignment=second, fencing_token=second.fencing_token, revision=0, content={"kept": True})
-    assert queue.places(first) == (1, 0)
+    assert queue.quota(first) == (1, 0)
 
 
 def test_a_trace_whose_lease_ended_is_resumed_while_a_place_is_free(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
     assert resume(assignment=held).state == AssignmentState.CLAIMED
-    assert queue.places(held) == (1, 0)
+    assert queue.quota(held) == (1, 0)
     held.refresh_from_db()
     queue.expire(held)
     assert queue.claimed(queue.tenants.alice).trace_id == held.trace_id

@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from assignments.actions import places
+from assignments.actions import quotas
 from assignments.models import Assignment, TraceQuota
 from assignments.subscribers import job_finished
 from jobs import outbox, sweeps
@@ -24,13 +24,13 @@ def test_the_traces_of_a_finished_import_are_in_the_queue(queue: Queue) -> None:
     file.save()
     outbox.publish_finished(job)
     outbox.deliver(current())
-    assert TraceQuota.objects.filter(project=queue.project, wanted=1).count() == 3
+    assert TraceQuota.objects.filter(project=queue.project, target=1).count() == 3
 
 
 def test_a_large_import_joins_the_queue_part_by_part_so_that_no_claim_waits_for_all(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "OPENED_AT_ONCE", 2)
+    monkeypatch.setattr(quotas, "OPENED_AT_ONCE", 2)
     queue.add_traces(4, "more")
     job = Job.objects.create(kind=ImportTraces.name, state=JobState.DONE, finished_at=timezone.now())
     ImportedFile.objects.filter(project=queue.project).update(job=job)
@@ -43,9 +43,9 @@ def test_a_large_import_joins_the_queue_part_by_part_so_that_no_claim_waits_for_
 
 def test_a_published_configuration_changes_how_many_annotators_are_wanted(queue: Queue) -> None:
     queue.claimed(queue.tenants.bob)
-    queue.publish(wanted=4)
+    queue.publish(target=4)
     outbox.deliver(current())
-    assert set(TraceQuota.objects.values_list("wanted", "places")) == {(4, 4)}
+    assert set(TraceQuota.objects.values_list("target", "slots")) == {(4, 4)}
 
 
 def test_the_tick_finds_the_organisations_where_leases_ended(queue: Queue) -> None:

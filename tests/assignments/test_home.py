@@ -52,7 +52,7 @@ def mine(queue: Queue, user: User) -> Progress:
 def test_progress_counts_what_is_wanted_done_and_left(queue: Queue) -> None:
     bob, alice = queue.tenants.bob, queue.tenants.alice
     assert mine(queue, bob) == Progress(
-        wanted=3, done=0, mine_done=0, mine_open=0, max_open=1, left_for_me=3, unfinished_for_me=3, median=None
+        target=3, done=0, mine_done=0, mine_open=0, max_open=1, left_for_me=3, unfinished_for_me=3, median=None
     )
     hand_in(took(queue.claimed(bob), 10))
     assert (mine(queue, bob).done, mine(queue, bob).mine_done, mine(queue, bob).left_for_me) == (1, 1, 2)
@@ -67,21 +67,21 @@ def test_progress_counts_what_is_wanted_done_and_left(queue: Queue) -> None:
 
 def test_traces_that_the_queue_has_not_taken_in_are_counted_as_it_will_take_them(queue: Queue) -> None:
     queue.claimed(queue.tenants.bob)
-    queue.publish(wanted=2)
+    queue.publish(target=2)
     queue.add_traces(5, "later")
     found = mine(queue, queue.tenants.bob)
-    assert (found.wanted, found.left_for_me) == (3 + 5 * 2, 2 + 5)
+    assert (found.target, found.left_for_me) == (3 + 5 * 2, 2 + 5)
 
 
 def test_fewer_wanted_than_done_is_all_done_and_not_more(queue: Queue) -> None:
-    queue.publish(wanted=2)
+    queue.publish(target=2)
     for person in (queue.tenants.bob, queue.tenants.alice):
         for _ in range(3):
             hand_in(queue.claimed(person))
-    queue.publish(wanted=1)
+    queue.publish(target=1)
     want_as_configured(project=queue.project)
     found = mine(queue, queue.tenants.bob)
-    assert (found.wanted, found.done, found.mine_done) == (3, 3, 3)
+    assert (found.target, found.done, found.mine_done) == (3, 3, 3)
 
 
 def test_a_surplus_annotation_is_in_no_count(queue: Queue) -> None:
@@ -139,7 +139,7 @@ def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(q
     withdraw(submission=hand_in(queue.claimed(alice)))
     for person in (bob, alice):
         agree(person)
-    queue.publish(wanted=2)
+    queue.publish(target=2)
     want_as_configured(project=queue.project)
     for person in (bob, alice):
         agree(person)
@@ -212,7 +212,7 @@ def test_a_project_shows_how_far_it_is_and_what_is_left(queue: Queue, bob: Clien
 def test_a_project_without_work_says_why(queue: Queue, bob: Client, done: int, words: str) -> None:
     if not done:
         publish_configuration(
-            project=Project.objects.create(slug="empty", name="Empty"), source=YAML.format(wanted=1, max_open=1)
+            project=Project.objects.create(slug="empty", name="Empty"), source=YAML.format(target=1, max_open=1)
         )
     for _ in range(done):
         hand_in(queue.claimed(queue.tenants.bob))
@@ -258,7 +258,7 @@ def test_files_that_were_viewed_are_counted_where_a_draft_says_so(
     tenants: Tenants, bob: Client, draft: Any, is_told: bool
 ) -> None:
     with acting_in(tenants.acme, tenants.alice):
-        publish_configuration(project=tenants.acme_project, source=YAML.format(wanted=1, max_open=1))
+        publish_configuration(project=tenants.acme_project, source=YAML.format(target=1, max_open=1))
         stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"), outcome("b.py", "a", "b"))
         held = Queue(tenants, tenants.acme_project).claimed(tenants.bob)
         save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content=draft)
@@ -312,7 +312,7 @@ def test_tasks_names_and_reasons_are_shown_and_never_run(tenants: Tenants, bob: 
     for number, text in enumerate(HOSTILE):
         with acting_in(tenants.acme, tenants.alice):
             project = Project.objects.create(slug=f"hostile-{number}", name=storable(text, 200))
-            publish_configuration(project=project, source=YAML.format(wanted=1, max_open=2))
+            publish_configuration(project=project, source=YAML.format(target=1, max_open=2))
             for external_id in (f"one {text}", f"two {text}"):
                 stored(tenants.acme, project, outcome("a.py", "a", "b"), external_id=external_id, task=text)
             queue = Queue(tenants, project)
@@ -337,7 +337,7 @@ def test_thirty_projects_cost_no_more_queries_than_one(queue: Queue, bob: Client
     few = queries_of(bob, HOME)
     for number in range(30):
         project = Project.objects.create(slug=f"p{number}", name=f"Project {number}")
-        publish_configuration(project=project, source=YAML.format(wanted=2, max_open=2))
+        publish_configuration(project=project, source=YAML.format(target=2, max_open=2))
         Queue(queue.tenants, project).add_traces(4)
         work(project)
     assert queries_of(bob, HOME) == few <= QUERIES
@@ -420,7 +420,7 @@ def test_an_unpublished_and_an_empty_project_say_so(tenants: Tenants, client: Cl
     client.force_login(tenants.dora)
     assert "Its configuration is not published." in nothing_said(client)
     with acting_in(tenants.acme, tenants.alice):
-        publish_configuration(project=tenants.acme_project, source=YAML.format(wanted=1, max_open=1))
+        publish_configuration(project=tenants.acme_project, source=YAML.format(target=1, max_open=1))
     assert "Nothing was imported that could be judged." in nothing_said(client)
 
 

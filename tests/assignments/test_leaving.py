@@ -47,7 +47,7 @@ def test_the_drafts_are_kept_and_coming_back_brings_no_task_back(queue: Queue) -
     set_active(queue, bob, True)
     row = Assignment.objects.get(pk=held.pk)
     assert (row.state, row.lease_until) == (AssignmentState.RELEASED, None)
-    assert queue.places(held) == (0, 0)
+    assert queue.quota(held) == (0, 0)
     draft = row.draft()
     assert draft is not None
     assert draft.content == {"answers": {}}

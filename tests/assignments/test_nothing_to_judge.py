@@ -58,8 +58,8 @@ BINARY = (
 )
 
 
-def publish(tenants: Tenants, *schemes: dict[str, Any], wanted: int = 1) -> None:
-    source = {"task_name": "X", "annotation_schemes": schemes, "assignment": {"annotations_per_trace": wanted}}
+def publish(tenants: Tenants, *schemes: dict[str, Any], target: int = 1) -> None:
+    source = {"task_name": "X", "annotation_schemes": schemes, "assignment": {"annotations_per_trace": target}}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=tenants.acme_project, source=json.dumps(source), confirmed=True)
     outbox.deliver(Actor(tenants.acme.pk, (tenants.acme.pk,)))
@@ -131,19 +131,19 @@ def test_a_version_with_other_schemes_judges_other_traces(committed_tenants: Ten
     publish(tenants, STEPS)
     first = claim(tenants)
     assert isinstance(first, Assignment)
-    publish(tenants, RATINGS, wanted=2)
+    publish(tenants, RATINGS, target=2)
     with acting_in(tenants.acme):
-        rows = TraceQuota.objects.values_list("trace__external_id", "wanted", "places")
-        assert {name: (wanted, places) for name, wanted, places in rows} == {
+        rows = TraceQuota.objects.values_list("trace__external_id", "target", "slots")
+        assert {name: (target, slots) for name, target, slots in rows} == {
             "steps": (0, 1),  # held by bob, and given to nobody else
             "changes": (2, 2),
             "both": (2, 2),
             "new": (0, 0),
             "read": (0, 0),
         }
-    publish(tenants, STEPS, wanted=2)
+    publish(tenants, STEPS, target=2)
     with acting_in(tenants.acme):
-        assert {row.trace.external_id for row in TraceQuota.objects.filter(wanted=2).select_related("trace")} == {
+        assert {row.trace.external_id for row in TraceQuota.objects.filter(target=2).select_related("trace")} == {
             "steps",
             "both",
         }
@@ -229,7 +229,7 @@ def test_the_import_tells_which_traces_are_given_to_nobody_and_why(committed_ten
             )
         ]
         assert all(problem.is_remark for problem in ImportProblem.objects.filter(file=file)), "they came in"
-        assert dict(TraceQuota.objects.values_list("trace__external_id", "wanted")) == {"changes": 0, "steps": 1}
+        assert dict(TraceQuota.objects.values_list("trace__external_id", "target")) == {"changes": 0, "steps": 1}
 
 
 def test_of_very_many_the_first_are_told_and_then_their_number(
@@ -251,7 +251,7 @@ def test_of_very_many_the_first_are_told_and_then_their_number(
     told = told_of(tenants, imported(tenants, *late))
     assert [sentence.split(" ")[0] for sentence in told] == ["late0", "late1", "3"]
     with acting_in(tenants.acme):
-        assert set(TraceQuota.objects.values_list("wanted", flat=True)) == {0}, "the queue looks at each"
+        assert set(TraceQuota.objects.values_list("target", flat=True)) == {0}, "the queue looks at each"
 
 
 def told_of(tenants: Tenants, file: ImportedFile) -> list[str]:

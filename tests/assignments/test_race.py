@@ -177,7 +177,7 @@ def sweep(game: Game) -> None:
 def _play_once(tenants: Tenants, people: list[User], counts: Counter[str], number: int) -> Game:
     with acting_in(tenants.acme, tenants.alice) as actor:
         queue = Queue(tenants, Project.objects.create(slug=f"round-{number}", name=f"Round {number}"))
-        queue.publish(wanted=WANTED)
+        queue.publish(target=WANTED)
         queue.add_traces(TRACES)
     game = Game(actor, queue.project, people, counts)
     with ThreadPoolExecutor(THREADS + 1) as threads:

@@ -56,7 +56,7 @@ def test_a_submission_is_stored_exactly_frees_the_lease_and_counts(queue: Queue)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_xact_id()::text")
         assert stored.transaction == int(cursor.fetchone()[0])
-    assert queue.places(held) == (0, 1)
+    assert queue.quota(held) == (0, 1)
     held.refresh_from_db()
     assert (held.state, held.lease_until) == ("submitted", None)
     assert list(Submission.objects.counted()) == [stored]
@@ -70,7 +70,7 @@ def test_the_same_request_again_is_answered_by_the_same_submission(queue: Queue)
         for _ in range(2)
     )
     assert first.pk == second.pk
-    assert queue.places(held) == (0, 1)
+    assert queue.quota(held) == (0, 1)
     with pytest.raises(KeyReused) as reused:
         submit(assignment=held, fencing_token=held.fencing_token, key="key", sent={"verdict": "no"}, result={})
     assert reused.value.status == 422
@@ -83,14 +83,14 @@ def test_a_late_submission_counts_while_a_place_is_free(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
     assert not hand_in(held).is_surplus
-    assert queue.places(held) == (0, 1)
+    assert queue.quota(held) == (0, 1)
 
 
 def test_a_submission_after_the_lease_and_before_the_sweep_counts(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.end_lease(held)
     assert not hand_in(held).is_surplus
-    assert queue.places(held) == (0, 1)
+    assert queue.quota(held) == (0, 1)
 
 
 @pytest.mark.parametrize("done", [False, True])
@@ -102,7 +102,7 @@ def test_a_late_submission_without_a_free_place_is_surplus(queue: Queue, done: b
     counted = [hand_in(other)] if done else []
     surplus = hand_in(held)
     assert surplus.is_surplus
-    assert queue.places(held) == (not done, done)
+    assert queue.quota(held) == (not done, done)
     assert list(Submission.objects.counted()) == counted
     assert set(Submission.objects.with_surplus()) == {*counted, surplus}
 
@@ -116,7 +116,7 @@ def test_undoing_opens_the_same_assignment_with_its_draft_and_its_place(queue: Q
     draft = again.draft()
     assert draft is not None
     assert draft.content == {"kept": 1}
-    assert queue.places(held) == (1, 0)
+    assert queue.quota(held) == (1, 0)
     assert not Submission.objects.counted().exists()
     assert queue.claimed(queue.tenants.bob).pk == held.pk
     assert queue.claimed(queue.tenants.alice).trace_id != held.trace_id
@@ -131,7 +131,7 @@ def test_undoing_twice_is_undoing_once(queue: Queue) -> None:
     for _ in range(2):
         withdraw(submission=submission)
     assert submission.withdrawals.count() == 1
-    assert queue.places(submission.assignment) == (1, 0)
+    assert queue.quota(submission.assignment) == (1, 0)
 
 
 def test_a_submission_cannot_be_undone_later(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_undoing_a_surplus_submission_takes_no_place(queue: Queue) -> None:
     withdraw(submission=hand_in(held))
     held.refresh_from_db()
     assert held.state == "expired"
-    assert queue.places(held) == (1, 0)
+    assert queue.quota(held) == (1, 0)
     release(assignment=other, fencing_token=other.fencing_token)
     assert not hand_in(held).is_surplus
 
@@ -161,7 +161,7 @@ def test_a_trace_is_skipped_with_a_reason(queue: Queue) -> None:
         skip(assignment=held, fencing_token=held.fencing_token, reason=" \n")
     skipped = skip(assignment=held, fencing_token=held.fencing_token, reason="Not \x00 my language")
     assert skipped.skip_reason == "Not \ufffd my language"
-    assert queue.places(held) == (0, 0)
+    assert queue.quota(held) == (0, 0)
     with pytest.raises(NotOpen):
         hand_in(held)
 
@@ -183,7 +183,7 @@ def test_what_was_decided_is_in_the_audit_trail_and_the_rest_is_not(queue: Queue
 
 def test_the_database_refuses_more_than_there_are_places(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
-    for counters in ({"done": 1}, {"active": 2}, {"wanted": 2}):
+    for counters in ({"done": 1}, {"active": 2}, {"target": 2}):
         with pytest.raises(IntegrityError), transaction.atomic():
             TraceQuota.objects.filter(trace=held.trace_id).update(**counters)
 
@@ -201,4 +201,4 @@ def test_a_trace_that_everybody_skips_stays_undone_and_each_is_told(queue: Queue
             held = queue.claimed(person)
             skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
         assert queue.nothing(person).reason == Reason.YOURS_ARE_DONE
-    assert {queue.places(row.trace_id) for row in TraceQuota.objects.all()} == {(0, 0)}
+    assert {queue.quota(row.trace_id) for row in TraceQuota.objects.all()} == {(0, 0)}

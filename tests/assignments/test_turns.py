@@ -10,7 +10,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from accounts.models import Project, User
-from assignments.actions import claiming, places
+from assignments.actions import claiming, quotas
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.quotas import open_quotas
 from assignments.actions.restoring import restore
@@ -32,10 +32,10 @@ def project(committed_tenants: Tenants) -> Project:
     return committed_tenants.acme_project
 
 
-def crowd(tenants: Tenants, project: Project, *, wanted: int, traces: int, opened: bool) -> list[User]:
+def crowd(tenants: Tenants, project: Project, *, target: int, traces: int, opened: bool) -> list[User]:
     with acting_in(tenants.acme, tenants.alice):
         queue = Queue(tenants, project)
-        queue.publish(wanted=wanted)
+        queue.publish(target=target)
         queue.add_traces(traces)
         while opened and open_quotas(project=project):
             pass
@@ -122,7 +122,7 @@ def wait_until_somebody_waits_for_a_lock_or(future: "Future[Any]") -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "traces", "each"),
+    ("target", "traces", "each"),
     [
         pytest.param(CROWD, 1, 1, id="all on one trace"),
         pytest.param(1, CROWD, 1, id="a trace for each"),
@@ -134,14 +134,14 @@ def wait_until_somebody_waits_for_a_lock_or(future: "Future[Any]") -> None:
 def test_a_crowd_that_asks_at_once_for_as_many_places_as_are_there_is_served_to_the_last(
     committed_tenants: Tenants,
     project: Project,
-    wanted: int,
+    target: int,
     traces: int,
     each: int,
     opened: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(places, "OPENED_AT_ONCE", 20)
-    people = crowd(committed_tenants, project, wanted=wanted, traces=traces, opened=opened)
+    monkeypatch.setattr(quotas, "OPENED_AT_ONCE", 20)
+    people = crowd(committed_tenants, project, target=target, traces=traces, opened=opened)
     answers = at_once(people, claims(committed_tenants, project, each=each))
     assert [answer.reason for answer in answers if isinstance(answer, NothingToDo)] == []
     with acting_in(committed_tenants.acme):

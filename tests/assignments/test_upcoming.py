@@ -108,7 +108,7 @@ def test_the_window_moves_on_with_the_queue_and_is_filled_before_it_is_empty(
 ) -> None:
     monkeypatch.setattr(upcoming, "_PAUSE_SECONDS", 0.0)
     traces = traces_of(queue, 14)
-    queue.publish(wanted=1)
+    queue.publish(target=1)
     open_quotas(project=queue.project)
     upcoming.prepare(queue.project, at_once=True)
     work()
@@ -130,7 +130,7 @@ def test_two_people_at_different_places_of_the_queue_both_find_their_next_trace_
     queue: Queue, window: int
 ) -> None:
     traces = traces_of(queue, 12)
-    queue.publish(wanted=2)
+    queue.publish(target=2)
     open_quotas(project=queue.project)
     for _ in range(6):
         hand_in(queue.claimed(queue.tenants.bob))

@@ -23,7 +23,7 @@ CATEGORIES = ("Wrong tool selected", "Logic error", "Other")
 
 
 class Judging(Annotating):
-    def publish(self, *, wanted: int = 2, **block: Any) -> None:
+    def publish(self, *, target: int = 2, **block: Any) -> None:
         scheme = {
             "name": "process_reward",
             "annotation_type": "process_reward",
@@ -31,7 +31,7 @@ class Judging(Annotating):
             "per_step": {"error_categories": {"enabled": True}, "require_all_steps": False},
             **block,
         }
-        self.publish_schemes("Steps", scheme, wanted=wanted)
+        self.publish_schemes("Steps", scheme, target=target)
 
     def trace(self, external_id: str, steps: int, model: str = "model-a") -> Trace:
         acts = tuple(step(f"Act {number} of {external_id}") for number in range(steps))

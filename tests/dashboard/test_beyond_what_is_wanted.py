@@ -1,4 +1,4 @@
-"""What was done beyond what is wanted, came late, or was taken back, is in the figures of a project as it counts."""
+"""What was done beyond what is target, came late, or was taken back, is in the figures of a project as it counts."""
 
 from datetime import date, timedelta
 
@@ -19,24 +19,24 @@ def days(*numbers: int) -> list[Day]:
     return [Day(date(2026, 1, 1) + timedelta(at), number) for at, number in enumerate([*before, *numbers])]
 
 
-def status(*, wanted: int, done: int) -> Status:
-    return Status(complete=0, held=0, started=0, stuck=0, unjudged=0, open=0, wanted=wanted, done=done)
+def status(*, target: int, done: int) -> Status:
+    return Status(complete=0, held=0, started=0, stuck=0, unjudged=0, open=0, target=target, done=done)
 
 
 def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Queue) -> None:
-    """Three traces: one was judged by two when two were wanted, the others by nobody."""
+    """Three traces: one was judged by two when two were target, the others by nobody."""
     publish_review(queue, annotations_per_trace=2)
     for person in (queue.tenants.bob, queue.tenants.alice):
         hand_in(queue.claimed(person))
-    assert (status_of(queue.project, 2).done, status_of(queue.project, 2).wanted) == (2, 6)
+    assert (status_of(queue.project, 2).done, status_of(queue.project, 2).target) == (2, 6)
     publish_review(queue, annotations_per_trace=1)
     want_as_configured(project=queue.project)
     found = status_of(queue.project, 1)
-    assert (found.complete, found.done, found.wanted) == (1, 1, 3)
+    assert (found.complete, found.done, found.target) == (1, 1, 3)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "done", "week", "left"),
+    ("target", "done", "week", "left"),
     [
         (100, 30, [10] * PACE_DAYS, 7),
         (101, 30, [10] * PACE_DAYS, 8),
@@ -48,9 +48,9 @@ def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Qu
     ],
 )
 def test_the_days_left_are_those_of_what_is_not_done_at_the_pace_of_a_whole_week(
-    wanted: int, done: int, week: list[int], left: int | None
+    target: int, done: int, week: list[int], left: int | None
 ) -> None:
-    assert days_left(status(wanted=wanted, done=done), days(*week)) == left
+    assert days_left(status(target=target, done=done), days(*week)) == left
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def test_a_surplus_annotation_that_is_taken_back_leaves_the_place_with_whoever_h
     queue: Queue, late: Submission
 ) -> None:
     trace = late.assignment.trace_id
-    assert queue.places(trace) == (0, 1)
+    assert queue.quota(trace) == (0, 1)
     reopened = withdraw(submission=late)
-    assert queue.places(trace) == (0, 1)
+    assert queue.quota(trace) == (0, 1)
     assert not reopened.is_open
     again = hand_in(Assignment.objects.get(pk=reopened.pk), **random_review(chance(3)))
     assert again.is_surplus
-    assert queue.places(trace) == (0, 1)
+    assert queue.quota(trace) == (0, 1)

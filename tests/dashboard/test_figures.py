@@ -100,7 +100,7 @@ def test_annotations_of_a_day_are_those_that_count(queue: Queue) -> None:
 
 
 def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
-    queue.publish(wanted=5)
+    queue.publish(target=5)
     random, made = chance(15), Counter[date]()
     for person in annotators(5):
         for _ in range(3):
@@ -133,10 +133,10 @@ def test_every_trace_is_in_one_status(queue: Queue) -> None:
     queue.claimed(queue.tenants.alice, another=True)
     status = status_of(queue.project, 2)
     places = TraceQuota.objects.all()
-    assert status.complete == sum(row.done >= row.wanted for row in places)
-    assert status.held == sum(row.done < row.wanted and row.active > 0 for row in places)
-    assert status.started == sum(0 < row.done < row.wanted and not row.active for row in places)
-    assert (status.traces, status.wanted, status.done) == (Trace.objects.count(), 14, 3)
+    assert status.complete == sum(row.done >= row.target for row in places)
+    assert status.held == sum(row.done < row.target and row.active > 0 for row in places)
+    assert status.started == sum(0 < row.done < row.target and not row.active for row in places)
+    assert (status.traces, status.target, status.done) == (Trace.objects.count(), 14, 3)
     assert status.stuck == 0
 
 
@@ -159,7 +159,7 @@ def test_a_trace_that_everybody_skipped_or_had_is_stuck(queue: Queue) -> None:
 def test_traces_that_the_queue_has_not_taken_in_are_open(queue: Queue) -> None:
     assert not TraceQuota.objects.exists()
     status = status_of(queue.project, 3)
-    assert (status.open, status.traces, status.wanted, status.done) == (3, 3, 9, 0)
+    assert (status.open, status.traces, status.target, status.done) == (3, 3, 9, 0)
 
 
 def test_the_days_left_follow_the_pace_of_a_week(queue: Queue) -> None:
@@ -185,7 +185,7 @@ def test_too_few_days_tell_nothing_of_the_days_that_are_left(queue: Queue) -> No
 
 
 def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    queue.publish(wanted=5)
+    queue.publish(target=5)
     for person in annotators(4):
         hand_in(queue.claimed(person))
     deliver(queue)

@@ -37,7 +37,7 @@ class Reviews(Annotating):
         entries = [
             {"name": names.get(name, name), "annotation_type": kind, name: block} for name, kind, block in SCHEMES
         ]
-        self.publish_schemes("Review", *entries, wanted=wanted)
+        self.publish_schemes("Review", *entries, target=wanted)
 
     def trace(self, external_id: str = "trace_042", model: str = "model-a") -> Trace:
         files = (

@@ -231,7 +231,7 @@ def ask(machine: Machine, committed_tenants: Tenants) -> Iterator[Callable[..., 
     from jobs import kinds, notifier
     from jobs.actions import request_job
 
-    notifier.listen_again()
+    notifier.resume()
     kinds.register(Numbered())
 
     def ask(*, gate: bool = True, **parameters: Any) -> Numbers:

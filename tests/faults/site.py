@@ -1,7 +1,7 @@
 """The site as the workers and the beat of these stories start it (`celery -A tests.faults.site`): one more job kind.
 
-In the tenth part the kind hands over to the story: it writes `reached-<fencing token>` with its process id into the job's
-folder, and goes on when `open-<fencing token>` is there.
+In the tenth part the kind hands over to the story: it writes `reached-<fencing token>` with its process id into the
+job's folder, and goes on when `open-<fencing token>` is there.
 """
 
 import os

@@ -46,7 +46,7 @@ def test_a_worker_that_is_killed_after_a_third_of_the_rows_leaves_the_same_file(
     seed(tenants.acme, tenants.acme_project, RECORDS)
     count_rows()
     machine.settings["EXPORT_RECORDS_A_PART"] = "2000"
-    notifier.listen_again()
+    notifier.resume()
     machine.beat()
 
     worker = machine.worker(processes=1)

@@ -21,7 +21,7 @@ PAUSE = {"parts": 1, "pause": 0.05}
 
 @pytest.fixture
 def numbered(machine: Machine) -> Iterator[None]:
-    notifier.listen_again()
+    notifier.resume()
     kinds.register(Numbered())
     yield
     kinds.unregister(NAME)

@@ -72,7 +72,7 @@ def judged(machine: Machine, committed_tenants: Tenants, settings: Settings, tmp
         "EXPORT_RECORDS_A_PART": "1",
         "TESTS_GATE_OF_KINDS": str(machine.folder),
     }
-    notifier.listen_again()
+    notifier.resume()
     judging = Judging(committed_tenants, committed_tenants.acme_project, tmp_path)
     judging.publish(wanted=1)
     for number in range(RUNS):

@@ -218,7 +218,7 @@ def _fragment(fixtures: Fixtures) -> Fragment:
 
 def _trace_places(fixtures: Fixtures) -> TraceQuota:
     return TraceQuota.objects.create(
-        trace=fixtures.rows["traces.Trace"], project=fixtures.rows["accounts.Project"], wanted=1, places=1, active=1
+        trace=fixtures.rows["traces.Trace"], project=fixtures.rows["accounts.Project"], target=1, slots=1, active=1
     )
 
 

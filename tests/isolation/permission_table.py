@@ -5,8 +5,8 @@ administer and own there. All ask under Acme's slug for Acme's rows; `foreign` i
 rows, and has a dash where the address names no row. Outside organisations the same people ask; of the API there,
 which tokens alone open, tests/accounts/test_tokens.py says who is let in.
 
-A new route gets a line here. tests/isolation/test_permission_table.py prints the lines that are missing, with the answers
-of today: read them before you copy them.
+A new route gets a line here. tests/isolation/test_permission_table.py prints the lines that are missing, with the
+answers of today: read them before you copy them.
 """
 
 from dataclasses import dataclass

@@ -68,11 +68,11 @@ def notifications(monkeypatch: pytest.MonkeyPatch) -> Iterator[Notifications]:
     address = settings.BROKER_URL.replace("redis+socket://", "unix://").partition("?")[0]
     server = redis.Redis.from_url(address, db=database)
     server.flushdb()
-    notifier.listen_again()
+    notifier.resume()
     yield Notifications(server)
     server.flushdb()
     server.close()
-    notifier.listen_again()
+    notifier.resume()
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def connections_to(server: socket.socket) -> int:
 @pytest.fixture(autouse=True)
 def long_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Longer than any story takes here."""
-    monkeypatch.setattr(notifier, "_SILENCE_SECONDS", 300.0)
+    monkeypatch.setattr(notifier, "_PAUSE_SECONDS", 300.0)
 
 
 def refusals_of_requests(actor: Actor, *, blocks: list[int]) -> int:
