@@ -98,12 +98,12 @@ class People:
 
 def status_of(project: Project, per_trace: int) -> Status:
     """Traces that the queue has not taken in yet are open, and want `per_trace` annotations each."""
-    places = TraceQuota.objects.for_project(project)
-    figures = places.aggregate(
+    quotas = TraceQuota.objects.for_project(project)
+    figures = quotas.aggregate(
         queued=Count("pk"),
         complete=Count("pk", filter=~UNFINISHED & JUDGEABLE),
         unjudged=Count("pk", filter=~JUDGEABLE),
-        held=Count("pk", filter=UNFINISHED & Q(live__gt=0)),
+        held=Count("pk", filter=UNFINISHED & Q(active__gt=0)),
         started=Count("pk", filter=UNFINISHED & Q(active=0, done__gt=0)),
         target_of_all=Sum("target", default=0),
         done_of_target=Sum(Least("done", "target"), default=0),

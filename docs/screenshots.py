@@ -113,7 +113,7 @@ def review(page: Page, chance: random.Random) -> bool:
         },
         "verdict": {"decision": decision, "summary": summary},
     }
-    send(page, f"assignments/{task['id']}/submit/", {"fencing_token": task["fencing_token"], "annotations": answers})
+    send(page, f"assignments/{task['id']}/submit/", {"lease_token": task["lease_token"], "annotations": answers})
     return True
 
 

@@ -93,7 +93,7 @@ def resume(*, assignment: Assignment) -> Assignment:
             if row.takes_place:
                 if not quota.has_free:
                     raise LeaseEnded(
-                        "Your time for this trace ended, and others have taken its slots. Your draft is kept: you "
+                        "Your time for this trace ended, and others have taken its places. Your draft is kept: you "
                         "can still submit it as an extra annotation."
                     )
                 quota.move(active=1)

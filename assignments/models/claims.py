@@ -67,7 +67,7 @@ class Assignment(TenantModel):
     """A person's claim on a trace: one row, which ends and may be claimed again, with its draft.
 
     `version` is the configuration that page, checks and exports use. `fencing_token` grows with each claim and
-    take-over, so that a page that was left behind can write nothing; the API calls it the lease's token. `since` is when
+    take-over, so that a page that was left behind can write nothing; the API calls it the lease token. `since` is when
     the state was entered, `claimed_at` when the claim that goes on, or the last one, began: it stays when the
     assignment is submitted, so that the two say how long the work took.
     """

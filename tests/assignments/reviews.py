@@ -86,11 +86,11 @@ class Api:
         return found
 
     def save(self, assignment: dict[str, Any], content: Any, revision: int = 0) -> Any:
-        body = {"fencing_token": assignment["fencing_token"], "revision": revision, "content": content}
+        body = {"lease_token": assignment["lease_token"], "revision": revision, "content": content}
         return self.put(f"assignments/{assignment['id']}/draft/", body)
 
     def submit(self, assignment: dict[str, Any], annotations: Any, key: str = "") -> Any:
-        body = {"fencing_token": assignment["fencing_token"], "annotations": annotations}
+        body = {"lease_token": assignment["lease_token"], "annotations": annotations}
         return self.post(f"assignments/{assignment['id']}/submit/", body, **{"Idempotency-Key": key or str(uuid4())})
 
 

@@ -45,7 +45,7 @@ WITH counted AS (
   FROM assignments_assignment
   WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s) GROUP BY trace_id
 )
-SELECT live, done, coalesce(claimed, 0), coalesce(submissions, 0), coalesce(people, 0), coalesce(skipped, 0)
+SELECT active, done, coalesce(claimed, 0), coalesce(submissions, 0), coalesce(people, 0), coalesce(skipped, 0)
 FROM assignments_tracequota LEFT JOIN counted USING (trace_id) LEFT JOIN taken USING (trace_id)
 WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trace)s)
 """

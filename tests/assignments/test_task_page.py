@@ -500,7 +500,7 @@ def test_a_task_whose_time_ended_is_claimed_again_or_opened_late(tenants: Tenant
     assert 'name="late" value="1"' in text_of(bob.get(path_of(assignment, "steps/"), {"late": "1"}))
     assert bob.post(path_of(assignment, "resume/")).status_code == 302
     again = data_of(text_of(bob.get(path_of(assignment))))["assignment"]
-    assert (again["state"], again["fencing_token"]) == ("claimed", 2)
+    assert (again["state"], again["lease_token"]) == ("claimed", 2)
 
 
 def test_a_task_that_was_given_back_is_claimed_again_unless_others_have_its_places(

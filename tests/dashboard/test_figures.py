@@ -132,10 +132,10 @@ def test_every_trace_is_in_one_status(queue: Queue) -> None:
     queue.claimed(queue.tenants.alice, another=True)
     queue.claimed(queue.tenants.alice, another=True)
     status = status_of(queue.project, 2)
-    places = TraceQuota.objects.all()
-    assert status.complete == sum(row.done >= row.target for row in places)
-    assert status.held == sum(row.done < row.target and row.active > 0 for row in places)
-    assert status.started == sum(0 < row.done < row.target and not row.active for row in places)
+    quotas = TraceQuota.objects.all()
+    assert status.complete == sum(row.done >= row.target for row in quotas)
+    assert status.held == sum(row.done < row.target and row.active > 0 for row in quotas)
+    assert status.started == sum(0 < row.done < row.target and not row.active for row in quotas)
     assert (status.traces, status.target, status.done) == (Trace.objects.count(), 14, 3)
     assert status.stuck == 0
 
