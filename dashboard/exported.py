@@ -63,8 +63,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Row:
-    """One export. `total` is None while it is not known; `error` is a sentence, and `told` are those that a person
-    should know of the file."""
+    """One export. `total` is None while it is not known, and `counted` says what is counted; `error` is a sentence, and
+    `told` are those that a person should know of the file."""
 
     id: UUID
     format: str
@@ -73,6 +73,7 @@ class Row:
     is_open: bool
     progress: int
     total: int | None
+    counted: str
     rows: int
     size: str
     sha256: str
@@ -137,6 +138,7 @@ def _row(export: Any) -> Row:
         is_open=is_open,
         progress=job.progress if job else 0,
         total=job.total if job else None,
+        counted="annotations and traces" if _is_archive(export.format) else "annotations",
         rows=export.rows,
         size=in_words(export.bytes),
         sha256=export.sha256,
@@ -147,3 +149,8 @@ def _row(export: Any) -> Row:
         is_ready=export.is_ready,
         file_name=export.file_name,
     )
+
+
+def _is_archive(format: str) -> bool:
+    """Whether traces are in the file; an export may be of a format that is not installed any more."""
+    return format in formats() and formats()[format].is_archive

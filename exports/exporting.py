@@ -72,13 +72,15 @@ class ExportAnnotations:
                 ) from error
             raise
         export.save(update_fields=["rows", "bytes", "parts"])
-        return Part(cursor=cursor, progress=cursor["records"], total=max(cursor["total"], cursor["records"]))
+        done = cursor["records"] + cursor["traces"]
+        return Part(cursor=cursor, progress=done, total=max(cursor["total"], done))
 
 
 def _begin(export: Export) -> dict[str, Any]:
-    """The cursor of the first part: the moment, and how many records there are to be."""
+    """The cursor of the first part: the moment, and how many records, and traces in an archive, there are to be."""
     snapshot = Snapshot.now()
     source = StoredProject(export.project, current(), snapshot)
+    traces = source.count_traces() if format_named(export.format).is_archive else 0
     return {
         "phase": "rows",
         "snapshot": snapshot.as_json(),
@@ -86,7 +88,7 @@ def _begin(export: Export) -> dict[str, Any]:
         "state": {},
         "records": 0,
         "traces": 0,
-        "total": source.count(export.options.get("resolve", "all")),
+        "total": source.count(export.options.get("resolve", "all")) + traces,
     }
 
 
@@ -184,10 +186,11 @@ class _Work:
         # What a killed worker left, and what went into the ZIP. Only now, because a part may be rolled back.
         folder, kept = export.folder, {part["name"] for part in export.parts}
         on_commit(lambda: storage.remove_folder(folder, but=kept))
+        done = cursor["records"] + cursor["traces"]
         return Part(
             cursor=cursor,
-            progress=cursor["records"],
-            total=cursor["records"],
+            progress=done,
+            total=done,
             finished=True,
             result={"export": str(export.pk), "rows": export.rows, "bytes": export.bytes, "sha256": export.sha256},
         )

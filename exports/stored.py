@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Length, TruncSecond
 
 from accounts.models import ConfigurationVersion, Membership
@@ -43,7 +43,7 @@ from potato.wording import timestamp
 from tenancy.actor import Actor, acting
 from tenancy.snapshots import Snapshot
 from traces.models import Body, Trace, TraceFile
-from traces.screenshots import with_pictures_inside
+from traces.screenshots import has_pictures, with_pictures_inside
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20
@@ -123,6 +123,11 @@ class StoredProject:
             rows = Submission.objects.for_project(self._row).filter(self._snapshot.saw(), is_surplus=False)
             return rows.filter(assignment__kind=Kind.ADJUDICATION).count() if resolve == "adjudicated" else rows.count()
 
+    def count_traces(self) -> int:
+        """How many traces there are, each version by itself."""
+        with reading(self._actor):
+            return self._seen_traces().count()
+
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
         for portion in self.portions(resolve, held=held):
             yield portion.records
@@ -175,14 +180,43 @@ class StoredProject:
             yield line
 
     def traces(self, after: UUID | None = None) -> Iterator[tuple[UUID, bytes]]:
-        """The lines of the traces behind that one, each with its trace's id. A trace's versions stand in order."""
+        """The lines of the traces behind that one, each with its trace's id. A trace's versions stand in order.
+
+        Runs are read as many at a time as some bytes are, and unpacked one by one, outside of any transaction.
+        """
         for traces in self._traces_at_once(after):
-            for pk in traces:
-                with reading(self._actor):
-                    trace = Trace.objects.get(pk=pk)
-                    body = Body.objects.only("packed").get(sha256=trace.content_sha256)
-                    native = with_pictures_inside(zlib.decompress(body.packed, _GZIP))
-                yield pk, _trace_line(trace, native)
+            named, sizes = self._named(traces)
+            while sizes:
+                chosen = _first_of(sizes, HELD_BYTES_AT_ONCE)
+                sizes = sizes[len(chosen) :]
+                packed = self._packed({named[pk].content_sha256 for pk in chosen})
+                for pk in chosen:
+                    trace = named[pk]
+                    yield pk, _trace_line(trace, self._native(packed[trace.content_sha256]))
+
+    def _named(self, traces: Sequence[UUID]) -> tuple[dict[UUID, Trace], list[tuple[UUID, int]]]:
+        """What the import named the traces, and how large each is in the database, in the order given."""
+        with reading(self._actor):
+            rows = Trace.objects.filter(pk__in=traces).only("external_id", "version", "content_sha256")
+            named = {row.pk: row for row in rows}
+            bodies = self._bodies({row.content_sha256 for row in named.values()})
+            sizes = dict(bodies.values_list("sha256", Length("packed")))
+        return named, [(pk, sizes[named[pk].content_sha256]) for pk in traces]
+
+    def _packed(self, hashes: Collection[str]) -> dict[str, bytes]:
+        with reading(self._actor):
+            return {sha256: bytes(packed) for sha256, packed in self._bodies(hashes).values_list("sha256", "packed")}
+
+    def _bodies(self, hashes: Collection[str]) -> QuerySet[Body]:
+        return Body.objects.filter(organisation=self._row.organisation_id, sha256__in=hashes)
+
+    def _native(self, packed: bytes) -> bytes:
+        """A run as it was stored, with its pictures inside; most have none, and nothing is asked for them."""
+        native = zlib.decompress(packed, _GZIP)
+        if not has_pictures(native):
+            return native
+        with reading(self._actor):
+            return with_pictures_inside(native)
 
     def configuration_text(self) -> str | None:
         sources = self.configuration_sources()
@@ -268,12 +302,13 @@ class StoredProject:
             trace=trace,
         )
 
+    def _seen_traces(self) -> QuerySet[Trace]:
+        return Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
+
     def _traces_at_once(self, after: UUID | None = None) -> Iterator[list[UUID]]:
         while True:
             with reading(self._actor):
-                rows = Trace.objects.filter(
-                    self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row
-                )
+                rows = self._seen_traces()
                 behind = rows.filter(pk__gt=after) if after else rows
                 found = list(behind.order_by("pk").values_list("pk", flat=True)[:TRACES_AT_ONCE])
             if not found:

@@ -37,9 +37,14 @@ def with_pictures(converted: Converted, source: Source, *, keeps_packed: bool = 
     return replace(converted, run=run), _sentences(run, keeper.refused)
 
 
+def has_pictures(native: bytes) -> bool:
+    """Whether a stored run, as compact JSON, may have pictures: a text in it can look as if it had."""
+    return _HAS_PICTURES in native
+
+
 def with_pictures_inside(native: bytes) -> bytes:
     """A stored run, as compact JSON, with its pictures as data URLs: all of it in one line, for an archive."""
-    if _HAS_PICTURES not in native:
+    if not has_pictures(native):
         return native
     record = json.loads(native)
     shots = [shot for step in record.get("steps", ()) if (shot := step.get("screenshot")) and shot.get("sha256")]
