@@ -28,6 +28,13 @@ class TooManyOpen(Refused):
     code = "too_many_open"
 
 
+class MembershipEnded(Refused):
+    """Somebody ended the person's membership in the meantime."""
+
+    code = "membership_ended"
+    status = 403
+
+
 class ReasonNeeded(Refused):
     code = "reason_needed"
     status = 422

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.models import Project, User
 from assignments.actions.locks import (
     TurnTooLongError,
+    hold_membership,
     lock_assignment,
     lock_queue_position,
     lock_quota,
@@ -56,13 +57,14 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
 
     Nobody is given a trace again that they submitted or skipped; one whose lease ended, or that was released, may
     come back with its draft. With `another` a further one is claimed beside those that are open; raises TooManyOpen
-    beyond the configured number.
+    beyond the configured number, and MembershipEnded where the person has just left.
     """
     with one_transaction():
         found = rules_of(project)
         if found is None:
             return NothingToDo(Reason.NOT_PUBLISHED)
         rules, version = found
+        hold_membership(project.organisation_id, user)
         queue_position = lock_queue_position(project, user)
         held = _held.rows(project.organisation_id, project.pk, user.pk)
         if held and not another:
@@ -77,9 +79,11 @@ def resume(*, assignment: Assignment) -> Assignment:
     """Go on with an assignment here: the page that had it until now can write nothing any more.
 
     One whose lease ended, or that was released, is claimed again where a slot is still free; raises LeaseEnded
-    where none is, NotOpen for one that is over, and TooManyOpen beyond the configured number.
+    where none is, NotOpen for one that is over, TooManyOpen beyond the configured number, and MembershipEnded where the
+    person has just left.
     """
     with transaction.atomic():
+        hold_membership(assignment.organisation_id, assignment.user)
         lock_queue_position(assignment.project, assignment.user)
         quota = lock_quota(assignment)
         row = lock_assignment(assignment)

@@ -1,4 +1,4 @@
-"""The rows that an action locks, always in this order: queue position, quota of the trace, assignment."""
+"""The rows that an action locks, always in this order: membership, queue position, quota of the trace, assignment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from psycopg.errors import LockNotAvailable
 
 from accounts.models import Project, User
+from assignments.errors import MembershipEnded
 from assignments.models import Assignment, QueuePosition, TraceQuota
 from tenancy.prepared import insert, prepared
 from tenancy.statements import executed
@@ -44,6 +45,24 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
         raise TurnTooLongError from error
+
+
+def hold_membership(organisation: UUID | None, user: User) -> None:
+    """Keep the person's membership from ending until this transaction is over: whoever ends it then sees what the
+    person was given here, and gives it back. Raises MembershipEnded where it has ended, also while this waited.
+
+    For every action that gives a person something to hold, before any other lock.
+    """
+    if executed(_MEMBERSHIP, [organisation, user.pk]).fetchone() is None:
+        raise MembershipEnded(
+            "Your membership of this organisation has ended, so you are given nothing to work on. Ask an admin of it."
+        )
+
+
+# Locks that share a row are none of Django's.
+_MEMBERSHIP = """
+SELECT id FROM accounts_membership WHERE organisation_id = %s AND user_id = %s AND is_active FOR SHARE
+"""
 
 
 def lock_queue_position(project: Project, user: User) -> QueuePosition:

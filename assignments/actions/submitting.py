@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota, one_transaction
+from assignments.actions.locks import hold_membership, lock_assignment, lock_queue_position, lock_quota, one_transaction
 from assignments.actions.working import refusal
 from assignments.errors import KeyReused, NotOpen, TooLateToWithdraw, WasWithdrawn
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
@@ -115,10 +115,12 @@ def withdraw(*, submission: Submission) -> Assignment:
     """Take a submission back within UNDO: the same assignment is open again, with its draft and its slot.
 
     A surplus submission had no slot; its assignment is again one whose lease ended. Withdrawing twice is
-    withdrawing once. Raises TooLateToWithdraw, and NotOpen where the assignment has gone on since.
+    withdrawing once. Raises TooLateToWithdraw, NotOpen where the assignment has gone on since, and MembershipEnded
+    where the person has left: nobody could work on it.
     """
     with transaction.atomic():
         assignment = submission.assignment
+        hold_membership(assignment.organisation_id, assignment.user)
         lock_queue_position(assignment.project, assignment.user)
         quota = lock_quota(assignment)
         row = lock_assignment(assignment)

@@ -4,14 +4,14 @@ from typing import cast
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import release, skip
-from assignments.errors import TooManyOpen
+from assignments.errors import MembershipEnded, TooManyOpen
 from assignments.models import Assignment
 from assignments.task import starts_with_steps
 from assignments.wording import why_nothing
@@ -39,6 +39,9 @@ def next_task(request: OrganisationRequest, project: str) -> HttpResponse:
     except TooManyOpen as refused:
         messages.info(request, refused.sentence)
         given = claim_next(project=found, user=user)
+    except MembershipEnded as refused:
+        # As for every stranger.
+        raise Http404(refused.sentence) from refused
     if isinstance(given, NothingToDo):
         context = {"project": found, "nothing": given, "why": why_nothing(given)}
         return render(request, "assignments/nothing.html", context)
