@@ -30,7 +30,7 @@ from traces.judgeable import judged_of_file
 from traces.models import ImportedFile, ImportProblem
 from traces.screenshots import with_pictures
 from traces.storing import Ready, Refused, ready, store_runs
-from traces.task_texts import has_texts, keep_task, note_silent_tasks, with_task
+from traces.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
 
 RECORDS_A_PART = 5_000
 RUNS_A_BATCH = 200
@@ -136,6 +136,7 @@ class _Batch:
     file: ImportedFile
     cursor: dict[str, Any]
     runs: list[Ready] = field(default_factory=list)
+    stated: list[StatedTask] = field(default_factory=list)
     sentences: list[list[str]] = field(default_factory=list)
     problems: list[ImportProblem] = field(default_factory=list)
     size: int = 0
@@ -149,17 +150,20 @@ class _Batch:
                 self.file.chosen, self.file.reason = entry.format, entry.sentence
                 self.has_chosen = True
             case StatedTask():
-                keep_task(self.file.project, entry)
+                self.stated.append(entry)
+                self.size += len(entry.text)
                 self.cursor["stated"] = self.cursor.get("stated", 0) + 1
                 self.has_texts = True
             case Converted():
+                # It may be of an instance whose text has just come.
+                self._keep_tasks()
                 seen, sentences = with_pictures(self._with_task(entry), source)
                 self.runs.append(ready(seen, self.file))
                 self.sentences.append(sentences)
                 self.size += self.runs[-1].size
             case Unreadable():
                 self._note(entry)
-        if len(self.runs) >= RUNS_A_BATCH or self.size >= BYTES_A_BATCH:
+        if len(self.runs) + len(self.stated) >= RUNS_A_BATCH or self.size >= BYTES_A_BATCH:
             self.store()
 
     def _with_task(self, entry: Converted) -> Converted:
@@ -168,7 +172,13 @@ class _Batch:
             self.has_texts = has_texts(self.file.project)
         return with_task(entry, self.file.project) if self.has_texts else entry
 
+    def _keep_tasks(self) -> None:
+        if self.stated:
+            keep_tasks(self.file.project, self.stated)
+            self.stated = []
+
     def store(self) -> None:
+        self._keep_tasks()
         if self.has_chosen:
             self.file.save(update_fields=["chosen", "reason"])
             self.has_chosen = False

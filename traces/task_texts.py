@@ -1,5 +1,6 @@
 """The texts of tasks that a data set states beside the runs: kept by their instance, and given to runs without one."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from accounts.models import Project
@@ -12,10 +13,12 @@ from traces.models import ImportedFile, ImportProblem, TaskText, Trace
 LONGEST = 100_000
 
 
-def keep_task(project: Project, stated: StatedTask) -> None:
-    """Keep what a data set says of an instance; it takes the place of what was said before."""
+def keep_tasks(project: Project, stated: Iterable[StatedTask]) -> None:
+    """Keep what a data set says of its instances, with one statement; it takes the place of what was said before, and
+    of two texts of one instance the later one stays."""
+    texts = {storable(task.instance_id, 300): storable(task.text, LONGEST) for task in stated}
     TaskText.objects.bulk_create(
-        [TaskText(project=project, instance_id=storable(stated.instance_id, 300), text=storable(stated.text, LONGEST))],
+        [TaskText(project=project, instance_id=instance, text=text) for instance, text in texts.items()],
         update_conflicts=True,
         unique_fields=["organisation", "project", "instance_id"],
         update_fields=["text"],

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from potato.runs.model import StatedTask
 from tenancy.actor import acting_in
@@ -108,6 +110,27 @@ def test_texts_that_come_late_make_a_new_version_of_what_had_none_and_the_newest
     with acting_in(tenants.acme):
         assert [*Trace.objects.order_by("version").values_list("version", "task")] == [(1, ""), (2, SAID)]
         assert [*TaskText.objects.values_list("instance_id", "text")] == [("acme__parser-1", SAID)]
+
+
+@pytest_database
+def test_many_texts_are_kept_with_few_statements_and_of_two_of_one_instance_the_later_stays(tenants: Tenants) -> None:
+    rows = [{**ROWS[0], "instance_id": f"acme__parser-{number}"} for number in range(150)]
+    again = {**rows[7], "problem_statement": "Said again"}
+    with CaptureQueriesContext(connection) as statements:
+        upload(tenants, jsonl(*rows, again), "tasks.jsonl")
+    kept = [one for one in statements if "INTO" in one["sql"] and "traces_tasktext" in one["sql"]]
+    assert len(kept) == 1
+    with acting_in(tenants.acme):
+        assert TaskText.objects.count() == 150
+        assert TaskText.objects.get(instance_id="acme__parser-7").text == "Said again"
+
+
+@pytest_database
+def test_a_run_gets_the_text_that_stands_before_it_in_the_same_file(tenants: Tenants) -> None:
+    upload(tenants, jsonl(ROWS[0], prediction(1)), "mixed.jsonl")
+    with acting_in(tenants.acme):
+        assert [*TaskText.objects.values_list("text", flat=True)] == [SAID]
+        assert [*Trace.objects.values_list("task", flat=True)] == [SAID]
 
 
 @pytest_database
