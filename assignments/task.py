@@ -13,9 +13,11 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from assignments.drafts import without
 from assignments.models import Assignment
 from assignments.models.claims import configuration_of
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
+from potato.records.annotations import unasked
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
 from tenancy.actor import ActiveMembership
@@ -102,11 +104,15 @@ def _targets(configuration: ProjectConfiguration) -> set[str]:
 def shown_schemes(assignment: Assignment, annotator: str, files: Iterable[TraceFile]) -> tuple[ShownScheme, ...]:
     """The schemes that this annotator answers on the task page, in their configured order, as they can be asked of the
     trace with these files. What cannot judge it is not among them."""
-    contents = TraceContents(assignment.trace.steps_count, Counter(file.operation for file in files))
+    contents = _contents(assignment, files)
     # Read where a scheme asks for it alone: most look at nothing but their own settings.
     evidence = SimpleLazyObject(lambda: evidence_of(assignment.trace))
     known = _shown(assignment.version_id, annotator[-2:].upper())
     return tuple(shown.asked_of(evidence) for shown in known if shown.kind.cannot_judge(shown.scheme, contents) is None)
+
+
+def _contents(assignment: Assignment, files: Iterable[TraceFile]) -> TraceContents:
+    return TraceContents(assignment.trace.steps_count, Counter(file.operation for file in files))
 
 
 # Kept in memory with what their templates have made of them, because a version never changes.
@@ -130,8 +136,12 @@ def task_data(
     login: str,
     urls: dict[str, str | None],
 ) -> dict[str, Any]:
-    """The JSON block of the page. `draft` is revision 0 without content where nothing was saved."""
+    """The JSON block of the page. `draft` is revision 0 without content where nothing was saved.
+
+    `unasked` are the schemes whose answers no submission of this trace may have, whoever kept them.
+    """
     draft = assignment.draft()
+    no_part = unasked(configuration, _contents(assignment, files))
     return {
         "assignment": {
             "id": str(assignment.pk),
@@ -146,7 +156,11 @@ def task_data(
         "api": api,
         "login": login,
         "now": timezone.now().isoformat(),
-        "draft": {"revision": draft.revision if draft else 0, "content": draft.content if draft else None},
+        "draft": {
+            "revision": draft.revision if draft else 0,
+            "content": without(draft.content, no_part) if draft else None,
+        },
+        "unasked": sorted(no_part),
         "tab": tab,
         "urls": urls,
         "schemes": [scheme.data for scheme in schemes],

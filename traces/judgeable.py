@@ -1,6 +1,6 @@
 """Which stored traces nothing can be judged of under a configuration, and why. Reads columns alone, no bodies."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -20,6 +20,11 @@ def without_anything_to_judge(configuration: ProjectConfiguration, traces: Colle
     """Those of the traces that no scheme can judge, each with the reason. Two queries."""
     steps = dict(Trace.objects.filter(pk__in=traces).values_list("pk", "steps_count"))
     return dict(_idle(configuration, steps))
+
+
+def contents_of(trace: Trace) -> TraceContents:
+    """What there is in one trace to be judged. One query."""
+    return TraceContents(trace.steps_count, Counter(trace.files.order_by().values_list("operation", flat=True)))
 
 
 def judged_of_file(

@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota, one_transaction
+from assignments.drafts import content_of
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
@@ -59,7 +60,8 @@ def save_draft(*, assignment: Assignment, fencing_token: int, revision: int, con
         is_saved = bool(revision and _saved.run(assignment.organisation_id, assignment.pk, revision, packed, now))
         stored = assignment.draft()
         if stored is None or not is_saved:
-            raise DraftConflict(revision=stored.revision if stored else 0, content=stored.content if stored else None)
+            there = content_of(stored, assignment) if stored else None
+            raise DraftConflict(revision=stored.revision if stored else 0, content=there)
     return stored
 
 

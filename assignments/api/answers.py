@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from assignments.actions.claiming import NothingToDo
 from assignments.api import shapes
+from assignments.drafts import content_of
 from assignments.models import Assignment, Submission
 from assignments.records import annotator_names, record_of
 from assignments.wording import why_nothing
@@ -70,7 +71,7 @@ def draft_of(assignment: Assignment) -> shapes.Draft:
     draft = assignment.draft()
     if draft is None:
         return shapes.Draft(revision=0, content=None, saved_at=None)
-    return shapes.Draft(revision=draft.revision, content=draft.content, saved_at=draft.saved_at)
+    return shapes.Draft(revision=draft.revision, content=content_of(draft, assignment), saved_at=draft.saved_at)
 
 
 def nothing_of(nothing: NothingToDo) -> shapes.Nothing:

@@ -61,6 +61,13 @@ def why_nothing_is_judged(configuration: ProjectConfiguration, contents: TraceCo
     return listed(dict.fromkeys(reasons), "and")
 
 
+def unasked(configuration: ProjectConfiguration, contents: TraceContents) -> frozenset[str]:
+    """The names of the schemes that cannot judge a trace with that in it."""
+    return frozenset(
+        scheme.name for scheme, kind, _ in _parts({}, configuration) if kind.cannot_judge(scheme, contents) is not None
+    )
+
+
 def results(
     answers: object, configuration: ProjectConfiguration, evidence: Any, submitted_at: datetime
 ) -> dict[str, Any]:

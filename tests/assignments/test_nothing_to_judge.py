@@ -13,7 +13,8 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.submitting import hand_in
-from assignments.actions.working import skip
+from assignments.actions.working import save_draft, skip
+from assignments.errors import DraftConflict
 from assignments.models import Assignment, TraceQuota
 from jobs import outbox
 from jobs.runner import run as run_job
@@ -190,6 +191,32 @@ def test_the_page_asks_what_the_trace_can_be_asked(committed_tenants: Tenants, c
     schemes = {one["name"]: one["block"] for one in data_of(page)["schemes"]}
     assert list(schemes) == ["comments"]
     assert schemes["comments"]["min_comments"] == 0
+
+
+def test_what_a_draft_holds_for_a_scheme_that_cannot_judge_the_trace_blocks_nothing(
+    committed_tenants: Tenants, client: Client
+) -> None:
+    tenants = committed_tenants
+    client.force_login(tenants.bob)
+    stored(tenants.acme, tenants.acme_project, CHANGED, external_id="changes")
+    publish(tenants, STEPS, VERDICT)
+    assignment = claim(tenants)
+    assert isinstance(assignment, Assignment)
+    verdict = {"verdict": {"decision": "approve"}}
+    kept = {"answers": {**verdict, "rewards": {"all_correct": True}}, "page": {"tab": "files"}}
+    # As a release kept it that asked every scheme of every trace.
+    with acting_in(tenants.acme, tenants.bob):
+        save_draft(assignment=assignment, fencing_token=assignment.fencing_token, revision=0, content=kept)
+    read = {"answers": verdict, "page": {"tab": "files"}}
+    page = data_of(text_of(client.get(f"/o/acme/p/parser/tasks/{assignment.pk}/")))
+    assert (page["draft"], page["unasked"]) == ({"revision": 1, "content": read}, ["rewards"])
+    api = f"/o/acme/api/v1/assignments/{assignment.pk}/"
+    assert client.get(api).json()["draft"]["content"] == read
+    assert client.get(f"{api}draft/").json()["content"] == read
+    with acting_in(tenants.acme, tenants.bob), pytest.raises(DraftConflict) as conflict:
+        save_draft(assignment=assignment, fencing_token=assignment.fencing_token, revision=0, content=kept)
+    assert conflict.value.content == read
+    assert submitted(tenants, assignment, page["draft"]["content"]["answers"]) == verdict
 
 
 def data_of(page: str) -> Any:

@@ -50,9 +50,14 @@ export class Draft {
   #timer = 0;
   /** @type {Promise<boolean> | undefined} */ #saving;
 
-  /** @param {string} key of the browser's storage @param {Hooks} hooks */
-  constructor(key, hooks) {
+  /**
+   * @param {string} key of the browser's storage
+   * @param {string[]} unasked schemes that cannot judge the trace: their answers, kept before that was known, are dropped
+   * @param {Hooks} hooks
+   */
+  constructor(key, unasked, hooks) {
     this.key = key;
+    this.unasked = unasked;
     this.hooks = hooks;
   }
 
@@ -73,20 +78,21 @@ export class Draft {
   load(stored) {
     const here = read(this.key);
     this.revision = stored.revision;
-    this.content = whole(stored.content);
+    this.content = this.#whole(stored.content);
     this.#savedVersion = this.#version;
     if (!here) return null;
     this.#marks = here.marks;
     const isNext = here.revision === stored.revision || this.#isOurs(stored.content);
-    if (!isNext && isSame(work(here.content), work(stored.content))) {
+    if (!isNext && isSame(work(this.#whole(here.content)), work(this.content))) {
       write(this.key, null);
       return null;
     }
-    this.content = here.content;
+    const theirs = this.content;
+    this.content = this.#whole(here.content);
     this.changes = here.changes;
     this.state = "waiting";
     this.#version += 1;
-    return isNext ? null : whole(stored.content);
+    return isNext ? null : theirs;
   }
 
   /** @param {Content} content replaces what is there and is never changed itself */
@@ -132,7 +138,7 @@ export class Draft {
    * @param {Stored} theirs
    */
   async settle({ revision, content }) {
-    const other = whole(content);
+    const other = this.#whole(content);
     if (!this.#isOurs(content) && !isSame(work(other), work(this.content))) {
       this.isHeld = true;
       if ((await this.hooks.choose(this.content, other)) === "theirs") this.take(other);
@@ -147,6 +153,12 @@ export class Draft {
     this.content = content;
     this.forget();
     this.hooks.replaced();
+  }
+
+  /** @param {any} content @returns {Content} */
+  #whole(content) {
+    const { answers, page } = whole(content);
+    return { answers: Object.fromEntries(Object.entries(answers).filter(([name]) => !this.unasked.includes(name))), page };
   }
 
   /** @param {Content | null} content */

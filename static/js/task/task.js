@@ -27,6 +27,7 @@ import { Tabs } from "./tabs.js";
  * @property {string} login
  * @property {string} now
  * @property {import("./draft.js").Stored} draft
+ * @property {string[]} unasked  schemes that cannot judge the trace
  * @property {"files" | "steps" | "guidelines"} tab
  * @property {{ files: string, steps: string, guidelines: string, home: string, next: string }} urls
  * @property {Scheme[]} schemes
@@ -54,7 +55,7 @@ export class Task {
     this.leaseToken = data.assignment.lease_token;
     const owner = `${data.user}.${data.assignment.id}`;
     this.leaseTokenKey = `potato.lease_token.${owner}`;
-    this.draft = new Draft(`potato.draft.${owner}`, {
+    this.draft = new Draft(`potato.draft.${owner}`, data.unasked, {
       put: (body, isLast) => this.ask("PUT", "draft/", { lease_token: this.leaseToken, ...body }, {}, isLast),
       choose: async (mine, theirs) => (await this.#late(() => import("./conflict.js"))).choose(data, mine, theirs),
       saved: (facts) => this.lease.set(facts),
