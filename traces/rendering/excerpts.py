@@ -1,11 +1,11 @@
 """Pieces of files inside a step: numbered lines that an agent read or wrote, and the edits that it made."""
 
-import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
 from potato.runs.changes.model import Line
 from potato.runs.changes.texts import hunks_of
+from potato.runs.numbered_lines import LIKELY, numbered_beginning
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_rows
 from traces.rendering.highlight import highlighted
 from traces.rendering.layout import Row
@@ -20,18 +20,11 @@ Excerpt: TypeAlias = tuple[str, list[Part]]
 MOST_LINES = 5_000
 """Longer texts are shown as text, not as numbered lines or as an edit."""
 
-_NUMBERED = re.compile(r" {0,8}([0-9]{1,9})(?:→|\t|: ?)(.*)", re.DOTALL)
-
 
 def numbered_lines(text: str) -> tuple[list[tuple[int, str]], str]:
     """The lines at the text's beginning that carry numbers as `cat -n` writes them, and the text after them."""
     lines = text.split("\n")
-    found: list[tuple[int, str]] = []
-    for line in lines:
-        match = _NUMBERED.fullmatch(line)
-        if not match or (found and int(match[1]) != found[-1][0] + 1):
-            break
-        found.append((int(match[1]), match[2]))
+    found = numbered_beginning(lines, LIKELY)
     return found, "\n".join(lines[len(found) :])
 
 

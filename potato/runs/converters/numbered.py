@@ -7,12 +7,10 @@ Field notes
 - Claude Code shows a line of 2,000 characters and more cut at that length: what such a line says is not known.
 """
 
-import re
-
 from potato.runs.model import Excerpt
+from potato.runs.numbered_lines import CERTAIN, numbered_beginning
 
 CUT_AT = 2_000
-_LINE = re.compile(r" *(?P<number>[1-9]\d{0,6})(?:\t|→)(?P<text>.*)", re.DOTALL)
 _HEADING = "`cat -n`"
 
 
@@ -24,12 +22,7 @@ def numbered_lines(answer: str) -> tuple[Excerpt, ...]:
     lines = answer.split("\n")
     if _HEADING in lines[0]:
         del lines[0]
-    found: list[tuple[int, str]] = []
-    for line in lines:
-        match = _LINE.fullmatch(line)
-        if match is None or (found and int(match["number"]) != found[-1][0] + 1):
-            break
-        found.append((int(match["number"]), match["text"]))
+    found = numbered_beginning(lines, CERTAIN)
     return excerpts_of(found[0][0], [text for _, text in found]) if found else ()
 
 
