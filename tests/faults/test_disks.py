@@ -3,8 +3,6 @@
 (For uploads: tests/traces/test_uploads.py.)
 """
 
-import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,22 +18,13 @@ from jobs.runner import run
 from tenancy.actor import acting
 from tests.exports.conftest import Reviews
 from tests.exports.conftest import reviews as reviews  # a fixture
+from tests.small_disks import enlarge, mounted
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 32 KiB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", disk], capture_output=True)
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted: {mounted.stderr.decode().strip()}")
-    try:
+    with mounted(tmp_path / "disk", "32k") as disk:
         yield disk
-    finally:
-        subprocess.run(["umount", "--lazy", disk], check=True)
 
 
 @pytest.mark.parametrize("full", ["storage", "scratch"])
@@ -69,7 +58,7 @@ def test_18_an_export_onto_a_full_disk_fails_in_words_and_leaves_nothing(
         assert Export.objects.get().parts == []
     settings.EXPORT_RECORDS_A_PART = 20_000
     filling.unlink()
-    subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
+    enlarge(small_disk, "8m")
     assert _worked(reviews, format).state == JobState.DONE, "with room again it can be asked for once more"
 
 

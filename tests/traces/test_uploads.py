@@ -1,7 +1,6 @@
 """What an upload may bring, and what is left of one that did not arrive: nothing."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from io import BytesIO
@@ -23,6 +22,7 @@ from potato_site import receiving
 from tenancy.actor import acting_in
 from tests.jobs.conftest import Notifications
 from tests.jobs.conftest import notifications as notifications  # a fixture
+from tests.small_disks import mounted
 from tests.tenants import Tenants
 from traces.actions import request_import
 from traces.models import ImportedFile
@@ -160,18 +160,9 @@ def test_an_upload_is_received_outside_every_transaction(
 @pytest.fixture
 def small_disk(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     """A disk of 1 MiB, on which uploads arrive and lie."""
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True)
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted: {mounted.stderr.decode().strip()}")
-    settings.MEDIA_ROOT = disk
-    try:
+    with mounted(tmp_path / "disk", "1m") as disk:
+        settings.MEDIA_ROOT = disk
         yield disk
-    finally:
-        subprocess.run(["umount", "--lazy", disk], check=True)
 
 
 @pytest.mark.parametrize(
