@@ -1,6 +1,8 @@
 """The lexing process asks only the rules that can match, and stops early: its colours are those of Pygments."""
 
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,27 @@ def test_an_answer_is_asked_for_the_needed_lines_alone(monkeypatch: pytest.Monke
     monkeypatch.setattr(highlight._process, "_exchange", listens)
     highlighted("x.py", [["a = 1", "b = 2"], ["c"]], [1, 0])
     assert [one["needed"] for one in sent] == [[1, 0]]
+
+
+def test_this_python_tells_what_a_pattern_can_begin_with() -> None:
+    """Where this fails, Python's private re._parser has changed, and lexing has become five times as slow."""
+    beginnings = lexing._Beginnings()
+    expected = {r"def\b": "d", r"[+-]?\d": "+-0123456789", r"(?:if|else)": "ie", r"x*": None, r".": None}
+    for pattern, characters in expected.items():
+        found = beginnings.of(re.compile(pattern).match)
+        ascii_found = {code for code in found if code < lexing._BEYOND}
+        assert ascii_found == (set(range(lexing._BEYOND)) if characters is None else {ord(one) for one in characters})
+
+
+@pytest.mark.parametrize("name", ["python", "javascript", "html"])
+def test_a_python_without_that_parser_finds_the_same_tokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(re, "_parser")
+    monkeypatch.setitem(sys.modules, "re._parser", None)
+    beginnings = lexing._Beginnings()
+    assert beginnings.of(re.compile("def").match) == lexing._EVERY
+    lexer = get_lexer_by_name(name)
+    expected = [list(lexer.get_tokens_unprocessed(text)) for text in TEXTS]
+    monkeypatch.setattr(lexing, "_beginnings", beginnings)
+    monkeypatch.setattr(lexing, "_tables", {})
+    monkeypatch.setattr(RegexLexer, "get_tokens_unprocessed", lexing._tokens)
+    assert [list(lexer.get_tokens_unprocessed(text)) for text in TEXTS] == expected

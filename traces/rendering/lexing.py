@@ -159,9 +159,19 @@ _EVERY = frozenset(range(_BEYOND + 1))
 
 
 class _Beginnings:
-    """Which characters a pattern can begin with, of what Python's own parser makes of it; more rather than fewer."""
+    """Which characters a pattern can begin with, of what Python's own parser makes of it; more rather than fewer.
+
+    Python has no public way to a parsed pattern. Where a later one has no such parser, every rule is
+    asked at every character: the same tokens in five times the time.
+    """
 
     def __init__(self) -> None:
+        try:
+            self._learn()
+        except (ImportError, AttributeError):
+            self._parser = None
+
+    def _learn(self) -> None:
         from re import _constants, _parser  # type: ignore[attr-defined]  # Python's own, and so without stubs
 
         self._names: Any = _constants
@@ -173,7 +183,7 @@ class _Beginnings:
 
     def of(self, match: Any) -> frozenset[int]:
         pattern = getattr(match, "__self__", None)
-        if not isinstance(pattern, re.Pattern):
+        if not isinstance(pattern, re.Pattern) or self._parser is None:
             return _EVERY
         parsed = self._parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
         found, can_be_empty = self._of_sequence(parsed, bool(pattern.flags & re.IGNORECASE))
