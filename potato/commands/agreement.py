@@ -60,7 +60,8 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
     Gold and adjudicated annotations are left out: they are not people's independent judgements. Raises Refusal for
     what cannot be read, and where no trace has two annotators.
     """
-    configuration = folder.project.newest
+    project = folder.project
+    configuration = project.newest
     schemes = configuration.annotation_schemes if configuration else ()
     answers: defaultdict[str, list[Answered]] = defaultdict(list)
     annotators: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
@@ -92,7 +93,7 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
         traces=len(annotators),
         shared_traces=shared,
         unreadable=unreadable,
-        is_assumed=folder.configuration_text() is None,
+        is_assumed=project.is_assumed,
         settings=settings,
         compared=tuple(_compared(schemes, answers, settings)),
     )

@@ -79,17 +79,23 @@ NO_TRACE = NoTrace()
 
 @dataclass(frozen=True)
 class Project:
-    """The configurations that records were made under, by their version; `default` is for records that name none."""
+    """The configurations that records were made under, by their version; `default` is for records that name none.
+
+    `is_assumed` says that nobody told how the project is configured.
+    """
 
     default: ProjectConfiguration | None = None
     versions: Mapping[int, ProjectConfiguration] = field(default_factory=dict)
+    is_assumed: bool = False
 
     @classmethod
     def unknown(cls) -> "Project":
         """Where nobody says how the project is configured: the schemes with the documented names."""
         known = ProjectConfiguration(task_name="Unknown project")
         rewards = ProcessRewardScheme(name="process_reward", annotation_type="process_reward", mode="first_error")
-        return cls(known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}))
+        return cls(
+            known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}), is_assumed=True
+        )
 
     @property
     def newest(self) -> ProjectConfiguration | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from exports import folders
 from potato.commands.agreement import main
 from tests.exports.files import WITHOUT_DJANGO, lines
 
@@ -190,3 +191,31 @@ def test_it_runs_as_documented_without_django(folder: Path) -> None:
     )
     assert ran.returncode == 0, ran.stderr
     assert "Comments (inline_comments)" in ran.stdout
+
+
+def test_the_configuration_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIGURATION)
+    records = [review(1, name, "approve", 3, [], "c") for name in ("ann", "ben")]
+    (tmp_path / "annotations.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    read: list[Path] = []
+    text = folders._text
+
+    def noting(path: Path) -> str:
+        read.append(path)
+        return text(path)
+
+    monkeypatch.setattr(folders, "_text", noting)
+    assert (
+        main(
+            [
+                "agreement",
+                "-i",
+                str(tmp_path / "annotations.jsonl"),
+                "--config",
+                str(tmp_path / "config.yaml"),
+                "--json",
+            ]
+        )
+        == 0
+    )
+    assert [path.name for path in read] == ["config.yaml"]
