@@ -97,6 +97,7 @@ export class StepFeet {
     if (!choice) return;
     choice.ariaLabel = `Error category of step ${index}`;
     choice.value = this.rating.detail(index).error_category ?? "";
+    choice.title = choice.value;
     choice.disabled = this.rating.task.isReadOnly;
   }
 

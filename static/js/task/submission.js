@@ -140,6 +140,8 @@ export class Submission {
 
   #showDone() {
     const done = /** @type {Done} */ (this.#done);
+    // What they offer to take back is handed in.
+    one("#toasts").replaceChildren();
     const outcome = done.surplus ? "surplus" : done.late ? "late" : "counted";
     const dialog = show("submitted");
     // An attempt that was given up had arrived: what was done since is kept here, for an undo.
