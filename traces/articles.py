@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from accounts.drawn_icons import drawn_icon
 from traces.evidence import ShownFile
+from traces.rendering.middle import path_of
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
 
@@ -30,7 +31,6 @@ def _article(shown: ShownFile) -> str:
 
 def _head(shown: ShownFile) -> str:
     file = shown.file
-    folder = f'<span class="dir">{escaped(shown.folder)}/</span>' if shown.folder else ""
     changed = (
         f'<span class="num nowrap"><span class="add-n">+{file.added}</span>'
         f' <span class="del-n">&minus;{file.removed}</span></span>'
@@ -38,7 +38,7 @@ def _head(shown: ShownFile) -> str:
     care = f'<span class="badge warn-t push">{drawn_icon("triangle-alert")} Read with care</span>'
     return (
         f'<span class="badge tint" data-c="{shown.tone}">{shown.operation}</span>'
-        f'<span class="file__path trunc">{folder}{escaped(shown.name)}</span>'
+        f"{path_of(shown.folder, shown.name)}"
         '<button class="btn btn--quiet btn--s btn--icon needs-script hide-s" type="button"'
         f' data-copy="{attribute(file.path)}" aria-label="Copy path">{drawn_icon("copy")}</button>'
         f"{'' if shown.is_unchanged else changed}{care if file.badges else ''}"

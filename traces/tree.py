@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from accounts.drawn_icons import drawn_icon
 from potato.configuration.agentic import FileTree
 from traces.evidence import Folder, ShownFile
+from traces.rendering.middle import cut_in_the_middle
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import escaped
-
-_SHORT, _TAIL = 24, 12
-"""A name of more characters is shown in two parts, and how long its second one is."""
 
 
 def file_tree(folders: Iterable[Folder], settings: FileTree, *, is_task: bool) -> SafeHtml:
@@ -23,14 +21,6 @@ def _folder(folder: Folder, settings: FileTree, is_task: bool) -> str:
     head = f'<div class="tree__dir">{drawn_icon("folder-open")} <span>{escaped(folder.path)}</span></div>'
     files = "".join(_file(shown, settings, is_task) for shown in folder.files)
     return f'<div class="tree__group">{head if folder.path else ""}{files}</div>'
-
-
-def _name(name: str) -> str:
-    """A long name is cut in its middle: those of tests and versions differ at the end."""
-    if len(name) <= _SHORT:
-        return f'<span class="tree__name trunc">{escaped(name)}</span>'
-    parts = f"<span>{escaped(name[:-_TAIL])}</span><span>{escaped(name[-_TAIL:])}</span>"
-    return f'<span class="tree__name trunc mid">{parts}</span>'
 
 
 def _file(shown: ShownFile, settings: FileTree, is_task: bool) -> str:
@@ -47,7 +37,7 @@ def _file(shown: ShownFile, settings: FileTree, is_task: bool) -> str:
     changed = f'<span class="add-n">+{file.added}</span><span class="del-n">&minus;{file.removed}</span>'
     return (
         f'<{tag}{link} data-file="{file.index}" class="{classes}" data-c="{shown.tone}">{icon}'
-        f"{_name(shown.name)}{care}{seen}"
+        f"{cut_in_the_middle(shown.name, 'tree__name')}{care}{seen}"
         f'<span class="tree__sub"><span>{shown.operation}</span>'
         f"{'' if shown.is_unchanged else changed}</span></{tag}>"
     )

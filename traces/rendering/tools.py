@@ -108,18 +108,18 @@ def use_of(call: ToolCall) -> Use:
     if kind == "edit":
         edits = _edits(arguments)
         names = {"old_string", "new_string", "old_str", "new_str", "edits"} if edits else set()
-        return Use(kind, title, _one_line(path), path, edits=edits, shown=frozenset(names))
+        return Use(kind, title, _one_path(path), path, edits=edits, shown=frozenset(names))
     if kind == "write":
         names = {name for name in ("content", "file_text", "contents", "text") if isinstance(arguments.get(name), str)}
         written = next((arguments[name] for name in sorted(names)), None)
-        return Use(kind, title, _one_line(path), path, written=written, shown=frozenset(sorted(names)[:1]))
+        return Use(kind, title, _one_path(path), path, written=written, shown=frozenset(sorted(names)[:1]))
     if kind == "web":
         title = _ACTS.get(_short(call.name.lower())) or title
         return Use(kind, title, _on_page(arguments) or _one_line(_first_text(arguments, _DETAILS) or path), path)
     detail = path if kind == "read" else _first_text(arguments, _DETAILS) or path
     if not detail and isinstance(call.arguments, str):
         detail = call.arguments
-    return Use(kind, title, _one_line(detail), path)
+    return Use(kind, title, _one_path(detail) if kind == "read" else _one_line(detail), path)
 
 
 def title_of(step: Step) -> StepTitle:
@@ -224,7 +224,15 @@ def _text(value: Any) -> str:
 
 def _one_line(text: str) -> str:
     """The first line that says something, cut to 160 characters, with hidden characters named."""
-    for line in text[:4_000].splitlines():
-        if short := named(" ".join(line.split())):
-            return short if len(short) <= _LONGEST_TITLE else short[: _LONGEST_TITLE - 1] + "…"
-    return ""
+    line = _first_line(text)
+    return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1] + "…"
+
+
+def _one_path(path: str) -> str:
+    """The same of a path, of which the end tells more than the beginning."""
+    line = _first_line(path)
+    return line if len(line) <= _LONGEST_TITLE else "…" + line[1 - _LONGEST_TITLE :]
+
+
+def _first_line(text: str) -> str:
+    return next((line for part in text[:4_000].splitlines() if (line := named(" ".join(part.split())))), "")

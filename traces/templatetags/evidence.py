@@ -7,6 +7,7 @@ from django.template import Context
 
 from traces.articles import file_articles as articles_of
 from traces.evidence import Folder, ShownFile
+from traces.rendering.middle import cut_in_the_middle
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped
 from traces.tree import file_tree as tree_of
@@ -24,6 +25,12 @@ def visible(text: str) -> SafeHtml:
 def visible_in_attribute(text: str) -> SafeHtml:
     """A text of a run inside an attribute's double quotes, or in a page's title."""
     return trusted(attribute(text))
+
+
+@register.simple_tag
+def middle(text: str, classes: str = "") -> SafeHtml:
+    """A text of a run that is cut in its middle where there is no room."""
+    return cut_in_the_middle(text, classes)
 
 
 @register.simple_tag(takes_context=True)
