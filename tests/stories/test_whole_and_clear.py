@@ -1,9 +1,10 @@
 """What a task page shows is whole: names, paths, choices and keys; and what is over does not stay."""
 
 import json
+import time
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from accounts.actions.projects import publish_configuration
 from potato.runs.model import Step, ToolCall
@@ -159,3 +160,77 @@ def test_steps_that_differ_at_their_end_are_told_apart_in_the_rail_and_in_their_
         assert is_seen(title.locator("span").last)
     page.get_by_label("Filter steps by title").fill("orders differ, part 2")
     expect(page.locator(".srail__item:visible")).to_have_count(1)
+
+
+def test_on_a_phone_all_tabs_are_in_sight_and_a_notice_stands_beside_its_sign(
+    tenants_of_browsers: Tenants, phone: Reader
+) -> None:
+    tenants = tenants_of_browsers
+    source = json.loads(ratings.per_step()) | {"guidelines": "Read all of it."}
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=json.dumps(source))
+    stored(tenants.acme, tenants.acme_project, outcome("a.py", code(3), code(4)), steps=(Step("I look."),))
+    phone.sign_in("bob")
+    phone.open(task_path(claimed(tenants, tenants.bob), "steps/"))
+    tabs = phone.page.locator(".task .tabs a")
+    expect(tabs).to_have_count(3)
+    assert all(is_seen(tab) for tab in tabs.all())
+    sign, words = (
+        phone.page.locator(".banners .banner").locator(part).first.bounding_box() for part in ("svg", "span")
+    )
+    assert sign
+    assert words
+    assert abs(sign["y"] + sign["height"] / 2 - words["y"] - words["height"] / 2) < words["height"]
+    assert words["x"] > sign["x"] + sign["width"]
+
+
+def test_on_a_phone_nothing_of_the_navigation_shows_beyond_the_account(
+    tenants_of_browsers: Tenants, phone: Reader
+) -> None:
+    phone.sign_in("alice")
+    phone.open("/o/acme/")
+    account = phone.page.locator(".sidenav__foot").bounding_box()
+    assert account
+    assert account["x"] + account["width"] >= 389, "but for the line at its edge"
+    middle = account["y"] + account["height"] / 2
+    for x in range(int(account["x"]) + 2, 389, 4):
+        script = "([x, y]) => document.elementFromPoint(x, y).closest('.sidenav__group') === null"
+        assert phone.page.evaluate(script, [x, middle]), x
+
+
+def test_a_page_that_was_made_before_the_last_save_was_answered_shows_it_and_finds_no_other_version(
+    tenants_of_browsers: Tenants, reader: Reader
+) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(), steps=3)
+    held: list[Route] = []
+    page.route("**/draft/", lambda route: held.append(route), times=1)
+    ratings.press(page, "1")
+    until_held(page, held)
+
+    def reload_around_the_save(route: Route) -> None:
+        made_before = route.fetch()
+        held[0].continue_()
+        # The page that is left gets its answer meanwhile.
+        time.sleep(1)
+        route.fulfill(response=made_before)
+
+    page.route("**/steps/", reload_around_the_save, times=1)
+    page.reload()
+    ratings.is_ready(page)
+    expect(page.locator("[data-steps-progress]")).to_have_text("1 of 3 labelled")
+    answers: list[int] = []
+    page.on("response", lambda answer: answers.append(answer.status) if answer.request.method == "PUT" else None)
+    page.locator("#s1").click(position={"x": 60, "y": 12})
+    ratings.press(page, "1")
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    expect(page.locator("dialog:modal")).to_have_count(0)
+    assert set(answers) == {200}
+    expect(page.locator("[data-steps-progress]")).to_have_text("2 of 3 labelled")
+
+
+def until_held(page: Page, held: list[Route]) -> None:
+    for _ in range(200):
+        if held:
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError("nothing was saved")

@@ -20,6 +20,16 @@ export function write(key, value) {
   }
 }
 
+/** The revision that this tab saved last, which is kept while the tab is. @param {string} key @param {number} [revision] */
+export function saved(key, revision) {
+  try {
+    if (revision) sessionStorage.setItem(key, String(revision));
+    return Number(sessionStorage.getItem(key));
+  } catch {
+    return 0;
+  }
+}
+
 /** A name that nobody else gives. */
 export function uid() {
   // Not randomUUID, which pages without TLS lack.

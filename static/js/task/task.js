@@ -9,7 +9,7 @@ import { copyOf, one } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Lease } from "./lease.js";
 import { Session } from "./session.js";
-import { read, write } from "./storage.js";
+import { read, saved, write } from "./storage.js";
 import { Tabs } from "./tabs.js";
 
 /** @typedef {{ label: string, go: () => unknown }} Gap Something that is missing, in few words, and how to get there */
@@ -58,7 +58,10 @@ export class Task {
     this.draft = new Draft(`potato.draft.${owner}`, data.unasked, {
       put: (body, isLast) => this.ask("PUT", "draft/", { lease_token: this.leaseToken, ...body }, {}, isLast),
       choose: async (mine, theirs) => (await this.#late(() => import("./conflict.js"))).choose(data, mine, theirs),
-      saved: (facts) => this.lease.set(facts),
+      saved: (facts) => {
+        this.lease.set(facts);
+        saved(`potato.saved.${owner}`, facts.revision);
+      },
       refused: (facts) => this.refuse(facts),
       replaced: () => this.#redraw(),
       show: () => this.bar.showSaved(),
@@ -73,7 +76,8 @@ export class Task {
 
   /** Find out who writes; the schemes' modules are mounted after it. */
   async start() {
-    const { assignment, draft } = this.data;
+    const { assignment } = this.data;
+    const draft = await this.#newest();
     const theirs = this.draft.load(draft);
     this.lease.set(assignment);
     if (!(await this.tabs.enter())) this.#setMode("elsewhere");
@@ -81,6 +85,14 @@ export class Task {
       // The work was begun in another browser, which may still show it.
       await this.resume();
     } else await this.#open(theirs && { ...draft, content: theirs });
+  }
+
+  /** The stored draft. The site may have made this page before it answered the save of the page before in this tab. */
+  async #newest() {
+    const { draft, assignment, user } = this.data;
+    if (saved(`potato.saved.${user}.${assignment.id}`) <= draft.revision) return draft;
+    const { data } = await this.ask("GET", "");
+    return data?.draft ?? draft;
   }
 
   /** @param {Mounted} module */
