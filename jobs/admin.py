@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 from uuid import UUID
 
-from django.contrib.admin import AdminSite, RelatedOnlyFieldListFilter, action, display
+from django.contrib.admin import AdminSite, AllValuesFieldListFilter, RelatedOnlyFieldListFilter, action, display
 from django.contrib.messages import success, warning
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -23,10 +23,18 @@ from tenancy.permissions import allowed, demand
 from tenancy.roles import Right
 
 
+class KindFilter(AllValuesFieldListFilter):
+    """The kinds of the jobs that there are, as people call them."""
+
+    def choices(self, changelist: Any) -> Any:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": label_of(str(choice["display"]))}
+
+
 class JobAdmin(OrganisationModelAdmin[Job]):
     view_right = Right.SEE_JOBS
     list_display = ["what", "present_state", "how_far", "attempts", "created_by", "created_at", "finished_at"]
-    list_filter = ["state", "kind", ("created_by", RelatedOnlyFieldListFilter)]
+    list_filter = ["state", ("kind", KindFilter), ("created_by", RelatedOnlyFieldListFilter)]
     search_fields = ["kind", "error"]
     list_select_related = ["created_by"]
     date_hierarchy = "created_at"

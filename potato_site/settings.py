@@ -399,6 +399,17 @@ structlog.configure(
     logger_factory=structlog.stdlib.LoggerFactory(),
     cache_logger_on_first_use=True,
 )
+
+
+def _line(_: Any, __: str, event: structlog.typing.EventDict) -> str:
+    """An event as a person at a terminal reads it. Python's quoting escapes what would drive the terminal."""
+    first = [event.pop("timestamp", ""), event.pop("level", ""), event.pop("event", "")]
+    trace, _logger = event.pop("exception", None), event.pop("logger", None)
+    words = [*map(str, first), *(f"{name}={value!r}" for name, value in event.items())]
+    lines = [" ".join(words), *str(trace or "").splitlines()]
+    return "\n".join(line if line.isprintable() else repr(line)[1:-1] for line in lines)
+
+
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -410,7 +421,7 @@ LOGGING: dict[str, Any] = {
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
                 # JSON escapes control characters, so that hostile text cannot forge a line or drive a terminal.
-                structlog.processors.JSONRenderer(),
+                structlog.processors.JSONRenderer() if MODE != "development" else _line,
                 # The whole line, wherever the link of an invitation may stand in it.
                 without_secrets,
             ],

@@ -1,5 +1,6 @@
 """Jobs in the admin: an admin of the organisation sees and cancels them, nobody else does."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
+from jobs.kinds import label_of
 from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered
@@ -175,3 +177,11 @@ def test_hundreds_of_jobs_are_cancelled_at_once_and_told_in_a_sentence(tenants: 
     assert "1 job ends after its present part." in shown
     with acting_in(tenants.acme):
         assert Job.objects.filter(state=JobState.CANCELLED).count() == 120
+
+
+def test_the_filter_names_a_kind_in_words(tenants: Tenants, make: Make) -> None:
+    make()
+    shown = as_(tenants.dora).get(LIST).content.decode()
+    choices = re.findall(rf'<a [^>]*href="\?kind={NAME}"[^>]*>\s*(.+?)\s*</a>', shown)
+    assert choices == [label_of(NAME)]
+    assert label_of(NAME) != NAME

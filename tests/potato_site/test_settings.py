@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -128,3 +129,26 @@ def test_a_process_shares_eight_connections_in_development_as_in_production(righ
     for change in ({"DATABASE_POOL_SIZE": "0"}, {"POTATO_MODE": "test"}):
         ending = end_of(start(show, {**right, **change}))
         assert (ending.code, "pool" in ending.said) == (0, False)
+
+
+LOG = [
+    sys.executable,
+    "-c",
+    "import django, structlog; django.setup();"
+    "structlog.get_logger('traces').info('import.finished', rows=3, file='a\\x1b[31m.jsonl');"
+    "structlog.get_logger('\\x1b[31m').warning('odd\\x1b[31m event')",
+]
+
+
+@pytest.mark.parametrize("mode", ["development", "production"])
+def test_logs_go_beside_what_a_command_prints_and_can_be_read_in_development(right: dict[str, str], mode: str) -> None:
+    environment = {**os.environ, **right, "POTATO_MODE": mode}
+    told = subprocess.run(LOG, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout == ""
+    assert "\x1b" not in told.stderr
+    line = next(line for line in told.stderr.splitlines() if "import.finished" in line)
+    if mode == "production":
+        assert json.loads(line)["rows"] == 3
+    else:
+        assert "{" not in told.stderr
+        assert line.endswith(r"info import.finished rows=3 file='a\x1b[31m.jsonl'"), line

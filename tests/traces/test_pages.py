@@ -195,11 +195,8 @@ def test_files_that_were_only_read_come_last_and_closed(tenants: Tenants, alice:
         steps=(step(),),
     )
     page = text_of(alice.get(path_of(trace)))
-    assert (
-        page.index("z/</span><span>last.py")
-        < page.index("Read, not changed</h2>")
-        < page.index("a/</span><span>first.py")
-    )
+    last, first = "z/</span><span>last.py", "a/</span><span>first.py"
+    assert page.index(last) < page.index("Read, not changed</h2>") < page.index(first)
     (source,) = sources_in(page)
     assert "did not change it" in text_of(alice.get(source))
 
