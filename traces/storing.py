@@ -90,6 +90,10 @@ def store_runs(runs: Sequence[Ready], file: ImportedFile) -> list[Outcome]:
         with connection.cursor() as cursor:
             # At the end of the transaction the checks of a part's rows would take as long again, unseen by its clock.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            # A plan kept from when a table was small reads all of the organisation's rows for each check of a foreign
+            # key, until PostgreSQL has counted the new table. On a fresh database 100,000 small records took 103 s with
+            # 2.2 ms a record at the worst, and 54 s with new plans; the first 3,000 are still checked the slow way.
+            cursor.execute("DISCARD PLANS")
         known = _Known(file, {run.external_id for run in runs})
         rows = _Rows(file)
         outcomes: list[Outcome] = []

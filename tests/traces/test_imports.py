@@ -21,14 +21,14 @@ from jobs.models import Job, JobState
 from potato.configuration import ProjectConfiguration
 from potato.runs.converters.native import run_as_native
 from potato.runs.converters.reading import read_file
-from potato.runs.model import Converted, ReadingOptions
+from potato.runs.model import AgentRun, ConversionReport, Converted, ReadingOptions, Step
 from potato.runs.sources import BytesSource
 from tenancy.actor import Actor, acting_in
 from tests.tenants import Tenants
 from traces import imports
 from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from traces.storing import store_runs
+from traces.storing import ready, store_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -187,6 +187,29 @@ def test_many_traces_are_stored_with_less_than_a_statement_each(
         with django_assert_max_num_queries(25):
             part = imports.ImportTraces().do_part(job, source)
         assert part.cursor["imported"] == Trace.objects.count() == 100
+
+
+def test_a_large_first_import_does_not_read_all_its_traces_for_each_check_of_a_key(committed_tenants: Tenants) -> None:
+    """As on a fresh installation, whose tables PostgreSQL has not counted yet: emptying them forgets the counts."""
+    tenants, a_batch = committed_tenants, 500
+    with acting_in(tenants.acme):
+        file = ImportedFile.objects.create(project=tenants.acme_project, name="runs.jsonl", size=1, format="native")
+        for first in range(0, 9_000, a_batch):
+            before = rows_read_of_traces()
+            ids = (f"run-{first + one}" for one in range(a_batch))
+            runs = [AgentRun(external_id=one, task="Count", steps=(Step(message="Hm."),)) for one in ids]
+            store_runs([ready(Converted(run, ConversionReport(), 1), file) for run in runs], file)
+        assert rows_read_of_traces() - before <= 20 * a_batch, "no more than a few rows a run"
+
+
+def rows_read_of_traces() -> int:
+    """In this transaction, by statements and by the checks of foreign keys."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'traces_trace'"
+        )
+        (rows,) = cursor.fetchone()
+    return int(rows)
 
 
 def test_one_file_may_hold_a_run_twice_and_versions_of_it_in_one_batch(committed_tenants: Tenants) -> None:
