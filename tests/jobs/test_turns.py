@@ -133,6 +133,51 @@ def test_an_organisation_runs_no_more_heavy_jobs_than_the_setting_says_in_all_qu
     assert again[0] == acme
 
 
+def test_who_runs_the_fewest_comes_first_also_after_who_had_the_last_turn(
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
+) -> None:
+    settings.JOBS_RUNNING_PER_ORGANISATION = 9
+    turns.become(Worker("a worker", processes=9, queues=SEVERAL.queues))
+    acme, birch = committed_tenants.acme, committed_tenants.birch
+    ask(acme, 3)
+    first, second = begin(), begin()
+    ask(birch, 3)
+    third = begin()
+    assert first
+    assert second
+    assert third
+    assert (first[0], second[0], third[0]) == (acme, acme, birch)
+    taken = begin()
+    assert taken
+    assert taken[0] == birch, "its turn was the last one, but it runs one job and the other two"
+
+
+def test_in_an_organisation_what_waits_longest_comes_first_whatever_queue_it_is_in(
+    committed_tenants: Tenants, numbered: Numbered
+) -> None:
+    turns.become(SEVERAL)
+    for order in (("exports", "imports", "statistics"), ("statistics", "imports", "exports")):
+        asked = [ask(committed_tenants.acme, queue=queue)[0] for queue in order]
+        for job in asked:
+            taken = begin("imports")
+            assert taken
+            assert taken[1] == job
+            end(job)
+
+
+def test_a_process_stays_for_small_work_however_many_organisations_have_heavy_work(
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
+) -> None:
+    settings.JOBS_RUNNING_PER_ORGANISATION = 9
+    turns.become(SEVERAL)
+    ask(committed_tenants.acme, 2)
+    ask(committed_tenants.birch, 2)
+    begun = [begin() for _ in range(4)]
+    assert [one[0].slug if one else None for one in begun] == ["acme", "birch", "acme", None]
+    ask(committed_tenants.birch, queue="interactive")
+    assert begin("interactive")
+
+
 def test_one_process_of_a_worker_is_left_for_those_who_come_later(
     committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
@@ -180,6 +225,43 @@ def test_a_worker_takes_only_from_queues_that_it_serves(committed_tenants: Tenan
     turns.become(Worker("of exports", processes=2, queues=frozenset({"exports"})))
     ask(committed_tenants.acme, queue="imports")
     assert begin("exports") is None
+
+
+def test_a_job_keeps_its_place_where_those_who_wait_may_not_run_now(
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings
+) -> None:
+    settings.JOBS_RUNNING_PER_ORGANISATION = 1
+    acme, birch = committed_tenants.acme, committed_tenants.birch
+    now = timezone.now()
+    until = now + timedelta(seconds=60)
+    ask(acme, state=JobState.RUNNING, fencing_token=1, worker="another", heartbeat_at=now, lease_until=until)
+    ask(acme, 2)
+    (long,) = ask(birch, parameters={"parts": 4})
+    ask(birch)
+    work(queue="exports")
+    with acting_in(birch):
+        long.refresh_from_db()
+    said = "acme has as many running as it may have, and a turn's time before its own is not over"
+    assert (long.state, long.attempts) == (JobState.DONE, 1), said
+
+
+def test_a_job_gives_its_place_to_one_whose_worker_is_gone(
+    committed_tenants: Tenants, start: Start, settings: Settings
+) -> None:
+    acme, birch = committed_tenants.acme, committed_tenants.birch
+    silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
+    heard: list[tuple[str, int]] = []
+
+    def during(job: Job, number: int) -> None:
+        heard.append((job.organisation.slug, number))
+        if heard == [("birch", 1), ("birch", 2)]:
+            until = timezone.now() + timedelta(seconds=60)
+            ask(acme, state=JobState.RUNNING, fencing_token=1, worker="gone", heartbeat_at=silent, lease_until=until)
+
+    start(Numbered(during))
+    ask(birch, parameters={"parts": 4})
+    work(queue="exports")
+    assert heard == [("birch", 1), ("birch", 2), ("acme", 1), ("birch", 3), ("birch", 4)]
 
 
 def test_in_an_organisation_a_short_job_does_not_wait_for_the_end_of_a_long_one(
