@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered
 from tests.tenants import Tenants
+from traces.actions import request_import
 from traces.models import ImportedFile
 
 EXPORTS = "/o/acme/api/v1/projects/parser/exports/"
@@ -165,3 +167,14 @@ def test_an_upload_that_is_refused_leaves_no_file(tenants: Tenants, client: Clie
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     with acting_in(tenants.acme):
         assert not ImportedFile.objects.exists()
+
+
+def test_a_file_for_which_there_is_no_room_is_not_even_read(tenants: Tenants) -> None:
+    busy(tenants, tenants.dora)
+
+    class Unread(SimpleUploadedFile):
+        def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+            raise AssertionError("the file was read")
+
+    with acting_in(tenants.acme, tenants.dora), pytest.raises(TooManyJobs):
+        request_import(project=tenants.acme_project, content=Unread("runs.jsonl", b'{"id": "1"}\n'))

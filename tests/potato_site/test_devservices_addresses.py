@@ -171,6 +171,23 @@ def test_provisioning_corrects_an_application_role_that_passes_policies(server: 
     assert row == (False, False)
 
 
+def test_provisioning_gives_each_role_its_limits_of_time_and_leaves_an_operators_own(server: str) -> None:
+    provision(server, **ROLES, development=False)
+    with psycopg.connect(server, autocommit=True) as connection:
+
+        def limits_of(role: str) -> set[str]:
+            row = connection.execute("SELECT rolconfig FROM pg_roles WHERE rolname = %s", [role]).fetchone()
+            return set(row[0] or ()) if row else set()
+
+        web = {"lock_timeout=10s", "statement_timeout=30s", "idle_in_transaction_session_timeout=60s"}
+        assert limits_of("shop_web") == web
+        assert limits_of("shop_owner") == {"lock_timeout=30s"}, "a migration that waits holds everybody up behind it"
+        connection.execute("ALTER ROLE shop_web SET statement_timeout = '45s'")
+        connection.execute("ALTER ROLE shop_web RESET lock_timeout")
+        assert "set lock_timeout of shop_web" in provision(server, **ROLES, development=False)
+        assert limits_of("shop_web") == web - {"statement_timeout=30s"} | {"statement_timeout=45s"}
+
+
 def test_provisioning_never_touches_an_administrator(server: str) -> None:
     with pytest.raises(ProvisionError, match="postgres is an administrator's"):
         provision(server, **{**ROLES, "app_role": "postgres"}, development=False)
