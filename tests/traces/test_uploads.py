@@ -97,6 +97,17 @@ def test_a_body_over_the_bound_of_its_route_is_refused_unread(
     assert len(queries) <= 1, "nothing but the session was looked up"
 
 
+def test_a_body_of_just_the_bound_is_taken(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.alice)
+    for path, bound, kind in (
+        ("/accounts/password/change/", receiving.FORM_BYTES, "application/x-www-form-urlencoded"),
+        ("/api/v1/projects/", receiving.API_BYTES, "application/json"),
+    ):
+        answers = [client.post(path, b"x" * length, content_type=kind).status_code for length in (bound, bound + 1)]
+        assert answers[0] != 413, path
+        assert answers[1] == 413, path
+
+
 @pytest.mark.parametrize("person", [None, "charlie", "bob"])
 def test_an_upload_is_received_from_those_alone_who_may_import(
     tenants: Tenants, client: Client, person: str | None
@@ -133,6 +144,13 @@ def test_more_uploads_at_once_than_a_process_takes_are_asked_to_wait(
     client.force_login(tenants.alice)
     answer = client.post(UPLOAD, form(tenants, 100))
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+
+
+def test_the_place_of_an_upload_that_broke_off_is_another_s(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.alice)
+    for _ in range(receiving.UPLOADS_AT_ONCE + 1):
+        assert sent(client, UPLOAD, 5_000_000, Broken(b"--x")).status_code == 408
+        assert client.post(UPLOAD, form(tenants, 0)).status_code == 200
 
 
 @pytest.mark.parametrize("size", [100, 3_000_000])
