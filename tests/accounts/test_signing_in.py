@@ -240,6 +240,35 @@ def _made_before(password: str) -> str:
     return str(Argon2PasswordHasher().encode(password, "a salt of before 1234567"))
 
 
+def test_a_hash_takes_46_mib_and_one_pass() -> None:
+    """Twice the memory is four times the time, and what two processes of a small machine do not have."""
+    assert (
+        hashing.PasswordHasher()
+        .encode(PASSWORD, "a salt of today 1234567")
+        .startswith("argon2$argon2id$v=19$m=47104,t=1,p=1$")
+    )
+
+
+def test_whose_turn_takes_too_long_gives_its_place_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing, "WAIT_SECONDS", 0.05)
+    turn, enough, holds = Turn(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with turn.taken():
+            holds.set()
+            enough.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert holds.wait(30)
+    for _ in range(hashing.WAITING + 1):
+        with pytest.raises(Busy), turn.taken():
+            pass
+    assert turn._places._value == hashing.WAITING, "nobody waits any more"
+    enough.set()
+    thread.join()
+
+
 def test_a_process_hashes_one_password_at_a_time_and_lets_few_wait() -> None:
     turn, enough = Turn(), threading.Event()
     holding = threading.Semaphore(0)
@@ -268,7 +297,7 @@ def test_a_process_hashes_one_password_at_a_time_and_lets_few_wait() -> None:
         pass
 
 
-@pytest.mark.parametrize("where", ["signing in", "changing"])
+@pytest.mark.parametrize("where", ["signing in", "changing", "mistyping the old one"])
 def test_whose_turn_does_not_come_is_told_when_to_try_again(
     tenants: Tenants, counted: list[str], monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -281,6 +310,9 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
     monkeypatch.setattr("accounts.login.turn", full)
     if where == "signing in":
         answer = tried("bob", PASSWORD)
+    elif where == "mistyping the old one":
+        form = {"oldpassword": "mistyped", "password1": "something else 5", "password2": "something else 5"}
+        answer = client.post("/accounts/password/change/", form)
     else:
         User.objects.filter(pk=tenants.bob.pk).update(password=_made_before(PASSWORD))
         client.force_login(User.objects.get(pk=tenants.bob.pk))

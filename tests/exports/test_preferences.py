@@ -308,6 +308,26 @@ def test_an_adjudicated_judgement_takes_the_place_of_an_annotator_s_own(tmp_path
     assert pairs(rows_of(source, "--resolve", "adjudicated")) == [("zoe", "gamma", "alpha")]
 
 
+def test_two_adjudicated_runs_are_one_pair_however_many_annotators_judged_both(tmp_path: Path) -> None:
+    own = [record(run, who, first_error(None)) for run in ("one", "two") for who in ("ann", "bob")]
+    final = [record("one", "zoe", first_error(1), kind="adjudication")]
+    final += [record("two", "yan", first_error(2), kind="adjudication")]
+    (row,) = rows_of(judged(tmp_path, *own, *final))
+    assert (row["pairing"], row["chosen_annotator"], row["rejected_annotator"]) == ("across", "yan", "zoe")
+
+
+def test_means_are_of_one_scale(tmp_path: Path) -> None:
+    """Shares of steps and sums of scores make no mean together: bob's sum is compared with cyd's alone."""
+    source = judged(
+        tmp_path,
+        record("one", "ann", first_error(None)),
+        record("one", "bob", per_step(0.5, 0.5, 0.5)),
+        record("two", "cyd", per_step(1.0, 0.5, -0.25)),
+    )
+    (row,) = rows_of(source)
+    assert (row["chosen_score"], row["chosen_annotators"], row["rejected_score"]) == (1.5, ["bob"], 1.25)
+
+
 def exact(score: float) -> Fraction:
     return Fraction(str(score))
 

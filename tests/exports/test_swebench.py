@@ -11,7 +11,7 @@ import pytest
 
 from potato.commands.export import main
 from tests.exports.files import exported, folder, json_lines
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, record, run
+from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 
 KINDS = (
     "submitted",
@@ -201,6 +201,17 @@ def test_without_verdicts_a_run_without_an_error_is_resolved(tmp_path: Path) -> 
     assert json.loads(files["model-a.human.json"])["resolved_ids"] == ["acme__parser-1"]
     assert json.loads(files["org__model-b.human.json"])["unresolved_ids"] == ["acme__parser-2"]
     assert {row["rule"] for row in json_lines(files["human_judgments.jsonl"])} == {"process_reward"}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "resolved"), [("0", ["acme__parser-1"]), ("0.25", []), ("0.2", ["acme__parser-1"])]
+)
+def test_the_threshold_says_which_step_is_wrong_enough_to_leave_a_run_unresolved(
+    tmp_path: Path, threshold: str, resolved: list[str]
+) -> None:
+    source = folder(tmp_path / "output", [record("alpha", "ann", per_step(1.0, 0.25, 0.5))], *RUNS)
+    report = json.loads(exported(source, "swebench", ".json", "--threshold", threshold))
+    assert report["resolved_ids"] == resolved
 
 
 def test_other_verdicts_need_their_meaning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
