@@ -311,6 +311,8 @@ def test_whose_turn_does_not_come_is_told_when_to_try_again(
     if where == "signing in":
         answer = tried("bob", PASSWORD)
     elif where == "mistyping the old one":
+        User.objects.filter(pk=tenants.bob.pk).update(password=_made_before(PASSWORD))
+        client.force_login(User.objects.get(pk=tenants.bob.pk))
         form = {"oldpassword": "mistyped", "password1": "something else 5", "password2": "something else 5"}
         answer = client.post("/accounts/password/change/", form)
     else:

@@ -35,6 +35,17 @@ def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Qu
     assert (found.complete, found.done, found.target) == (1, 1, 3)
 
 
+def test_a_trace_that_is_done_and_still_held_by_somebody_is_in_one_number(queue: Queue) -> None:
+    """Two were wanted and one is now: the second annotator keeps the place."""
+    publish_review(queue, annotations_per_trace=2)
+    hand_in(queue.claimed(queue.tenants.bob))
+    queue.claimed(queue.tenants.alice)
+    publish_review(queue, annotations_per_trace=1)
+    want_as_configured(project=queue.project)
+    found = status_of(queue.project, 1)
+    assert (found.complete, found.held, found.open, found.traces) == (1, 0, 2, 3)
+
+
 @pytest.mark.parametrize(
     ("target", "done", "week", "left"),
     [

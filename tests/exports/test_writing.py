@@ -1,5 +1,6 @@
 """Where an export goes: never onto what it is read from, and into folders that hold other people's files too."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -126,6 +127,25 @@ def test_a_manifest_of_somebody_else_removes_nothing(source: Path, tmp_path: Pat
     assert main(["-i", str(source), "-f", "archive", "-o", str(target)]) == 0
     assert json.loads((target / "manifest.json").read_text())["format"] == "archive"
     assert (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("format", "name"), [("archive", "../x"), ("archive", "more/x"), ("swebench", "x"), ("archive", "x")]
+)
+def test_a_manifest_names_files_of_its_own_folder_and_format_alone(
+    source: Path, tmp_path: Path, format: str, name: str
+) -> None:
+    """Their hashes are right each time: only what this format wrote here goes."""
+    target = tmp_path / "archive"
+    (target / "more").mkdir(parents=True)
+    for place in (tmp_path, target / "more", target):
+        (place / "x").write_text("mine")
+    known = {name: {"sha256": hashlib.sha256(b"mine").hexdigest()}}
+    (target / "manifest.json").write_text(json.dumps({"format": format, "files": known}))
+    assert main(["-i", str(source), "-f", "archive", "-o", str(target)]) == 0
+    assert (tmp_path / "x").exists()
+    assert (target / "more" / "x").exists()
+    assert (target / "x").exists() == ((format, name) != ("archive", "x"))
 
 
 def test_reports_in_a_folder_leave_its_archive_alone(source: Path, tmp_path: Path) -> None:

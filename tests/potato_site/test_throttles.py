@@ -46,6 +46,9 @@ def test_callers_without_number_take_no_memory_without_bound() -> None:
     for number in range(30_000):
         throttle.wait(str(number))
     assert len(throttle._left) == 20_000
+    assert throttle.is_empty("29999") == throttle.is_empty("10001") == 0
+    assert "29999" in throttle._left, "who asked last is remembered"
+    assert "0" not in throttle._left
 
 
 @pytest.fixture
