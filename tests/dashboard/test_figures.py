@@ -81,6 +81,13 @@ def test_people_and_their_numbers_equal_a_plain_count(queue: Queue, seed: int) -
     assert [person.submitted for person in people.shown] == sorted(done.values(), reverse=True) + [0] * (
         people.number - len(done)
     )
+    of_all = [
+        (submission.submitted_at - submission.assignment.claimed_at).total_seconds()
+        for submission in counted(queue)
+        if submission.assignment.claimed_at
+    ]
+    assert people.median
+    assert people.median.total_seconds() == pytest.approx(median(of_all), abs=1e-3)
     assert people.annotations == sum(done.values()) == sum(TraceQuota.objects.values_list("done", flat=True))
     assert (people.surplus, people.skipped, people.open) == (
         sum(late.values()),
