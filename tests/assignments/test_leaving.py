@@ -15,7 +15,7 @@ from assignments.actions.claiming import claim_next, resume
 from assignments.actions.submitting import withdraw
 from assignments.actions.working import release, save_draft
 from assignments.errors import MembershipEnded
-from assignments.models import Assignment, AssignmentState
+from assignments.models import Assignment, AssignmentState, Kind
 from dashboard.figures import people_of, status_of
 from tenancy.actor import Actor, acting, acting_in
 from tenancy.roles import Role
@@ -63,6 +63,22 @@ def test_the_drafts_are_kept_and_coming_back_brings_no_task_back(queue: Queue) -
     assert draft is not None
     assert draft.content == {"answers": {}}
     assert people_of(queue.project).open == 0
+
+
+def test_an_adjudication_that_somebody_held_takes_no_annotator_s_place(queue: Queue) -> None:
+    held = queue.claimed(queue.tenants.mallory)
+    other = Assignment.objects.create(
+        project=held.project,
+        trace=held.trace,
+        user=queue.tenants.bob,
+        version=held.version,
+        kind=Kind.ADJUDICATION,
+        lease_until=held.lease_until,
+    )
+    assert set_active(queue, queue.tenants.bob, False).released == 1
+    other.refresh_from_db()
+    assert other.state == AssignmentState.RELEASED
+    assert queue.quota(held) == (1, 0)
 
 
 def test_what_is_held_in_another_organisation_stays(queue: Queue) -> None:

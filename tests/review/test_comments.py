@@ -95,6 +95,12 @@ def test_a_suggestion_needs_allow_suggestions() -> None:
     assert codes({**comment(), "suggestion": None}, allow_suggestions=False) == []
 
 
+def test_a_comment_is_marked_as_unsure_where_allow_unsure_says_so() -> None:
+    assert results(comment(unsure=True), allow_unsure=True)[0]["unsure"] is True
+    assert codes(comment(unsure=True), allow_unsure=False) == ["unsure_off"]
+    assert codes(comment(unsure=False), allow_unsure=False) == []
+
+
 def test_an_empty_suggestion_says_that_the_lines_go() -> None:
     assert results(comment(suggestion=""))[0]["suggestion"] == ""
     assert "suggestion" not in results({**comment(), "suggestion": None})[0]
