@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from potato.runs.changes.derive import derive
+from potato.runs.converters.claude_queue import Operation, delivered_alone
 from potato.runs.model import Converted, FileRead, Unreadable
 from tests.traces.reading import jsonl, read, the_one
 from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
@@ -401,3 +402,23 @@ def test_pieces_that_say_again_what_was_said_are_counted() -> None:
     converted = the_one(session.bytes())
     assert messages(converted) == ["I look."]
     assert converted.report.repairs == {"block that stands twice": 1}
+
+
+def test_what_was_given_back_to_the_person_is_not_the_next_in_the_queue() -> None:
+    given = [
+        Operation(0, "enqueue", "never mind"),
+        Operation(1, "popAll", ""),
+        Operation(2, "enqueue", "go on"),
+        Operation(3, "dequeue", ""),
+    ]
+    assert [one.words for one in delivered_alone(given, [])] == ["go on"]
+
+
+def test_one_line_tells_one_of_two_prompts_of_the_same_words() -> None:
+    given = [
+        Operation(0, "enqueue", "go on"),
+        Operation(1, "remove", "go on"),
+        Operation(7, "enqueue", "go on"),
+        Operation(8, "remove", "go on"),
+    ]
+    assert [one.order for one in delivered_alone(given, [(2, "go on")])] == [8]
