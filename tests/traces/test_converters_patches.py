@@ -148,6 +148,16 @@ def test_a_line_of_a_diff_that_looks_like_a_signature_is_kept() -> None:
     assert run.patch == diff
 
 
+def test_a_commit_message_may_quote_lines_of_a_diff() -> None:
+    quoted = b"Before it was\n\n@@ -1 +1 @@\n-x\ndiff --git a/other.py b/other.py\n"
+    listed = b"---\n a.py | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"
+    # Where no list tells them apart, a line "---" of the diff ends no message.
+    for before, body in ((quoted, quoted + listed), (b"", b"---\n")):
+        diff = DIFF.replace(b"-a\n", b"---\n") + DIFF
+        run = the_one(mail("[PATCH] Quote", body + diff), "one.patch").run
+        assert (run.patch, before.strip() in run.task.encode()) == (diff, True)
+
+
 def test_what_git_writes_for_commits_is_read_back(tmp_path: Path) -> None:
     def git(*arguments: str) -> bytes:
         settings = ("-c", "user.name=Alice", "-c", "user.email=alice@example.com", "-c", "commit.gpgsign=false")

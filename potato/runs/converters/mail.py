@@ -33,6 +33,9 @@ DIFF = re.compile(
 )
 _TAG = re.compile(r"^(?:\[[^\]]{0,60}(?:PATCH|RFC)[^\]]{0,60}\]\s*)+")
 _SIGNATURE = re.compile(rb"\r?\n-- \r?\n\d+\.\d[^\r\n]{0,60}[\r\n]*\Z")
+_SEPARATOR = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
+_CHANGED = re.compile(rb" \d+ files? changed\b")
+_MOST_SEPARATORS = 20
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -94,9 +97,9 @@ def _at_least(portions: Iterator[bytes], size: int) -> Iterator[bytes]:
         yield portion
 
 
-def split_at_diff(body: bytes) -> tuple[bytes, bytes]:
-    """What stands before the first line of a diff, and the diff, without git's signature."""
-    found = DIFF.search(body)
+def split_at_diff(body: bytes, begin: int = 0) -> tuple[bytes, bytes]:
+    """What stands before the first line of a diff from `begin` on, and the diff, without git's signature."""
+    found = DIFF.search(body, begin)
     if found is None:
         return body, b""
     diff = body[found.start() :]
@@ -113,7 +116,7 @@ def _mail(sender: str, data: bytes) -> PatchMail:
     encoding = str(message.get("Content-Transfer-Encoding", "")).lower().strip()
     if encoding in {"quoted-printable", "base64"} or message.get_content_type().startswith("multipart/"):
         body = _decoded_body(message_from_bytes(data))
-    before, diff = split_at_diff(body)
+    before, diff = split_at_diff(body, _end_of_message(body))
     words = re.split(rb"^---[ \t\r]*$", before, maxsplit=1, flags=re.MULTILINE)[0]
     subject = _TAG.sub("", _header(message, "Subject"))
     task = "\n\n".join(part for part in (subject, _without_inner_headers(words)) if part)
@@ -124,6 +127,20 @@ def _mail(sender: str, data: bytes) -> PatchMail:
         sent_at=_iso_date(_header(message, "Date")),
         diff=diff,
     )
+
+
+def _end_of_message(body: bytes) -> int:
+    """Where the commit's message ends for certain: behind a line "---" with nothing but the list of changed files
+    between it and the diff. A message may itself quote lines of a diff. 0 where no such line is found."""
+    for found, _ in zip(_SEPARATOR.finditer(body), range(_MOST_SEPARATORS), strict=False):
+        at, is_listed = found.end(), False
+        while at < len(body) and body[at : at + 1] in (b" ", b"\r", b"\n"):
+            end = body.find(b"\n", at) + 1 or len(body)
+            is_listed = is_listed or _CHANGED.match(body, at) is not None
+            at = end
+        if is_listed and DIFF.match(body, at):
+            return at
+    return 0
 
 
 def _decoded_body(message: Message) -> bytes:
