@@ -115,7 +115,8 @@ class FileEdit:
     """The agent replaced `old` by `new` in a file, once or wherever it stands.
 
     `original` is the whole file before this edit where the trace has it. `line` is for an insertion, whose `old` is
-    empty: the new text follows that line, 0 being the file's beginning. `shown` are lines around the edit as they stood
+    empty: the new text follows that line, 0 being the file's beginning. `takes_line_end`: a line end that follows the
+    old text goes with it, wherever one does. `shown` are lines around the edit as they stood
     after it, where the tool showed them with their numbers.
     """
 
@@ -126,6 +127,11 @@ class FileEdit:
     original: str | None = None
     line: int | None = None
     shown: tuple[Excerpt, ...] = ()
+    takes_line_end: bool = False
+
+    def old_in(self, text: str) -> str:
+        """The text that goes, as it stands in this text of the file."""
+        return f"{self.old}\n" if self.takes_line_end and f"{self.old}\n" in text else self.old
 
 
 @dataclass(frozen=True, slots=True)

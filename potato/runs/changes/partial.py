@@ -52,7 +52,7 @@ class PartialText:
         if event.line is not None:
             self._insert(event.line, event.new)
             self.read(event.shown)
-        elif event.replace_all or not (self._replace(event.old, event.new) or self._replace_shown(event)):
+        elif event.replace_all or not (self._replace(event) or self._replace_shown(event)):
             # Wherever the text stands in lines that nobody saw, it was replaced as well.
             self.is_certain = False
 
@@ -104,16 +104,16 @@ class PartialText:
 
     # --- Lines change ---
 
-    def _replace(self, old: str, new: str) -> bool:
+    def _replace(self, event: FileEdit) -> bool:
         """Replace a text that stands once among the known lines. False where it does not, and nothing is changed."""
-        places = [region for region in self.regions if region.new and old in _text(region.new)]
-        if len(places) != 1 or not old:
+        places = [region for region in self.regions if region.new and event.old in _text(region.new)]
+        if len(places) != 1 or not event.old:
             return False
         (region,) = places
         text = _text(region.new)
-        if text.count(old) != 1:
+        if text.count(event.old) != 1:
             return False
-        changed = text.replace(old, new)
+        changed = text.replace(event.old_in(text), event.new)
         if changed and not changed.endswith("\n"):
             # The last line goes on in one that nobody saw.
             return False

@@ -247,6 +247,7 @@ class _Act:
                 return new
             found = 0
         else:
+            old = event.old_in(current)
             found = current.count(old)
         if old and not found and "\r\n" in current and "\n" in old and "\r" not in old:
             old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")

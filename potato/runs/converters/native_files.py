@@ -79,6 +79,8 @@ def event_as_native(event: FileEvent, *, kind: bool = False) -> dict[str, JSON]:
             record |= {"old": event.old, "new": event.new}
             if event.replace_all:
                 record["replace_all"] = True
+            if event.takes_line_end:
+                record["takes_line_end"] = True
             _keep(record, original=event.original, line=event.line, shown=_as_native(event.shown))
         case FileWrite():
             record["text"] = event.text
@@ -124,6 +126,7 @@ def _edit(value: dict[str, JSON], place: str) -> FileEdit:
         original=text_or_null(value, "original", f"{place}.original"),
         line=line,
         shown=_excerpts(value, "shown", place),
+        takes_line_end=boolean(value, "takes_line_end", f"{place}.takes_line_end"),
     )
 
 

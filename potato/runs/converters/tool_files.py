@@ -6,7 +6,8 @@ Field notes
   new_string, replace_all}], originalFileContents}; Write {type: create|update, filePath, content, originalFile};
   NotebookEdit {notebook_path, original_file, updated_file}; Read {type, file: {filePath, content, startLine, numLines,
   totalLines}}. Of an error it is a text.
-- An edit whose old text is empty creates the file, or fills an empty one.
+- An edit whose old text is empty creates the file, or fills an empty one. One whose new text is empty takes the line
+  end behind the old text along, wherever one stands there.
 - Elsewhere there are arguments alone: file_path, old_string, new_string, replace_all; content; edits. The text editor
   (str_replace_editor, str_replace_based_edit_tool, str_replace_based_edit_tool_2) has {command: view|create|
   str_replace|insert|undo_edit, path, file_text, old_str, new_str, insert_line, insert_text}.
@@ -29,6 +30,7 @@ from dataclasses import dataclass, replace
 from potato.runs.converters.blocks import Answer
 from potato.runs.converters.fields import objects, text, text_or_none, words_of
 from potato.runs.converters.numbered import excerpts_of, numbered_lines
+from potato.runs.converters.proofs import proven_otherwise
 from potato.runs.converters.shell import Effect
 from potato.runs.model import (
     JSON,
@@ -186,7 +188,8 @@ def _shown_after(events: list[FileEvent], answer: str) -> list[FileEvent]:
 
 def _replacement(path: str, old: str, new: str, *, everywhere: bool, original: str | None) -> FileEvent:
     if old:
-        return FileEdit(path, old, new, replace_all=everywhere, original=original)
+        takes_line_end = not new and not old.endswith("\n")
+        return FileEdit(path, old, new, everywhere, original, takes_line_end=takes_line_end)
     return FileWrite(path, new, original=original or None, created=None if original else True)
 
 
@@ -199,7 +202,8 @@ def _edit(arguments: JSON, said: JSON) -> list[FileEvent]:
     if not path or old is None or new is None:
         return []
     everywhere = bool(said.get("replaceAll") if "replaceAll" in said else _member(arguments, "replace_all"))
-    return [_replacement(path, old, new, everywhere=everywhere, original=text_or_none(said, "originalFile"))]
+    event = _replacement(path, old, new, everywhere=everywhere, original=text_or_none(said, "originalFile"))
+    return _as_proven([event], said.get("structuredPatch"))
 
 
 def _multi_edit(arguments: JSON, said: JSON) -> list[FileEvent]:
@@ -209,13 +213,37 @@ def _multi_edit(arguments: JSON, said: JSON) -> list[FileEvent]:
         return []
     events: list[FileEvent] = []
     original = text_or_none(said, "originalFileContents")
+    if original is None:
+        original = text_or_none(said, "originalFile")
     for edit in edits:
         old, new = text_or_none(edit, "old_string"), text_or_none(edit, "new_string")
         if old is not None and new is not None:
             everywhere = bool(edit.get("replace_all"))
             events.append(_replacement(path, old, new, everywhere=everywhere, original=original))
             original = None
-    return events
+    return _as_proven(events, said.get("structuredPatch"))
+
+
+def _as_proven(events: list[FileEvent], patch: JSON) -> list[FileEvent]:
+    """The edits of one call, or in their place what the difference beside them says that came of them."""
+    first = events[0] if events else None
+    if not isinstance(first, FileEdit) or first.original is None or not patch:
+        return events
+    text = first.original
+    for event in events:
+        if not isinstance(event, FileEdit):
+            return events
+        old = event.old_in(text)
+        if old not in text:
+            return events
+        text = text.replace(old, event.new, -1 if event.replace_all else 1)
+    proven = proven_otherwise(first.original, text, patch)
+    if proven is None:
+        return events
+    written: FileEvent = FileWrite(first.path, proven.text, original=first.original, created=False)
+    if proven.is_exact:
+        return [written]
+    return [written, FileTouched(first.path, "An edit, of which the trace has no tabs at the beginning of lines,")]
 
 
 def _write(arguments: JSON, said: JSON, answer: str) -> list[FileEvent]:
