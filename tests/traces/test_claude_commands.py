@@ -231,3 +231,52 @@ def test_a_persons_own_command_casts_doubt_as_the_agents_does() -> None:
 def test_a_command_is_never_too_strange_to_be_read() -> None:
     for command in ("", "   ", "$(", "a" * 100_000, "<<EOF", "\0", "((", "|| &&", "! ", "git", "python", "npx", ">"):
         effects_of(command)
+
+
+@pytest.mark.parametrize("filename", [CART, "cart.py"])
+def test_a_file_that_somebody_else_changed_has_a_badge_until_its_text_is_shown_again(filename: str) -> None:
+    def told(session: SessionFile, way: str) -> None:
+        if way == "attachment":
+            session.line("attachment", attachment={"type": "edited_text_file", "filename": filename, "snippet": "1\tx"})
+        else:
+            note = f"Note: {filename} was modified, either by the user or by a linter. This change was intentional."
+            session.user(f"<system-reminder>\n{note}\n</system-reminder>", isMeta=way == "meta")
+
+    for way in ("attachment", "meta", "reminder"):
+        session = after_an_edit("ls")
+        told(session, way)
+        _, files = changed(session)
+        assert badges(files["cart.py"]) == ["change_not_recorded"], way
+        session.agent(calls("c3", "Edit", file_path=CART), message_id="m3")
+        session.result("c3", "ok", edited(CART, "cents", "euros", "cents # ok\n"))
+        _, files = changed(session)
+        assert (badges(files["cart.py"]), files["cart.py"].new_text) == (["changed_between"], "euros # ok\n"), way
+
+
+def test_a_change_by_somebody_else_of_a_file_that_the_agent_only_read_is_none_of_the_run() -> None:
+    session = after_an_edit("ls")
+    session.agent(calls("c3", "Read", file_path="/x/b.py"), message_id="m3")
+    file = {"filePath": "/x/b.py", "content": "b\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    session.result("c3", "1 b", {"type": "text", "file": file})
+    for filename in ("/x/b.py", "/x/c.py"):
+        session.line("attachment", attachment={"type": "edited_text_file", "filename": filename})
+    session.agent(
+        {"type": "text", "text": "Note: /x/b.py was modified, either by the user or by a linter"}, message_id="m4"
+    )
+    _, files = changed(session)
+    assert {path: (badges(one), one.operation) for path, one in files.items()} == {
+        "cart.py": ([], "modified"),
+        "/x/b.py": ([], "unchanged"),
+    }
+
+
+def test_a_change_by_somebody_else_while_a_sub_agent_worked_has_a_badge() -> None:
+    session = after_an_edit("ls")
+    session.agent(calls("c3", "Task", prompt="Look.", subagent_type="Explore"), message_id="m3")
+    side = {"isSidechain": True, "agentId": "a1"}
+    session.user("Look.", **side)
+    session.line("attachment", attachment={"type": "edited_text_file", "filename": CART}, **side)
+    session.agent({"type": "text", "text": "Seen."}, message_id="s1", **side)
+    session.result("c3", "done", {"agentId": "a1"})
+    _, files = changed(session)
+    assert badges(files["cart.py"]) == ["change_not_recorded"]

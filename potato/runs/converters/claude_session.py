@@ -10,11 +10,14 @@ Field notes
   written by it in the agent's name.
 - What people type while the agent works is an attachment {attachment: {type: queued_command, prompt, commandMode,
   origin}} or stands in the queue alone, as `claude_queue` says. `prompt` may be a list of blocks.
+- A file that changed beside the agent's own edits is an attachment {type: edited_text_file, filename, snippet}; before,
+  it was a reminder in the person's name, "Note: PATH was modified, either by the user or by a linter".
 - A plan that was accepted with "clear context" begins a root whose line has planContent.
 - stream-json (`--output-format stream-json`) has session_id, no links and mostly no prompt; its first line, system
   init, names cwd.
 """
 
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -41,6 +44,9 @@ NOISE = frozenset(
 MOST_UNKNOWN_KEPT = 1000
 _MOST_SIDES = 2_000
 _SYNTHETIC = "<synthetic>"
+_MODIFIED = re.compile(
+    r"\s*<system-reminder>\s*Note: (\S[^\n]{0,1000}?) was modified, either by the user or by a linter"
+)
 _PLAN = "Implement the following plan:"
 
 
@@ -68,6 +74,7 @@ class Session:
         self._side_of_call: dict[str, str] = {}
         self._side_order: list[tuple[int, SideLines, dict[str, JSON]]] = []
         self._queue: list[Operation] = []
+        self._outside: list[tuple[int, str, dict[str, JSON]]] = []
         self._unknown: list[JSON] = []
         self._folder = ""
         self._started_at = ""
@@ -177,6 +184,8 @@ class Session:
         if kind == "attachment" and text(attachment, "type") == "queued_command":
             self._link(event, event)
             return
+        if path := _changed_outside(event):
+            self._outside.append((self._count, path, event))
         if kind == "queue-operation":
             words = "\n".join(content_of(event.get("content"), self._report.unknown).texts)
             self._queue.append(Operation(self._count, text(event, "operation"), words, text(event, "reason")))
@@ -259,16 +268,19 @@ class Session:
         branches: dict[int, Conversation] = {}
         alone = {one.order: one for one in delivered_alone(self._queue, self._spoken())}
         self._report.dropped -= Counter({"queue-operation": len(alone)})
-        entries: list[tuple[int, Line | SideLines | Operation, dict[str, JSON] | None]] = [
+        entries: list[tuple[int, Line | SideLines | Operation | str, dict[str, JSON] | None]] = [
             *((line.order, line, line.event) for line in self._lines),
             *self._side_order,
             *((order, one, None) for order, one in alone.items()),
+            *self._outside,
         ]
         steering = ""
         restarts = False
         for _, entry, event in sorted(entries, key=lambda one: one[0]):
             if isinstance(entry, SideLines):
                 self._tell_side(entry, event or {}, moments)
+            elif isinstance(entry, str):
+                main.changed_outside(entry, text(event, "timestamp"))
             elif isinstance(entry, Operation):
                 self._say(main, said_by_person([entry.words], self._report.dropped), "")
             elif entry.key not in live.keys:
@@ -330,6 +342,8 @@ class Session:
         side.kind = side.kind or text(event, "agentName", "attributionAgent")
         if text(event, "subtype") == "compact_boundary":
             conversation.divide("compacted")
+        if path := _changed_outside(event):
+            conversation.changed_outside(path, text(event, "timestamp"))
         if isinstance(event.get("message"), dict):
             key = name(event["message"], "id") or name(event, "uuid") or f"message {len(side.events)}"
             self._tell(event, key, conversation)
@@ -377,6 +391,8 @@ class Session:
             self._tell_message(event, content, message_id, conversation)
             return Said()
         self._answer(event, content, conversation)
+        for match in filter(None, map(_MODIFIED.match, content.texts)):
+            conversation.changed_outside(match[1], text(event, "timestamp"))
         if event.get("isCompactSummary"):
             self._report.dropped["compact summary"] += 1
             conversation.divide("compacted")
@@ -440,6 +456,12 @@ def _is_plan(event: dict[str, JSON]) -> bool:
     content = message.get("content") if isinstance(message, dict) else None
     said = content if isinstance(content, str) else "".join(content_of(content, ConversionReport().unknown).texts)
     return bool(text(event, "planContent")) or said.lstrip().startswith(_PLAN)
+
+
+def _changed_outside(event: dict[str, JSON]) -> str:
+    """The file of which an attachment says that somebody else changed it."""
+    attachment = event.get("attachment")
+    return text(attachment, "filename") if text(attachment, "type") == "edited_text_file" else ""
 
 
 def _queued(event: dict[str, JSON]) -> JSON:

@@ -103,6 +103,10 @@ class Conversation:
         """A command of the person's own, which may have changed files as one of the agent's may."""
         self._acts.append((self._moment(at), Act(command=command, by="The user's command")))
 
+    def changed_outside(self, path: str, at: str) -> None:
+        """Somebody else changed a file, and the agent was told so."""
+        self._acts.append((self._moment(at), Act(outside=path)))
+
     def divide(self, divider: Divider) -> None:
         """Something happened to the conversation before the next step. Nothing before the first message is divided."""
         if self._messages and self._dividers[-1:] != [divider]:

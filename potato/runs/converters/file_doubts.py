@@ -9,6 +9,7 @@ from potato.runs.model import FileEvent, FileRead, FileTouched
 
 _COMMANDS_NAMED = 3
 _LONGEST_COMMAND = 80
+_OUTSIDE = "A person or a program beside the agent (an editor, a formatter, a hook)"
 
 
 def in_order_with_doubts(
@@ -54,6 +55,8 @@ def in_order_with_doubts(
         for path, is_changed in seen.items() if act.doubts_all else ():
             if is_changed:
                 doubt(path, act.doubts_all, step)
+        for path in [one for one, is_changed in seen.items() if is_changed and _is_other_name(act.outside, one)]:
+            doubt(path, _OUTSIDE, step)
         if not act.command:
             continue
         effects = effects_of(act.command)
@@ -86,7 +89,7 @@ def in_order_with_doubts(
 
 
 def _is_other_name(path: str, known: str) -> bool:
-    return known == path or known.endswith("/" + path.removeprefix("./")) or path.endswith("/" + known)
+    return bool(path) and (known == path or known.endswith("/" + path.removeprefix("./")) or path.endswith("/" + known))
 
 
 def _short(command: str) -> str:

@@ -61,7 +61,8 @@ class Act:
     """What a call did to files, as far as it is known: its events, and the command that may have done more.
 
     `by` begins the sentence about the command; `doubts_all` one about what may have changed any file. `unnamed` files
-    were changed, too. `is_left_behind`: the person went back behind this act, and it may have been taken back.
+    were changed, too. `outside` is a file that somebody else changed. `is_left_behind`: the person went back behind
+    this act, and it may have been taken back.
     """
 
     events: tuple[FileEvent, ...] = ()
@@ -69,6 +70,7 @@ class Act:
     by: str = "The command"
     doubts_all: str = ""
     unnamed: int = 0
+    outside: str = ""
     is_left_behind: bool = False
 
     def targets_of(self, effects: Iterable[Effect]) -> Iterator[str]:
