@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from posixpath import basename
 from typing import Literal
 
@@ -20,12 +21,22 @@ _HEREDOC = re.compile(
 )
 _MARKS = "();<>|&\n"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SOMEWHERE = re.compile(r"^(?:~/|(?:\./)*\.\./)+")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MOST_BRACES = 3
+_LONGEST_WORD = 1_000
 _NOWHERE = re.compile(r"/dev/|/tmp/|/var/tmp/|&?\d*$|&?-$")
 _WRITING_CODE = re.compile(
     r"open\([^)]{0,300}['\"][wax]b?\+?['\"]|write_text|write_bytes|writeFile|appendFile|unlink|rename|replace\(|shutil"
-    r"|os\.remove|File\.write|subprocess|os\.system"
+    r"|os\.remove|File\.write|subprocess|os\.system|inplace|WriteStream|copyFile|cpSync|rmSync|['\"]r\+|truncate\("
+    r"|writeText|Bun\.write|file_put_contents"
 )
-_BEFORE = words_of("sudo time env nice nohup command exec builtin xargs then do else if while ! {")
+_BEFORE = words_of("sudo time env nice nohup command exec builtin then do else if while ! {")
+_XARGS_WITH_VALUE = words_of("-I -n -P -L -d -s -E -a --max-args --max-procs --replace --delimiter")
+_PRINTS_INTO = re.compile(r"\bprintf?\b[^;}]{0,300}>")
+_WRITES_OF_SED = re.compile(r"(?:^|[/;\d$])\s?w\s\S")
+_SHELLS = words_of("bash sh zsh dash ksh fish")
+_DEEPEST = 3
 _LOOKS = words_of(
     "ls cat head tail less more pwd cd pushd popd wc tree grep egrep fgrep rg ag fd file stat which echo printf"
     " true false test [ [[ sort uniq cut jq yq diff cmp du df ps kill pkill killall sleep date whoami hostname"
@@ -34,7 +45,7 @@ _LOOKS = words_of(
     " curl http ssh gh glab docker kubectl psql mysql sqlite3 redis-cli open xdg-open wait jobs fi done esac for"
     " case } : exit return read touch mkdir chmod chown seq yes expr bc history alias pytest mypy pyright tsc jest"
     " vitest mocha shellcheck golangci-lint flake8 pylint tox nox staticcheck hadolint yamllint markdownlint trap"
-    " ulimit claude code awk gawk"
+    " ulimit claude code"
 )
 _GIT_LOOKS = words_of(
     "status diff log show blame branch rev-parse ls-files ls-tree ls-remote remote fetch add commit push tag"
@@ -94,8 +105,10 @@ class Effect:
         return all(_NOWHERE.match(word) for word in self.words)
 
 
-def effects_of(command: str) -> tuple[Effect, ...]:
+def effects_of(command: str, depth: int = 0) -> tuple[Effect, ...]:
     """What each simple command of the line may change; those that change nothing are left out."""
+    if depth > _DEEPEST:
+        return (Effect("any"),)
     bodies = [match[4] for match in _HEREDOC.finditer(command[:_LONGEST])]
     bare = _HEREDOC.sub(lambda match: f" {match[3]}", command[:_LONGEST]).replace("\\\n", " ")
     try:
@@ -106,9 +119,24 @@ def effects_of(command: str) -> tuple[Effect, ...]:
     for simple, targets in _simple_commands(words):
         if named := tuple(target for target in targets if not _NOWHERE.match(target)):
             found.append(Effect("named", named, is_written=True))
-        if effect := _effect(simple, bodies):
+        if code := _shell_code(simple, bodies):
+            found += effects_of(code, depth + 1)
+        elif effect := _effect(simple, bodies):
             found.append(effect)
     return tuple(dict.fromkeys(found))
+
+
+def _shell_code(words: list[str], bodies: list[str]) -> str:
+    """What a shell is told to run: behind -c, or in a here document; "" for any other command."""
+    words = _without_wrappers(words)
+    if not words or basename(words[0]) not in _SHELLS:
+        return ""
+    for at, word in enumerate(words[1:], 1):
+        if re.fullmatch(r"-[a-z]*c", word):
+            return "".join(words[at + 1 : at + 2])
+        if not word.startswith("-"):
+            return ""
+    return "\n".join(bodies)
 
 
 def _lexer(text: str) -> Iterator[str]:
@@ -149,13 +177,31 @@ def _effect(words: list[str], bodies: list[str]) -> Effect | None:
         return None
     program, rest = basename(words[0]), words[1:]
     plain = [word for word in rest if not word.startswith("-")]
+    if program == "xargs":
+        # It names the files that another command prints.
+        while rest and rest[0].startswith("-"):
+            rest = rest[2 if rest[0] in _XARGS_WITH_VALUE else 1 :]
+        code = _shell_code(rest, [])
+        return Effect("any") if (effects_of(code, 1) if code else _effect(rest, bodies)) else None
     if program == "git":
         return _of_git(rest)
     if program in _ON_NAMED:
+        return Effect("named", tuple(word.removeprefix("of=") for word in plain))
+    if program in ("awk", "gawk"):
+        return Effect("any") if "inplace" in rest or any(map(_PRINTS_INTO.search, rest)) else None
+    if program in ("sort", "curl") and (targets := _outputs(rest)):
+        return Effect("named", targets, is_written=True)
+    if program == "curl" and any(re.fullmatch(r"-[sSLfkJ]*O[sSLfkJ]*|--remote-name", word) for word in rest):
+        return Effect("named", tuple(basename(word) for word in plain if basename(word)), is_written=True)
+    if program == "yq" and any(re.match(r"-[a-zA-Z]*i|--inplace", word) for word in rest):
         return Effect("named", tuple(plain))
+    if program == "gh":
+        return Effect("any") if plain[:2] == ["pr", "checkout"] else None
+    if program in ("sed", "gsed") and any(map(_WRITES_OF_SED.search, plain)):
+        return Effect("any")
     if program == "find":
         return Effect("any") if {"-delete", "-exec", "-execdir"} & set(rest) else None
-    if program in ("sed", "perl") and any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in rest):
+    if program in ("sed", "perl") and any(re.match(r"-[a-zA-Z0-9]*i|--in-place", word) for word in rest):
         return Effect("named", tuple(plain))
     if program == "sed" or program in _LOOKS:
         return None
@@ -175,6 +221,13 @@ def _effect(words: list[str], bodies: list[str]) -> Effect | None:
         return _of_runner(program, rest, plain)
     # A program that was built to try it out, as agents do in the folder for temporary files.
     return None if _NOWHERE.match(words[0]) else Effect("any", (words[0],))
+
+
+def _outputs(rest: list[str]) -> tuple[str, ...]:
+    """The files behind -o or --output."""
+    found = [after for word, after in pairwise(rest) if re.fullmatch(r"-[a-zA-Z]*o|--output", word)]
+    found += [word.partition("=")[2] for word in rest if word.startswith("--output=")]
+    return tuple(one for one in found if not _NOWHERE.match(one))
 
 
 def _of_runner(program: str, rest: list[str], plain: list[str]) -> Effect | None:
@@ -205,11 +258,17 @@ def _of_git(rest: list[str]) -> Effect | None:
     while rest[:1] in (["-C"], ["-c"]):
         rest = rest[2:]
     rest = [word for word in rest if word != "--no-pager"]
+    while rest[:1] in (["--git-dir"], ["--work-tree"]):
+        rest = rest[2:]
+    while rest[:1] and rest[0].startswith(("--git-dir=", "--work-tree=")):
+        rest = rest[1:]
     if not rest or rest[0] in _GIT_LOOKS or rest[0].startswith("--"):
         return None
     verb, words = rest[0], rest[1:]
     if verb in ("checkout", "switch") and {"-b", "-B", "-c", "-C", "--orphan"} & set(words):
-        return None
+        # A branch that begins here changes nothing, one that begins elsewhere does.
+        named = [word for word in words if not word.startswith("-")]
+        return Effect("any") if named[1:] not in ([], ["HEAD"]) else None
     if verb == "reset":
         return Effect("any") if {"--hard", "--merge", "--keep"} & set(words) else None
     if verb == "stash" and words[:1] in (["list"], ["show"], ["drop"], ["clear"]):
@@ -251,12 +310,21 @@ def _is_same(word: str, path: str) -> bool:
 
 
 def _may_mean(word: str, path: str) -> bool:
+    # Where the command ran is not known: "../" and "~/" may lead anywhere.
+    word = _SOMEWHERE.sub("", word) or "."
+    if word.count("{") > _MOST_BRACES or len(word) > _LONGEST_WORD:
+        return True
+    if "," in word and (match := _BRACES.search(word)):
+        before, after = word[: match.start()], word[match.end() :]
+        return any(_may_mean(f"{before}{one}{after}", path) for one in match[1].split(","))
     if word in (".", "./", "./...", "*", "..", "-A", "~"):
         return True
     if _is_same(word, path):
         return True
     folder = word.removeprefix("./").removesuffix("...").rstrip("/")
     if folder and (path.startswith(f"{folder}/") or f"/{folder}/" in path):
+        return True
+    if "`" in word:
         return True
     return any(mark in word for mark in "*?[{$") and (
         fnmatchcase(path, f"*{word.removeprefix('./')}") or fnmatchcase(basename(path), basename(word)) or "$" in word
