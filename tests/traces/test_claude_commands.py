@@ -272,7 +272,20 @@ def test_a_command_is_never_too_strange_to_be_read() -> None:
         effects_of(command)
 
 
-@pytest.mark.parametrize("filename", [CART, "cart.py"])
+@pytest.mark.parametrize("command", ["rm", "sed -i s/a/b/"])
+def test_a_command_means_a_file_whatever_its_path_looks_like(command: str) -> None:
+    for edited_as, named_as in ((f"{FOLDER}/./src/../cart.py", CART), (CART, f"{FOLDER}/src/../cart.py")):
+        session = SessionFile()
+        session.user("Round prices.")
+        session.agent(calls("c1", "Edit", file_path=edited_as), message_id="m1")
+        session.result("c1", "ok", edited(edited_as, "price", "cents", "price\n"))
+        session.agent(calls("c2", "Bash", command=f"{command} {named_as}"), message_id="m2")
+        session.result("c2", "")
+        _, files = changed(session)
+        assert badges(files["cart.py"]) == ["change_not_recorded"]
+
+
+@pytest.mark.parametrize("filename", [CART, "cart.py", f"{FOLDER}/./cart.py"])
 def test_a_file_that_somebody_else_changed_has_a_badge_until_its_text_is_shown_again(filename: str) -> None:
     def told(session: SessionFile, way: str) -> None:
         if way == "attachment":

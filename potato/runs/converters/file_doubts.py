@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from potato.runs.changes.paths import identity
 from potato.runs.converters.moments import Moment
 from potato.runs.converters.shell import effects_of
 from potato.runs.converters.tool_files import Act
@@ -42,10 +43,11 @@ def in_order_with_doubts(
     for _, act, step in sorted(acts, key=lambda entry: entry[0]):
         for event in act.events:
             if not isinstance(event, FileTouched):
-                seen[event.path] = seen.get(event.path, False) or not isinstance(event, FileRead)
-                doubted.discard(event.path)
-                if seen[event.path]:
-                    certain[event.path] = None
+                path = _plain(event.path)
+                seen[path] = seen.get(path, False) or not isinstance(event, FileRead)
+                doubted.discard(path)
+                if seen[path]:
+                    certain[path] = None
             add(event, step)
             if act.is_left_behind and not isinstance(event, FileRead):
                 add(
@@ -55,7 +57,8 @@ def in_order_with_doubts(
         for path, is_changed in seen.items() if act.doubts_all else ():
             if is_changed:
                 doubt(path, act.doubts_all, step)
-        for path in [one for one, is_changed in seen.items() if is_changed and _is_other_name(act.outside, one)]:
+        outside = _plain(act.outside) if act.outside else ""
+        for path in [one for one, is_changed in seen.items() if is_changed and _is_other_name(outside, one)]:
             doubt(path, _OUTSIDE, step)
         if not act.command:
             continue
@@ -86,6 +89,11 @@ def in_order_with_doubts(
         files = "1 more file" if unnamed == 1 else f"{unnamed:,} more files"
         gaps.append(f"Commands changed {files} that the trace does not name.")
     return tuple(events), tuple(steps), tuple(gaps)
+
+
+def _plain(path: str) -> str:
+    """One name for the file, however the run writes its path."""
+    return identity(path, "")
 
 
 def _is_other_name(path: str, known: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from posixpath import basename
+from posixpath import basename, normpath
 from typing import Literal
 
 from potato.runs.converters.fields import words_of
@@ -305,7 +305,7 @@ def _of_code(code: str) -> Effect | None:
 
 
 def _is_same(word: str, path: str) -> bool:
-    word = word.removeprefix("./")
+    word = normpath(word) if word else ""
     return bool(word) and (path == word or path.endswith(f"/{word}") or word.endswith(f"/{path}"))
 
 
