@@ -325,7 +325,7 @@ def test_a_change_by_somebody_else_of_a_file_that_the_agent_only_read_is_none_of
 def test_a_change_by_somebody_else_while_a_sub_agent_worked_has_a_badge() -> None:
     session = after_an_edit("ls")
     session.agent(calls("c3", "Task", prompt="Look.", subagent_type="Explore"), message_id="m3")
-    side = {"isSidechain": True, "agentId": "a1"}
+    side: dict[str, Any] = {"isSidechain": True, "agentId": "a1"}
     session.user("Look.", **side)
     session.line("attachment", attachment={"type": "edited_text_file", "filename": CART}, **side)
     session.agent({"type": "text", "text": "Seen."}, message_id="s1", **side)
