@@ -153,7 +153,7 @@ def test_a_claim_that_is_under_way_when_the_membership_ends_is_given_back(leavin
         assert leaves.result(timeout=30) == 1
     with acting(actor_of(leaving)):
         assert Assignment.objects.get(pk=held.pk).state == AssignmentState.RELEASED
-        assert leaving.places(held) == (0, 0)
+        assert leaving.quota(held) == (0, 0)
 
 
 @pytest.mark.parametrize("act", ["claim", "resume", "undo"])

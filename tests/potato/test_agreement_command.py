@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from exports import folders
 from potato.commands.agreement import main
+from potato.records import folders
 from tests.exports.files import WITHOUT_DJANGO, lines
 
 CONFIGURATION = """
@@ -202,7 +202,7 @@ def test_the_configuration_is_read_once(tmp_path: Path, monkeypatch: pytest.Monk
 
     def noting(path: Path) -> str:
         read.append(path)
-        return text(path)
+        return str(text(path))
 
     monkeypatch.setattr(folders, "_text", noting)
     assert (

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
@@ -41,7 +42,7 @@ HAS_ROOM = """(select) => {
 }"""
 
 
-def reviewing(tenants: Tenants, reader: Reader, *schemes: dict[str, object], path: str = "a.py") -> None:
+def reviewing(tenants: Tenants, reader: Reader, *schemes: Mapping[str, object], path: str = "a.py") -> None:
     """Bob's task with a file of this path, under these schemes and a verdict."""
     verdict = {"name": "verdict", "annotation_type": "code_review_verdict"}
     source = json.dumps({"task_name": "Review", "annotation_schemes": [*schemes, verdict]})

@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from types import FrameType
 from typing import Any, BinaryIO, NoReturn, TypeAlias
@@ -166,16 +167,15 @@ class _Beginnings:
     """
 
     def __init__(self) -> None:
-        try:
+        self._parser: Any = None
+        with suppress(ImportError, AttributeError):
             self._learn()
-        except (ImportError, AttributeError):
-            self._parser = None
 
     def _learn(self) -> None:
         from re import _constants, _parser  # type: ignore[attr-defined]  # Python's own, and so without stubs
 
         self._names: Any = _constants
-        self._parser: Any = _parser
+        self._parser = _parser
         self._categories = {
             _constants.CATEGORY_DIGIT: r"\d", _constants.CATEGORY_NOT_DIGIT: r"\D", _constants.CATEGORY_SPACE: r"\s",
             _constants.CATEGORY_NOT_SPACE: r"\S", _constants.CATEGORY_WORD: r"\w", _constants.CATEGORY_NOT_WORD: r"\W",
