@@ -29,7 +29,7 @@ from traces.fragments import configuration_of
 from traces.judgeable import judged_of_file
 from traces.models import ImportedFile, ImportProblem
 from traces.screenshots import with_pictures
-from traces.storing import Ready, Refused, ready, store_runs
+from traces.storing import Ready, Refused, count_rows, ready, store_runs
 from traces.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
 
 RECORDS_A_PART = 5_000
@@ -182,6 +182,7 @@ class _Batch:
         if self.has_chosen:
             self.file.save(update_fields=["chosen", "reason"])
             self.has_chosen = False
+        before = self.cursor["imported"]
         outcomes = store_runs(self.runs, self.file) if self.runs else []
         for run, sentences, outcome in zip(self.runs, self.sentences, outcomes, strict=True):
             place = run.converted.place
@@ -190,6 +191,7 @@ class _Batch:
                 continue
             self.cursor["imported" if outcome else "known"] += 1
             self.problems += (self._problem(place, "no_screenshot", one) for one in sentences if outcome)
+        count_rows(before, self.cursor["imported"])
         ImportProblem.objects.bulk_create(self.problems, batch_size=500)
         self.runs, self.sentences, self.problems, self.size = [], [], [], 0
 
