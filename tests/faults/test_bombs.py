@@ -1,7 +1,7 @@
 """Test 22 of the reliability notes: what is small on the way and large in memory is refused, and takes no 100 MB.
 
 (Pictures: tests/traces/test_pictures.py. A body of 1 GB: tests/traces/test_uploads.py. YAML:
-tests/accounts/test_configuration_yaml.py. JSON that is deep: tests/assignments/test_api_refusals.py.)
+tests/potato/configuration/test_yaml.py. JSON that is deep: tests/assignments/test_api_refusals.py.)
 """
 
 import io

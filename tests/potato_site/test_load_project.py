@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import AuditEvent, ConfigurationVersion, Organisation, Project
 from tenancy.actor import acting_in
-from tests.accounts.documented_configurations import COMPLETE, PARTIAL
+from tests.potato.configuration.documented_configurations import COMPLETE, PARTIAL
 from traces.models import Trace
 
 pytestmark = pytest.mark.django_db(transaction=True)

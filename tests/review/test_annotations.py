@@ -14,7 +14,7 @@ from potato.records.annotations import malformed, missing, record, results
 from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Incomplete
 from potato.wording import timestamp
-from tests.accounts import documented_configurations as documented
+from tests.potato.configuration import documented_configurations as documented
 from tests.review.documented_record import RECORD
 from tests.review.evidence import EVERY_KIND, TWO_FILES, change, numbered
 from tests.review.schemes_from import project

@@ -19,7 +19,7 @@ from potato.schemes.review.configuration import (
 )
 from potato.schemes.review.types import FileRatings, InlineComments, Verdict
 from potato.schemes.rewards.types import ProcessReward
-from tests.accounts import documented_configurations as documented
+from tests.potato.configuration import documented_configurations as documented
 
 NAMES = {
     InlineCommentsScheme: ("code_review_comments", "inline_comments"),

@@ -16,7 +16,7 @@ from potato.schemes.review.configuration import (
     Severity,
     VerdictScheme,
 )
-from tests.accounts import documented_configurations as documented
+from tests.potato.configuration import documented_configurations as documented
 
 
 @pytest.fixture(autouse=True)

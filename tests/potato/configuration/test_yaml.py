@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from potato.configuration import ProjectConfiguration, check_configuration
 from potato.validation.yaml_source import MAX_BYTES, MAX_VALUES, read_yaml
-from tests.accounts import documented_configurations as documented
+from tests.potato.configuration import documented_configurations as documented
 
 KB = 1024
 COMMENTS = "task_name: X\nannotation_schemes: [{name: a, annotation_type: code_review_comments, inline_comments: "

@@ -10,7 +10,7 @@ import pytest
 from potato.configuration import ProjectConfiguration, check_configuration
 from potato.schemes.registry import scheme_types
 from potato.validation.blocks import Block
-from tests.accounts.test_configuration import loaded
+from tests.potato.configuration.test_project import loaded
 
 REQUIRED = object()
 
@@ -262,6 +262,6 @@ def _block_in(annotation: Any) -> type[Block] | None:
 
 
 def test_every_key_stands_in_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "configuration-reference.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "configuration-reference.md").read_text()
     documented = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
     assert {str(key.path[-1]) for key in KEYS} <= documented

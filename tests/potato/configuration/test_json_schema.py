@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 
 from potato.configuration import json_schema
 from potato.schemes.icons import icon_names
-from tests.accounts import documented_configurations as documented
-from tests.accounts.broken_configurations import Broken, broken
-from tests.accounts.test_configuration_keys import KEYS, Key, configuration_with, key_id
+from tests.potato.configuration import documented_configurations as documented
+from tests.potato.configuration.broken_configurations import Broken, broken
+from tests.potato.configuration.test_keys import KEYS, Key, configuration_with, key_id
 
 # A schema sees one value at a time, and JSON has no dates.
 BEYOND_A_SCHEMA = {"files named twice", "two schemes of one name", "a scale of one point", "a date for a task_name"}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from potato.configuration import ProjectConfiguration, differences
-from tests.accounts import documented_configurations as documented
-from tests.accounts.test_configuration import loaded
+from tests.potato.configuration import documented_configurations as documented
+from tests.potato.configuration.test_project import loaded
 
 OLD: dict[str, Any] = {
     "task_name": "X",

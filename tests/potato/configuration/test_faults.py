@@ -11,7 +11,7 @@ import yaml
 
 from potato.configuration import check_configuration
 from potato.configuration.json_schema import json_schema
-from tests.accounts.broken_configurations import Broken, broken
+from tests.potato.configuration.broken_configurations import Broken, broken
 
 CASES = [*broken("keys"), *broken("rewards"), *broken("yaml")]
 

@@ -24,7 +24,7 @@ from potato.schemes import registry
 from potato.schemes.answers import Gap, missing
 from potato.schemes.registry import SchemeTypeError, Target, scheme_types
 from potato.validation.blocks import Block, Entries, Given, Remark
-from tests.accounts.test_configuration import loaded
+from tests.potato.configuration.test_project import loaded
 from tests.review.evidence import change
 
 
