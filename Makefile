@@ -119,8 +119,8 @@ bench: $(INSTALLED)
 train-check: $(INSTALLED)
 	@$(TRAIN)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(TRAIN)
 	$(TRAIN)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/train-check.txt
-	$(RUN) -m tests.exports.training_files .local/train/files
-	$(TRAIN)/bin/python tests/exports/train_check.py .local/train/files
+	$(RUN) -m tests.potato.formats.training_files .local/train/files
+	$(TRAIN)/bin/python tests/potato/formats/train_check.py .local/train/files
 
 # The virtual environment and caches; the data of development stay in .local.
 clean:

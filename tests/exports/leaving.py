@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from tests.exports.files import json_lines
+from tests.potato.formats.files import json_lines
 from tests.review.documented_record import RECORD
 
 ANSWERS: dict[str, Any] = RECORD["annotations"]

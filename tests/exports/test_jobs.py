@@ -28,7 +28,7 @@ from jobs.runner import run
 from potato_site.checks import the_storage_of_exports_is_installed
 from tenancy.actor import acting, acting_in
 from tests.exports.conftest import FORMATS, Reviews
-from tests.exports.files import json_lines
+from tests.potato.formats.files import json_lines
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,9 @@ from assignments.models import Assignment, Submission, TraceQuota
 from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
 from tests.exports.conftest import FORMATS, Reviews
-from tests.exports.files import folder as folder_of
-from tests.exports.files import lines
-from tests.exports.test_formats import HARM, record, run
+from tests.potato.formats.files import folder as folder_of
+from tests.potato.formats.files import lines
+from tests.potato.formats.test_formats import HARM, record, run
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored
 from traces.models import Trace, TraceFile, TraceStep

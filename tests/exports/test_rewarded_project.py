@@ -23,8 +23,8 @@ from potato.commands.export import main
 from potato.formats.registry import formats
 from potato.runs.model import ConversionReport, Converted
 from tenancy.actor import Actor, acting, acting_in
-from tests.exports.files import json_lines, lines
-from tests.exports.rewarded import RUNS, record
+from tests.potato.formats.files import json_lines, lines
+from tests.potato.formats.rewarded import RUNS, record
 from tests.tenants import Tenants
 from traces.models import ImportedFile, Trace
 from traces.storing import store_run

@@ -17,9 +17,9 @@ from exports.stored import StoredProject
 from tenancy.actor import acting, acting_in
 from tenancy.snapshots import Snapshot
 from tests.exports.conftest import ANSWERS, FORMATS, Reviews
-from tests.exports.files import json_lines
 from tests.exports.leaving import assert_leaves_as_documented
-from tests.exports.test_formats import HARM
+from tests.potato.formats.files import json_lines
+from tests.potato.formats.test_formats import HARM
 from tests.traces.stored import outcome, stored
 from traces.models.bodies import pack
 

@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 
 from potato.commands.export import main
 from potato.runs.converters.native import run_as_native
-from tests.exports.files import folder, lines
-from tests.exports.test_formats import record, run
 from tests.potato.configuration.documented_configurations import COMPLETE
+from tests.potato.formats.files import folder, lines
+from tests.potato.formats.test_formats import record, run
 
 
 @pytest.fixture

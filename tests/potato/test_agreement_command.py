@@ -13,7 +13,7 @@ import pytest
 
 from potato.commands.agreement import main
 from potato.records import folders
-from tests.exports.files import WITHOUT_DJANGO, lines
+from tests.potato.formats.files import WITHOUT_DJANGO, lines
 
 CONFIGURATION = """
 task_name: Reviews

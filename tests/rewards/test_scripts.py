@@ -15,7 +15,7 @@ from potato.commands.export import main
 from potato.records.archives import Refusal
 from potato.runs.model import AgentRun, Step
 from potato.runs.tasks import task_id_of
-from tests.exports.files import WITHOUT_DJANGO, folder, lines
+from tests.potato.formats.files import WITHOUT_DJANGO, folder, lines
 from tests.rewards.documented_scripts import PLOTS, STATISTICS
 
 PER_STEP = """task_name: Steps

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.exports.files import exported, folder, json_lines, refused, without_django
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
+from tests.potato.formats.files import exported, folder, json_lines, refused, without_django
+from tests.potato.formats.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 
 FIRST = 'Search first, {}\nsearch({{"query": "Tokyo", "deep": true}})\nread({{"path": "a.py"}})'
 MENDED = HOSTILE.replace("\udcff", "\ufffd")

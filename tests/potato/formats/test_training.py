@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from potato.schemes.rewards.judgements import judgements
-from tests.exports.files import exported, folder, json_lines, refused, without_django
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
+from tests.potato.formats.files import exported, folder, json_lines, refused, without_django
+from tests.potato.formats.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 
 FIRST = 'Search first, alpha\nsearch({"query": "Tokyo", "deep": true})\nread({"path": "a.py"})'
 MENDED = HOSTILE.replace("\udcff", "\ufffd")

@@ -10,9 +10,9 @@ from potato.analysis import load_annotations, process_reward_stats
 from potato.commands.export import main
 from potato.formats.registry import formats
 from potato.runs.model import AgentRun, Step
-from tests.exports.files import exported, folder, json_lines, lines, without_django
-from tests.exports.test_formats import record, run
 from tests.potato.configuration.documented_configurations import COMPLETE
+from tests.potato.formats.files import exported, folder, json_lines, lines, without_django
+from tests.potato.formats.test_formats import record, run
 from tests.review.documented_record import RECORD
 from tests.rewards import documented_results as documented_rewards
 

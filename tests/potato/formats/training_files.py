@@ -1,13 +1,14 @@
-"""`python -m tests.exports.training_files FOLDER` writes the files that `train_check.py` trains on, with the commands
-that people use."""
+"""`python -m tests.potato.formats.training_files FOLDER` writes the files that `train_check.py` trains on, with the
+commands that people use.
+"""
 
 import shutil
 import sys
 from pathlib import Path
 
 from potato.commands.export import main
-from tests.exports.files import folder
-from tests.exports.rewarded import RECORDS, RUNS
+from tests.potato.formats.files import folder
+from tests.potato.formats.rewarded import RECORDS, RUNS
 
 FILES = (
     ("prm", "prm.jsonl", ()),

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from potato.commands.export import main
-from tests.exports.files import exported, folder, json_lines
-from tests.exports.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
+from tests.potato.formats.files import exported, folder, json_lines
+from tests.potato.formats.rewarded import HOSTILE, RECORDS, RUNS, first_error, per_step, record, run
 
 KINDS = (
     "submitted",

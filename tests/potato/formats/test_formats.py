@@ -10,7 +10,7 @@ import pytest
 
 from potato.commands.export import main
 from potato.runs.model import AgentRun, FileEdit, FileOutcome
-from tests.exports.files import exported, folder, json_lines, lines
+from tests.potato.formats.files import exported, folder, json_lines, lines
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
 from tests.traces.hostile import HOSTILE
