@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.missing import missing
-from tests.traces.shared_data import shared_file, shared_files
+from tests.shared_data import shared_file, shared_files
 
 
 @pytest.mark.parametrize(

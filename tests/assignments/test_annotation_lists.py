@@ -15,10 +15,10 @@ from assignments.listing import ANNOTATIONS_ON_A_PAGE
 from assignments.models import Submission
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, text_of
 from tests.review.documented_record import RECORD
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
 
 MINE = "/o/acme/annotations/"

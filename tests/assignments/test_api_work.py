@@ -14,9 +14,9 @@ from assignments.models import Assignment, Submission
 from potato.runs.model import FileEdit
 from tenancy.actor import Actor, acting_in
 from tests.assignments.reviews import Api, api_of, documented, review_yaml, reviewed
+from tests.hostile import HOSTILE
 from tests.review.evidence import numbered
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 
 EXACT = "NUL \x00, half a pair \ud800, its other half \udc00, emoji \U0001f600, \u2028, \x1b[31m"

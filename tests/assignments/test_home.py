@@ -20,9 +20,9 @@ from assignments.progress import Place, Progress, place_of, progress_of
 from jobs.wording import storable
 from tenancy.actor import acting_in
 from tests.assignments.conftest import YAML, Queue, hand_in
+from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, stored
 
 HOME = "/o/acme/"

@@ -22,9 +22,9 @@ from assignments.actions.working import release, save_draft, skip
 from assignments.models import Assignment
 from potato.schemes.rewards.types import ProcessReward
 from tenancy.actor import Actor, acting_in
+from tests.hostile import HOSTILE
 from tests.pages import text_of
 from tests.tenants import PASSWORD, Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from traces.models import Trace
 from traces.rendering.parts import nodes_in

@@ -11,9 +11,9 @@ from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, hand_in
 from tests.dashboard.reviews import chance, deliver, publish_review, recounted
 from tests.dashboard.test_tallies import live_through
+from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 
 PAGE = "/o/acme/p/parser/"
 QUERIES = 27

@@ -13,9 +13,9 @@ from jobs.models import Job
 from tenancy.actor import acting
 from tests.dashboard.judging import Judging
 from tests.dashboard.test_project_page import PAGE, plain
+from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 
 STATISTICS = f"{PAGE}statistics/"
 API = "/o/acme/api/v1/projects/parser/statistics/"

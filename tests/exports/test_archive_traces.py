@@ -17,10 +17,10 @@ from tenancy.actor import acting, acting_in
 from tenancy.snapshots import Snapshot
 from tests.exports.conftest import Reviews
 from tests.exports.trace_lines import line_of
-from tests.traces.reading import jsonl
+from tests.potato.runs.reading import jsonl
+from tests.potato.runs.web_runs import drawn
 from tests.traces.stored import outcome
 from tests.traces.stored import stored as keep
-from tests.traces.web_runs import drawn
 from traces.actions import import_now
 from traces.models import Picture, Trace
 

@@ -14,11 +14,11 @@ from potato.records.annotations import malformed, missing, record, results
 from potato.runs.changes.places import Evidence
 from potato.schemes.answers import Incomplete
 from potato.wording import timestamp
+from tests.hostile import HOSTILE
 from tests.potato.configuration import documented_configurations as documented
 from tests.review.documented_record import RECORD
 from tests.review.evidence import EVERY_KIND, TWO_FILES, change, numbered
 from tests.review.schemes_from import project
-from tests.traces.hostile import HOSTILE
 
 SUBMITTED_AT = datetime(2025, 1, 15, 14, 30, 0, 123_456, tzinfo=UTC)
 EVERYTHING = project(

@@ -6,11 +6,11 @@ import re
 import pytest
 from playwright.sync_api import Dialog, expect
 
+from tests.hostile import HOSTILE
 from tests.stories.commenting import PATH, TaskPage, drag, open_task_page, places
 from tests.stories.commenting import task_page as task_page  # a fixture
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome
 
 pytestmark = pytest.mark.browser

@@ -12,10 +12,10 @@ from potato.schemes.review.configuration import VerdictBlock
 from potato.schemes.review.verdicts import missing_of
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
+from tests.hostile import HOSTILE
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, is_ready, saved, send_now, task_path
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 
 pytestmark = pytest.mark.browser
 

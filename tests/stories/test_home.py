@@ -13,9 +13,9 @@ from assignments.actions.working import skip
 from assignments.models import Assignment
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, hand_in
+from tests.hostile import HOSTILE
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import outcome, step, stored
 
 pytestmark = pytest.mark.browser

@@ -18,9 +18,9 @@ from accounts.actions.projects import publish_configuration
 from potato.runs.model import FileEvent, Step, ToolCall
 from potato_site.static_storage import LeanScripts
 from tenancy.actor import acting_in
+from tests.hostile import HOSTILE
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from traces.models import Trace, TraceFile
 

@@ -11,11 +11,11 @@ from assignments.actions.claiming import claim_next
 from assignments.models import Assignment
 from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
+from tests.potato.runs.web_runs import drawn
 from tests.stories.conftest import Reader
 from tests.stories.test_reading_a_trace import COUNT_NODES, bytes_sent
 from tests.tenants import Tenants
 from tests.traces.stored import stored
-from tests.traces.web_runs import drawn
 from traces.actions import import_now
 from traces.models import Trace
 

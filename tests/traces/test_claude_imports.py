@@ -10,9 +10,16 @@ from django.test import Client
 from potato.runs.exact_json import step_from
 from potato.runs.model import Step
 from tenancy.actor import acting_in
+from tests.potato.runs.converters.test_claude_agents import (
+    META,
+    TODAY,
+    agent_file,
+    as_zip,
+    session_with_a_call,
+    written,
+)
+from tests.potato.runs.sessions import SessionFile, calls, says
 from tests.tenants import Tenants
-from tests.traces.sessions import SessionFile, calls, says
-from tests.traces.test_claude_agents import META, TODAY, agent_file, as_zip, session_with_a_call, written
 from tests.traces.test_imports import job_of, upload
 from traces.models import ImportedFile, Trace
 

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Project
 from tenancy.actor import acting_in
+from tests.hostile import HOSTILE
 from tests.pages import Page, assert_harmless, text_of
 from tests.tenants import Tenants
-from tests.traces.hostile import HOSTILE
 from tests.traces.stored import code, outcome, read, step, stored
 from traces import searching
 from traces.evidence import FILES_ON_A_PAGE, STEPS_ON_A_PAGE

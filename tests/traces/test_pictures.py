@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from tests.traces.web_runs import HOSTILE, drawn
+from tests.potato.runs.web_runs import HOSTILE, drawn
 from traces.pictures import KEPT_PIXELS, LONGEST_SIDE, NoPicture, packed, small_of
 
 

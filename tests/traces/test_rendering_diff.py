@@ -15,12 +15,12 @@ from potato.runs.changes.patch import read_patch
 from potato.runs.changes.texts import hunks_of
 from potato.runs.exact_json import change_from, change_record
 from potato.runs.model import AgentRun, Excerpt, FileEdit, FileRead
+from tests.hostile import HOSTILE
+from tests.shared_data import shared_file
 from traces.rendering.diff import DiffOptions, content_hash, expand, is_offered, render_file, render_views
 from traces.rendering.parts import nodes_in
 
 from .fragments import Fragment, Tables, lines_read_back
-from .hostile import HOSTILE
-from .shared_data import shared_file
 
 UNIFIED = DiffOptions(context=3)
 SPLIT = DiffOptions(view="split", context=3)

@@ -9,14 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from potato.runs.model import Step, ToolCall
+from tests.hostile import HOSTILE
+from tests.potato.runs.reading import the_one
+from tests.potato.runs.web_runs import SYSTEM, acted, as_json, asked, observed
+from tests.shared_data import shared_files
 from traces.rendering.parts import Part
 from traces.rendering.prose import markdown
 from traces.rendering.steps import RenderedStep, StepOptions, render_step
-from traces.rendering.tools import title_of
+from traces.rendering.tools import StepTitle, title_of
 
 from .fragments import Fragment, Tables
-from .hostile import HOSTILE
-from .shared_data import shared_files
 
 
 def call(name: str, arguments: Any, result: str | None = "", *, is_error: bool = False) -> ToolCall:
@@ -328,3 +330,9 @@ def test_every_step_of_real_sessions_is_rendered() -> None:
                 for part in rendered_step.parts:
                     Fragment(part.html)
     assert steps > 50
+
+
+def test_a_step_is_called_by_its_element_where_the_agent_saw_a_list() -> None:
+    messages = [SYSTEM, asked(), acted("First.", "Wait"), observed(), acted("The form.", "Click [12]")]
+    *_, last = the_one(as_json(messages), "interact_messages.json").run.steps
+    assert title_of(last) == StepTitle("web", "Click", '[12] <button> "Send", "Send the form"')

@@ -21,10 +21,10 @@ from assignments.models import Assignment
 from jobs import runner
 from jobs.models import Job
 from tenancy.actor import Actor, acting_in
+from tests.potato.runs.reading import jsonl
+from tests.potato.runs.web_runs import HOSTILE, RUN, as_json, drawn, zipped
+from tests.shared_data import shared_file
 from tests.tenants import Tenants
-from tests.traces.reading import jsonl
-from tests.traces.shared_data import shared_file
-from tests.traces.web_runs import HOSTILE, RUN, as_json, drawn, zipped
 from traces.actions import Imported, import_now, request_import
 from traces.models import Body, ImportedFile, ImportProblem, Picture, Trace, TraceStep
 from traces.screenshots import PICTURES_A_RUN

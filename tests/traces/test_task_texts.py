@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from potato.runs.model import StatedTask
 from tenancy.actor import acting_in
+from tests.potato.runs.reading import errors, jsonl, read
 from tests.tenants import Tenants
-from tests.traces.reading import errors, jsonl, read
 from tests.traces.test_imports import upload
 from traces.models import ImportProblem, TaskText, Trace
 

@@ -10,10 +10,10 @@ import pytest
 
 from potato.commands.export import main
 from potato.runs.model import AgentRun, FileEdit, FileOutcome
+from tests.hostile import HOSTILE
 from tests.potato.formats.files import exported, folder, json_lines, lines
 from tests.review.documented_record import RECORD
 from tests.review.evidence import numbered
-from tests.traces.hostile import HOSTILE
 
 HARM = [*HOSTILE, "\ud83d\ude00 \udc00", "NUL \0 in a text", "\u2028\u2029\x85", '\\"\r\n', "Ünï ☃ 🥔"]
 

@@ -7,8 +7,8 @@ import pytest
 from potato.runs.changes.derive import derive
 from potato.runs.converters.claude_queue import Operation, delivered_alone
 from potato.runs.model import Converted, FileRead, Unreadable
-from tests.traces.reading import jsonl, read, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
+from tests.potato.runs.reading import jsonl, read, the_one
+from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited, says
 
 CART = f"{FOLDER}/cart.py"
 REFUSED = (

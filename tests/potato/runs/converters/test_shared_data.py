@@ -7,7 +7,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.sources import FileSource, source_at
-from tests.traces.shared_data import shared_file, shared_files
+from tests.shared_data import shared_file, shared_files
 
 # Files of the small ones in which a session has no message of the agent, or lines that are no objects.
 SMALL_ERRORS = {"edge_cases.jsonl": {"not_an_object": 3}}

@@ -14,9 +14,9 @@ from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, FileEdit, FileWrite, ReadingOptions
 from potato.runs.sources import FileSource
-from tests.traces.git_truth import counted, numstat
-from tests.traces.reading import jsonl, the_one
-from tests.traces.shared_data import shared_file, shared_files
+from tests.potato.runs.changes.git_truth import counted, numstat
+from tests.potato.runs.reading import jsonl, the_one
+from tests.shared_data import shared_file, shared_files
 
 
 def runs_of(path: Path) -> list[AgentRun]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from potato.runs.model import ReadingOptions, Unreadable
-from tests.traces.reading import errors, jsonl, read, runs, the_one, the_refusal
+from tests.potato.runs.reading import errors, jsonl, read, runs, the_one, the_refusal
 
 DIFF = b"diff --git a/cart.py b/cart.py\n--- a/cart.py\n+++ b/cart.py\n@@ -1 +1 @@\n-a\n+b\n"
 

@@ -7,10 +7,9 @@ import pytest
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
 from potato.runs.sources import BytesSource, source_at
-from tests.traces.reading import errors, jsonl, read, runs, the_one, the_refusal
-from tests.traces.shared_data import shared_file, shared_files
-from tests.traces.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
-from traces.rendering.tools import StepTitle, title_of
+from tests.potato.runs.reading import errors, jsonl, read, runs, the_one, the_refusal
+from tests.potato.runs.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
+from tests.shared_data import shared_file, shared_files
 
 NAME = "interact_messages.json"
 
@@ -39,11 +38,6 @@ def test_each_message_of_the_agent_is_a_step_and_the_prompt_is_none() -> None:
 def test_the_elements_that_the_agent_saw_stand_before_its_step() -> None:
     *_, last = the_one(as_json(RUN), NAME).run.steps
     assert last.prompt == '- [3] <input> "Search"\n- [7] "Help"\n- [12] <button> "Send", "Send the form"'
-
-
-def test_a_step_is_called_by_its_element_where_the_agent_saw_a_list() -> None:
-    *_, last = steps_of(asked(), acted("First.", "Wait"), observed(), acted("The form.", "Click [12]"))
-    assert title_of(last) == StepTitle("web", "Click", '[12] <button> "Send", "Send the form"')
 
 
 def test_what_the_file_leaves_out_is_counted() -> None:

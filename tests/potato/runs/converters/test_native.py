@@ -29,9 +29,9 @@ from potato.runs.model import (
     ToolCall,
     Unreadable,
 )
-from tests.traces.reading import jsonl, read, runs, the_one, the_refusal
+from tests.potato.runs.reading import jsonl, read, runs, the_one, the_refusal
 
-DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "trace-format.md"
+DOCUMENTATION = Path(__file__).resolve().parents[4] / "docs" / "trace-format.md"
 
 
 def test_a_whole_record_is_read_member_by_member() -> None:

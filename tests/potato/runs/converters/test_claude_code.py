@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from potato.runs.model import Excerpt, FileEdit, FileRead, FileWrite, ReadingOptions
-from tests.traces.reading import errors, jsonl, read, runs, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says, thinks
+from tests.potato.runs.reading import errors, jsonl, read, runs, the_one
+from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited, says, thinks
 
 CART = f"{FOLDER}/cart.py"
 

@@ -12,10 +12,10 @@ from potato.runs.converters.reading import Bookmark, Entry, read_on
 from potato.runs.model import Converted, ReadingOptions, Unreadable
 from potato.runs.packages import sources_in
 from potato.runs.sources import BytesSource, FileSource
-from tests.traces.reading import SMALL_BOUNDS, jsonl
-from tests.traces.sessions import SessionFile, says
-from tests.traces.test_converters_patches import BODY, DIFF, mail
-from tests.traces.web_runs import asked
+from tests.potato.runs.converters.test_patches import BODY, DIFF, mail
+from tests.potato.runs.reading import SMALL_BOUNDS, jsonl
+from tests.potato.runs.sessions import SessionFile, says
+from tests.potato.runs.web_runs import asked
 
 STEP = {"message": "I look around."}
 REACT = "\n".join(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.missing import missing
 
-SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def shared_file(name: str) -> Path:

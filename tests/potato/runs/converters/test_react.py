@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from potato.runs.model import Bounds, Converted, ReadingOptions, ToolCall
-from tests.traces.reading import errors, jsonl, read, runs, the_one
-from tests.traces.shared_data import shared_file
+from tests.potato.runs.reading import errors, jsonl, read, runs, the_one
+from tests.shared_data import shared_file
 
 RUN = """12 Question: Which city is larger, Tokyo or New York?
 Thought 1: I look up Tokyo.

@@ -9,7 +9,7 @@ from potato.runs.changes.model import FileChange
 from potato.runs.changes.patch import read_patch
 from potato.runs.changes.texts import apply_hunks
 from potato.runs.changes.writing import body_of, unified_patch
-from tests.traces.git_truth import Repository, counted, git, numstat
+from tests.potato.runs.changes.git_truth import Repository, counted, git, numstat
 
 FORTY = b"".join(b"%d\n" % number for number in range(1, 41))
 RENAMES = ("-M", "-C", "--find-copies-harder")

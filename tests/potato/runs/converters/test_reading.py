@@ -16,8 +16,8 @@ from potato.runs.converters.reading import read_file
 from potato.runs.converters.registry import installed
 from potato.runs.model import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
 from potato.runs.sources import BytesSource, FileSource
-from tests.traces.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
-from tests.traces.sessions import SessionFile, says
+from tests.potato.runs.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
+from tests.potato.runs.sessions import SessionFile, says
 
 STEP = {"message": "I look."}
 GOOD = jsonl({"id": "good", "task_description": "Look.", "steps": [STEP]})

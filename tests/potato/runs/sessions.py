@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.traces.reading import jsonl
+from tests.potato.runs.reading import jsonl
 
 FOLDER = "/home/alice/shop"
 

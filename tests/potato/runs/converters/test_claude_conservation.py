@@ -13,9 +13,9 @@ from potato.runs.changes.paths import identity
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Step
 from potato.runs.sources import source_at
-from tests.traces.reading import jsonl, read
-from tests.traces.sessions import calls, says
-from tests.traces.shared_data import shared_files
+from tests.potato.runs.reading import jsonl, read
+from tests.potato.runs.sessions import calls, says
+from tests.shared_data import shared_files
 
 KINDS = ("agent", "agent", "agent", "user", "user", "result", "boundary", "summary", "progress", "side", "api")
 

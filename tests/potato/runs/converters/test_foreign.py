@@ -8,8 +8,8 @@ import pytest
 from potato.runs.converters.reading import read_file
 from potato.runs.model import ReadingOptions, Unreadable
 from potato.runs.sources import FileSource
-from tests.traces.reading import jsonl, the_refusal
-from tests.traces.shared_data import shared_file, shared_files
+from tests.potato.runs.reading import jsonl, the_refusal
+from tests.shared_data import shared_file, shared_files
 
 CHAT = [{"role": "user", "content": "Round."}, {"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}]
 EVENT = {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}

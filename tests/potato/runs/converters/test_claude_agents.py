@@ -13,8 +13,8 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, SubAgent, Unreadable
 from potato.runs.packages import packed, run_files, sources_in
 from potato.runs.sources import FileSource, source_at
-from tests.traces.reading import jsonl, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited, says
+from tests.potato.runs.reading import jsonl, the_one
+from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited, says
 
 CART = f"{FOLDER}/cart.py"
 

@@ -1,4 +1,4 @@
-"""Prints what the converters make of files: `python -m tests.traces.table FILE...`, one line a run or error."""
+"""Prints what the converters make of files: `python -m tests.potato.runs.table FILE...`, one line a run or error."""
 
 import sys
 from collections import Counter

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from potato.runs.changes.derive import derive
-from tests.traces.reading import jsonl, the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited
+from tests.potato.runs.reading import jsonl, the_one
+from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited
 
 CART = f"{FOLDER}/cart.py"
 BEFORE = "a b\n"

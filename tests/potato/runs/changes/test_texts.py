@@ -13,7 +13,7 @@ from potato.runs.changes.model import FileChange, counts, ending_of, to_bytes
 from potato.runs.changes.patch import read_patch
 from potato.runs.changes.texts import apply_hunks, compare, hunks_of, split_lines
 from potato.runs.changes.writing import unified_patch
-from tests.traces.git_truth import counted, git, numstat
+from tests.potato.runs.changes.git_truth import counted, git, numstat
 
 ENDS = st.sampled_from(["\n", "\r\n", "\n", "\r"])
 CONTENT = st.sampled_from(

@@ -8,8 +8,8 @@ from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.shell import effects_of
 from potato.runs.model import AgentRun
-from tests.traces.reading import the_one
-from tests.traces.sessions import FOLDER, SessionFile, calls, edited
+from tests.potato.runs.reading import the_one
+from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited
 
 CART = f"{FOLDER}/cart.py"
 

@@ -8,8 +8,8 @@ from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.numbered import CUT_AT, numbered_lines
 from potato.runs.model import Excerpt
-from tests.traces.reading import jsonl, the_one
-from tests.traces.sessions import SessionFile, calls, says
+from tests.potato.runs.reading import jsonl, the_one
+from tests.potato.runs.sessions import SessionFile, calls, says
 
 CAT = "    41\tdef total(prices):\n    42\t    return sum(prices)\n    43\t"
 ARROWS = CAT.replace("\t", "→")
