@@ -21,7 +21,7 @@ from potato.statistics.agreement.coefficients import (
     percent_agreement,
 )
 from potato.statistics.agreement.judged import Choices, Judged
-from tests.potato.published_agreement import (
+from tests.potato.statistics.published_agreement import (
     COHEN_1960,
     COHEN_1968,
     COHEN_1968_DISAGREEMENT,

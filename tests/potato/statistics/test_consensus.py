@@ -9,7 +9,7 @@ import pytest
 
 from potato.statistics.agreement.consensus import dawid_skene, majority, one_coin
 from potato.statistics.agreement.judged import Choices, Codes, Judged
-from tests.potato.published_agreement import DAWID_SKENE
+from tests.potato.statistics.published_agreement import DAWID_SKENE
 
 VALUES = 5
 
