@@ -11,8 +11,8 @@ class AssignmentsConfig(AppConfig):
         from assignments.actions.leaving import release_everything
         from assignments.upcoming import next_traces
         from jobs import outbox, sweeps
-        from traces import ahead
-        from traces.imports import TRACES_IMPORTED
+        from traces.evidence import render_ahead
+        from traces.importing.import_job import TRACES_IMPORTED
 
         endings.register(lambda user: release_everything(user=user))
 
@@ -22,7 +22,7 @@ class AssignmentsConfig(AppConfig):
         outbox.subscribe(subscribers.PLACES_OPENED, subscribers.places_opened)
         outbox.subscribe("submission.made", subscribers.queue_moved_on)
         outbox.subscribe("assignment.skipped", subscribers.queue_moved_on)
-        ahead.register(next_traces)
+        render_ahead.register(next_traces)
         sweeps.register(
             sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)
         )

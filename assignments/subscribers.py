@@ -6,7 +6,7 @@ from assignments.models import TraceQuota
 from assignments.upcoming import prepare
 from jobs import outbox
 from jobs.models import OutboxEvent
-from traces.imports import ImportTraces
+from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile
 
 PLACES_OPENED = "slots.opened"

@@ -21,7 +21,7 @@ from potato.records.annotations import unasked
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
 from tenancy.actor import ActiveMembership
-from traces.judging import evidence_of, exact_paths
+from traces.evidence.judged_files import evidence_of, exact_paths
 from traces.models import TraceFile
 
 

@@ -13,7 +13,7 @@ from accounts.models import Project
 from assignments.models import Assignment, QueuePosition, TraceQuota
 from potato.configuration import UnreadablePinError
 from tenancy.prepared import prepared
-from traces import ahead
+from traces.evidence import render_ahead
 
 _PEOPLE = 20
 _AT_WORK = timedelta(hours=8)
@@ -54,7 +54,7 @@ def prepare(project: Project, *, at_once: bool = False) -> None:
         _looked_at.clear()
     _looked_at[project.pk] = now
     try:
-        ahead.ask(project)
+        render_ahead.ask(project)
     except UnreadablePinError:
         # Its pages say so; there is nothing to render.
         return

@@ -16,7 +16,7 @@ from jobs.models import Job
 from potato.runs.sources import BytesSource
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
-from traces.imports import ImportTraces
+from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile, Trace
 
 Answer = TypeVar("Answer")

@@ -19,7 +19,7 @@ from jobs.models import Job
 from potato.runs.sources import source_at
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
-from traces.imports import ImportTraces
+from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile, Trace
 
 TRACES = int(os.environ.get("BENCH_TRACES", "10000"))

@@ -13,8 +13,8 @@ from potato.runs.sources import BytesSource
 from potato_site.management.commands.load_demo import DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
-from traces.fragments import DisplayOptions, configuration_of, render_files, render_steps
-from traces.imports import ImportTraces
+from traces.evidence.fragments import DisplayOptions, configuration_of, render_files, render_steps
+from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile, Trace
 
 PLACES = 8

@@ -26,10 +26,10 @@ from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from tenancy.models import new_id
 from tenancy.roles import Role
+from traces.importing.screenshots import with_pictures
+from traces.importing.storing import Refused as NoTrace
+from traces.importing.storing import store_run
 from traces.models import ImportedFile, Trace
-from traces.screenshots import with_pictures
-from traces.storing import Refused as NoTrace
-from traces.storing import store_run
 
 _NATIVE = Native()
 _ABOUT_IMPORT = ("external_id", "trace_version")

@@ -42,8 +42,8 @@ from potato.runs.model import AgentRun
 from potato.wording import timestamp
 from tenancy.actor import Actor, acting
 from tenancy.snapshots import Snapshot
+from traces.importing.screenshots import has_pictures, with_pictures_inside
 from traces.models import Body, Trace, TraceFile
-from traces.screenshots import has_pictures, with_pictures_inside
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20

@@ -279,7 +279,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 # Beside where they will lie: there they are renamed instead of copied, and /tmp may be memory.
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "traces.uploads.ArrivingFileHandler",
+    "traces.importing.uploads.ArrivingFileHandler",
 ]
 
 # --- Exported files: private, on this machine or in an S3-compatible storage ------------------------

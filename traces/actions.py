@@ -24,10 +24,10 @@ from tenancy import audit
 from tenancy.actor import acting_in, current
 from tenancy.errors import Refused
 from tenancy.models import new_id
-from traces import uploads
-from traces.imports import ImportTraces
+from traces.importing import uploads
+from traces.importing.import_job import ImportTraces
+from traces.importing.task_texts import are_tasks_first
 from traces.models import ImportedFile
-from traces.task_texts import are_tasks_first
 
 FILE_BYTES = settings.IMPORT_MOST_BYTES
 

@@ -6,9 +6,9 @@ class TracesConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import kinds, outbox, sweeps
-        from traces.ahead import RenderAhead
-        from traces.imports import ImportTraces, remove_upload
-        from traces.uploads import OrphanedUploads, remove_orphans
+        from traces.evidence.render_ahead import RenderAhead
+        from traces.importing.import_job import ImportTraces, remove_upload
+        from traces.importing.uploads import OrphanedUploads, remove_orphans
 
         kinds.register(ImportTraces())
         kinds.register(RenderAhead())

@@ -14,7 +14,7 @@ from assignments.records import annotator_names, record_of
 from assignments.wording import why_nothing
 from potato.schemes.registry import scheme_types
 from tenancy.prepared import prepared
-from traces.judging import exact_paths
+from traces.evidence.judged_files import exact_paths
 from traces.models import TraceFile
 
 _FACTS = (

@@ -31,7 +31,7 @@ from assignments.records import record_of
 from potato.runs.changes.places import SIDES
 from tenancy.prepared import prepared
 from tenancy.roles import Right
-from traces.judging import judged_file
+from traces.evidence.judged_files import judged_file
 
 LARGEST_ANNOTATION = 2_000_000
 _KEY = re.compile(r"[!-~]{1,100}")

@@ -29,9 +29,9 @@ from tenancy.permissions import requires
 from tenancy.prepared import prepared
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
-from traces.answering import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
-from traces.asked import asked_for
-from traces.evidence import addresses, files_of, in_order
+from traces.evidence.pages import addresses, files_of, in_order
+from traces.evidence.responses import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
+from traces.evidence.task_description import asked_for
 from traces.models import TraceFile
 from traces.rendering.prose import prose
 

@@ -13,7 +13,7 @@ from jobs import outbox, sweeps
 from jobs.models import Job, JobState, OutboxEvent
 from tenancy.actor import current
 from tests.assignments.conftest import Queue
-from traces.imports import ImportTraces
+from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile
 
 

@@ -23,8 +23,8 @@ from tenancy.actor import Actor, acting_in
 from tests.pages import text_of
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, read, step, stored
-from traces import imports
 from traces.actions import request_import
+from traces.importing import import_job as imports
 from traces.models import ImportedFile, ImportProblem
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -26,8 +26,8 @@ from tenancy.actor import Actor, acting, acting_in
 from tests.potato.formats.files import json_lines, lines
 from tests.potato.formats.rewarded import RUNS, record
 from tests.tenants import Tenants
+from traces.importing.storing import store_run
 from traces.models import ImportedFile, Trace
-from traces.storing import store_run
 
 CONFIGURATION: dict[str, Any] = {
     "task_name": "Rewards",

@@ -70,7 +70,7 @@ kinds.register(Numbered(during=pass_the_gate))
 if folder := os.environ.get("TESTS_GATE_OF_KINDS"):
     from dashboard import statistics
     from exports.exporting import ExportAnnotations
-    from traces import imports
+    from traces.importing import import_job as imports
 
     statistics.TRACES_AT_ONCE = 1
     for module in (imports, statistics):

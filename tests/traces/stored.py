@@ -3,8 +3,8 @@
 from accounts.models import Organisation, Project
 from potato.runs.model import AgentRun, ConversionReport, Converted, FileEvent, FileOutcome, FileRead, Step, ToolCall
 from tenancy.actor import acting_in
+from traces.importing.storing import store_run
 from traces.models import ImportedFile, Trace
-from traces.storing import store_run
 
 CODE = [
     "def total_{0}(prices: list[float], discount: float = 0.0) -> float:",

@@ -25,10 +25,10 @@ from potato.runs.model import AgentRun, ConversionReport, Converted, ReadingOpti
 from potato.runs.sources import BytesSource
 from tenancy.actor import Actor, acting_in
 from tests.tenants import Tenants
-from traces import imports
 from traces.actions import EmptyFile, FileTooLarge, UnknownFormat, request_import
+from traces.importing import import_job as imports
+from traces.importing.storing import count_rows, ready, store_runs
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Trace
-from traces.storing import count_rows, ready, store_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from tests.potato.runs.web_runs import HOSTILE, drawn
-from traces.pictures import KEPT_PIXELS, LONGEST_SIDE, NoPicture, packed, small_of
+from traces.importing.pictures import KEPT_PIXELS, LONGEST_SIDE, NoPicture, packed, small_of
 
 
 def pixels(data: bytes) -> bytes:
@@ -102,7 +102,7 @@ LARGE = {
 }
 MEASURED = """
 import sys
-from traces.pictures import NoPicture, packed, Image
+from traces.importing.pictures import NoPicture, packed, Image
 data = sys.stdin.buffer.read()
 Image.init()
 def memory(name):

@@ -26,8 +26,8 @@ from tests.potato.runs.web_runs import HOSTILE, RUN, as_json, drawn, zipped
 from tests.shared_data import shared_file
 from tests.tenants import Tenants
 from traces.actions import Imported, import_now, request_import
+from traces.importing.screenshots import PICTURES_A_RUN
 from traces.models import Body, ImportedFile, ImportProblem, Picture, Trace, TraceStep
-from traces.screenshots import PICTURES_A_RUN
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -253,7 +253,7 @@ def test_the_same_run_again_is_known_and_makes_no_picture_anew(committed_tenants
 def test_a_run_with_too_many_screenshots_keeps_the_first(
     committed_tenants: Tenants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("traces.screenshots.PICTURES_A_RUN", 2)
+    monkeypatch.setattr("traces.importing.screenshots.PICTURES_A_RUN", 2)
     assert PICTURES_A_RUN == 1_000
     (tmp_path / "a.png").write_bytes(drawn())
     imported(committed_tenants, native(tmp_path, "a.png", "a.png", "a.png"))

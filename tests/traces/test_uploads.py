@@ -25,8 +25,8 @@ from tests.jobs.conftest import notifications as notifications  # a fixture
 from tests.small_disks import mounted
 from tests.tenants import Tenants
 from traces.actions import request_import
+from traces.importing.uploads import ArrivingFileHandler, remove_fragments
 from traces.models import ImportedFile
-from traces.uploads import ArrivingFileHandler, remove_fragments
 
 UPLOAD = "/o/acme/admin/traces/importedfile/add/"
 

@@ -1,7 +1,7 @@
 """Large contents, kept once an organisation: by the hash of what they say, compressed, behind the same wall."""
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from isal import igzip
@@ -49,6 +49,8 @@ class Picture(TenantModel):
     `source_sha256` is the hash of the file that it was made of, so that the same file is not made anew: a later
     version of the program that packs it would give other bytes. `width` and `height` are those of that file.
     """
+
+    MEDIA_TYPE: ClassVar[str] = "image/webp"
 
     sha256 = models.CharField(max_length=64)
     source_sha256 = models.CharField(max_length=64)

@@ -21,7 +21,7 @@ from potato.wording import counted
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import import_now, tasks_first
-from traces.wording import problems_of, told
+from traces.import_messages import problems_of, told
 
 
 class Command(BaseCommand):

@@ -16,8 +16,8 @@ from potato.runs.sources import source_at
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import Imported, import_now, request_import, tasks_first
-from traces.task_texts import are_tasks_first
-from traces.wording import problems_of, told
+from traces.import_messages import problems_of, told
+from traces.importing.task_texts import are_tasks_first
 
 
 @contextmanager

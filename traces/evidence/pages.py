@@ -15,13 +15,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from tenancy.prepared import prepared
-from traces.fragments import (
-    DisplayOptions,
-    Making,
-    View,
-    first_parts,
-    rows_of_first_parts,
-)
+from traces.evidence.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
+from traces.evidence.search import FoundSteps, steps_saying
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
@@ -29,7 +24,6 @@ from traces.rendering.dividers import ShownDivider, shown_dividers
 from traces.rendering.parts import nodes_in
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.steps import Display
-from traces.searching import FoundSteps, steps_saying
 
 ROWS_AT_ONCE = 1_000
 NODES_AT_ONCE = 18_000

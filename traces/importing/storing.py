@@ -18,7 +18,7 @@ from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import task_id_of
 from tenancy.batches import insert_many
 from tenancy.models import new_id
-from traces.beginnings import GROWING, is_known_beginning
+from traces.importing.known_beginnings import GROWING, is_known_beginning
 from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash

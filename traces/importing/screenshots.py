@@ -10,8 +10,8 @@ from dataclasses import replace
 from potato.runs.converters.native_pages import data_url
 from potato.runs.model import AgentRun, Converted, Screenshot, Source, Step, TooLarge
 from potato.runs.packages import BROKEN
+from traces.importing.pictures import NoPicture, Packed, packed, small_of
 from traces.models import Picture
-from traces.pictures import MEDIA_TYPE, NoPicture, Packed, packed, small_of
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5
@@ -52,7 +52,7 @@ def with_pictures_inside(native: bytes) -> bytes:
         Picture.objects.filter(sha256__in={shot["sha256"] for shot in shots}).values_list("sha256", "whole")
     )
     for shot in shots:
-        shot["data"] = data_url(bytes(pictures[shot["sha256"]]), MEDIA_TYPE)
+        shot["data"] = data_url(bytes(pictures[shot["sha256"]]), Picture.MEDIA_TYPE)
     return json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 

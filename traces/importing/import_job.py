@@ -25,12 +25,12 @@ from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.named_keys import problems
 from potato.runs.packages import BROKEN, is_package, sources_in
 from potato.runs.sources import FileSource
-from traces.fragments import configuration_of
-from traces.judgeable import judged_of_file
+from traces.evidence.fragments import configuration_of
+from traces.evidence.nothing_to_judge import judged_of_file
+from traces.importing.screenshots import with_pictures
+from traces.importing.storing import Ready, Refused, count_rows, ready, store_runs
+from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
 from traces.models import ImportedFile, ImportProblem
-from traces.screenshots import with_pictures
-from traces.storing import Ready, Refused, count_rows, ready, store_runs
-from traces.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
 
 RECORDS_A_PART = 5_000
 RUNS_A_BATCH = 200

@@ -9,7 +9,6 @@ from io import BytesIO
 
 from PIL import Image, UnidentifiedImageError
 
-MEDIA_TYPE = "image/webp"
 MOST_PIXELS = {"PNG": 16_000_000, "JPEG": 100_000_000, "WEBP": 5_000_000}
 """A few bytes of a file may take so much of a worker's memory: decoding takes 4 bytes a pixel of PNG, 15 of WebP, and
 JPEG is decoded at a half, a quarter or an eighth of its size."""

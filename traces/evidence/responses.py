@@ -14,10 +14,9 @@ from django.utils.cache import patch_vary_headers
 
 from potato.configuration import ProjectConfiguration
 from potato.configuration.agentic import CodingTraceDisplay
-from traces.evidence import Address, files_page, steps_page
-from traces.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
+from traces.evidence.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
+from traces.evidence.pages import Address, files_page, steps_page
 from traces.models import Fragment, Picture, Trace
-from traces.pictures import MEDIA_TYPE
 from traces.rendering.diff import RENDER_VERSION
 
 PICTURE_SIZES = ("whole", "small")
@@ -137,7 +136,7 @@ def answer_picture(trace: Trace, *, sha256: str, size: str) -> HttpResponse:
     if size not in PICTURE_SIZES or not trace.steps.filter(picture=sha256).exists():
         raise Http404(f"No step of this trace has the screenshot {sha256[:64]} in the size {size[:20]}.")
     picture = get_object_or_404(Picture.objects.only(size), sha256=sha256)
-    response = HttpResponse(bytes(getattr(picture, size)), content_type=MEDIA_TYPE)
+    response = HttpResponse(bytes(getattr(picture, size)), content_type=Picture.MEDIA_TYPE)
     response["Cache-Control"] = _FOR_EVER
     response["X-Content-Type-Options"] = "nosniff"
     response["Cross-Origin-Resource-Policy"] = "same-origin"

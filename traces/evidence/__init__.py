@@ -1,0 +1,1 @@
+"""What a page shows of a stored trace, and what answers about it are checked against."""
