@@ -13,7 +13,7 @@ from exports.models import Export, annotation_types_of
 from jobs.actions import request_job
 from potato.formats.options import read_options
 from potato.formats.registry import demand_schemes, format_named
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from tenancy import audit
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused
@@ -34,7 +34,7 @@ def request_export(*, project: Project, format: str, options: Mapping[str, Any])
         known = format_named(format)
         chosen = read_options(known.options, options).model_dump(mode="json")
         demand_schemes(known, annotation_types_of([project]))
-    except Refusal as refusal:
+    except RecordsError as refusal:
         raise NotExportable(refusal.sentence) from None
     with transaction.atomic():
         export = Export.objects.create(project=project, format=format, options=chosen, requested_by_id=current().user)

@@ -18,7 +18,7 @@ from exports.models import Export, annotation_types_of
 from jobs.bounds import TooManyJobs, demand_room
 from potato.formats.options import known_options, read_options
 from potato.formats.registry import demand_schemes, formats, formats_for
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from potato.runs.sources import in_words
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
@@ -53,7 +53,7 @@ class RequestForm(OrganisationModelForm[Export]):
                 read_options(format.options, self.chosen())
                 if project is not None:
                     demand_schemes(format, annotation_types_of([project]))
-            except Refusal as refusal:
+            except RecordsError as refusal:
                 raise ValidationError(refusal.sentence) from None
         return given
 

@@ -34,7 +34,7 @@ from potato.formats.writing import (
     write_zip,
 )
 from potato.records.archives import ANNOTATIONS, TRACES
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.snapshots import Snapshot
@@ -62,7 +62,7 @@ class ExportAnnotations:
                     work.write_traces()
                 case _:
                     return work.finish()
-        except Refusal as refusal:
+        except RecordsError as refusal:
             raise JobFailed(refusal.sentence) from refusal
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -256,14 +256,14 @@ def _buffer() -> IO[bytes]:
 
 
 def _whole_of(export: Export) -> tuple[str, int]:
-    """The SHA-256 and the length of what the storage gives back. Raises Refusal where that is not what was given."""
+    """The SHA-256 and the length of what the storage gives back. Raises RecordsError where that is not what it got."""
     whole = Digest()
     for part in export.parts:
         piece = Digest()
         for _ in whole.passing(piece.passing(storage.read(part["name"]))):
             pass
         if (piece.sha256, piece.size) != (part["sha256"], part["bytes"]):
-            raise Refusal(f"The storage gives {part['name']} back otherwise than it was given. Export again.")
+            raise RecordsError(f"The storage gives {part['name']} back otherwise than it was given. Export again.")
     return whole.sha256, whole.size
 
 

@@ -57,7 +57,7 @@ def load_archive(*, organisation: Organisation, project: Project, folder: Folder
     """Everything of the archive into the project; call it outside every transaction.
 
     Raises NotLoadable for a project that has other configurations or whose traces are missing, AnnotatedOtherwise for
-    one that has other annotations, and Refusal for an archive that cannot be read. What came in until then stays.
+    one that has other annotations, and RecordsError for an archive that cannot be read. What came in until then stays.
     """
     with acting_in(organisation):
         published = publish_versions(project, folder)

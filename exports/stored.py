@@ -30,7 +30,7 @@ from potato.records.sources import (
     Need,
     Project,
     Record,
-    Refusal,
+    RecordsError,
     Resolve,
     TraceFacts,
     Wanted,
@@ -249,7 +249,7 @@ class StoredProject:
     def _demand_adjudicated(self) -> None:
         with reading(self._actor):
             if not self._selected("adjudicated").exists():
-                raise Refusal(
+                raise RecordsError(
                     f"{self._row.name} has no adjudicated annotation. Choose all annotations, or adjudicate first."
                 )
 
@@ -356,7 +356,7 @@ class _Pinned(Mapping[int, ProjectConfiguration]):
             try:
                 self._read[number] = pinned(self._given[number])
             except UnreadablePinError as reason:
-                raise Refusal(f"Version {number}: {reason.sentence}") from None
+                raise RecordsError(f"Version {number}: {reason.sentence}") from None
         return self._read[number]
 
     def __iter__(self) -> Iterator[int]:

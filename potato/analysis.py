@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from potato.records.archives import RecordFiles, Refusal, read_record
+from potato.records.archives import RecordFiles, RecordsError, read_record
 from potato.runs.converters.facts import facts_of
 from potato.runs.model import ReadingOptions
 from potato.runs.tasks import task_of
@@ -25,7 +25,7 @@ def load_annotations(path: str | Path) -> list[dict[str, Any]]:
     `path` is what `-i` of the export command takes: an archive (folder or ZIP), a folder with `annotations.jsonl`
     alone, or a lone file of records. Where there is a `traces.jsonl`, each record of one of its traces gets `trace`:
     the facts `agent_model`, `task_id`, `instance_id`, `repo` and `tags`, empty where the trace does not say. Raises
-    Refusal, which names file and line, for what is no record, no trace, or no process rewards.
+    RecordsError, which names file and line, for what is no record, no trace, or no process rewards.
     """
     loaded = []
     with RecordFiles(Path(path)) as files:
@@ -35,7 +35,7 @@ def load_annotations(path: str | Path) -> list[dict[str, Any]]:
             try:
                 list(judgements_in(value))
             except MalformedRewardsError as problem:
-                raise Refusal(f"{where}: {problem}") from None
+                raise RecordsError(f"{where}: {problem}") from None
             known = facts.get((record.id, record.trace_version))
             named = {"annotator": record.annotator, "timestamp": record.timestamp}
             loaded.append({**value, **named, **({"trace": known} if known else {})})

@@ -13,7 +13,7 @@ from typing import Any
 
 from potato.configuration import SchemeConfiguration
 from potato.records.folders import Folder
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from potato.schemes.registry import scheme_types
 from potato.statistics.agreement.comments import TOLERANCE
 from potato.statistics.agreement.estimates import SAMPLES, Estimate
@@ -57,7 +57,7 @@ class AgreementReport:
 def report_on(folder: Folder, settings: Settings) -> AgreementReport:
     """How far the annotators of the folder's records agree, under the newest configuration's schemes.
 
-    Gold and adjudicated annotations are left out: they are not people's independent judgements. Raises Refusal for
+    Gold and adjudicated annotations are left out: they are not people's independent judgements. Raises RecordsError for
     what cannot be read, and where no trace has two annotators.
     """
     project = folder.project
@@ -83,7 +83,7 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
                     answers[scheme.name].append(Answered(trace, record.annotator, part))
     shared = sum(len(names) > 1 for names in annotators.values())
     if not shared:
-        raise Refusal(
+        raise RecordsError(
             f"No trace has two annotators, in {_counted(annotations, 'annotation')} of "
             f"{_counted(len(annotators), 'trace')}. Agreement needs at least one trace that two people judged."
         )
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with Folder(given.input, given.config) as folder:
             report = report_on(folder, Settings(given.tolerance, given.samples, given.seed))
-    except Refusal as refusal:
+    except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
     if given.json:
         json.dump(report.as_json(), sys.stdout, indent=2, ensure_ascii=False)

@@ -16,11 +16,11 @@ from potato.formats.options import KnownOption, Options, known_options, read_opt
 from potato.formats.registry import Format, demand_schemes, format_named, formats
 from potato.formats.writing import ARCHIVE_FILES, files_written, left_out_of, write_export, write_folder
 from potato.records.folders import Folder, read_configuration
-from potato.records.sources import Refusal, Source
+from potato.records.sources import RecordsError, Source
 from potato.wording import counted
 
 
-class UsageError(Refusal):
+class UsageError(RecordsError):
     """What was asked for cannot be understood; nothing was read yet."""
 
 
@@ -75,7 +75,7 @@ def read_request(given: Mapping[str, Any]) -> Request:
         format = format_named(name)
         chosen = {name: given[name] for name in _flags() if given[name] is not None}
         options = read_options(format.options, chosen | (format.options_by(output) if output else {}))
-    except Refusal as refusal:
+    except RecordsError as refusal:
         raise UsageError(refusal.sentence) from None
     folder = None
     if output is None:
@@ -90,27 +90,27 @@ def read_request(given: Mapping[str, Any]) -> Request:
 
 
 def refuse_own_input(request: Request, input: Path | None, configuration: Path | None) -> None:
-    """Raises Refusal where the export would write over what it is read from; to be asked before anything is read."""
+    """Raises RecordsError where the export would write over what it is read from; to be called before reading."""
     read = [] if configuration is None else [configuration]
     if input is not None:
         read += [input / name for name in ARCHIVE_FILES] if input.is_dir() else [input]
     output = request.folder or request.output
     assert output is not None  # noqa: S101 - read_request has made sure
     if input is not None and input.is_dir() and output.resolve() == input.resolve():
-        raise Refusal(f"{output} is the folder that is read. Name another place to write to with -o.")
+        raise RecordsError(f"{output} is the folder that is read. Name another place to write to with -o.")
     if output.is_dir() and not (request.format.is_archive or request.format.in_folders):
         example = output / f"{request.format.name}{request.format.suffix}"
-        raise Refusal(f"{output} is a folder. Name a file with -o, such as {example}.")
+        raise RecordsError(f"{output} is a folder. Name a file with -o, such as {example}.")
     written = files_written(request.format, output)
     for path in (*written, *([request.manifest] if request.manifest else [])):
         for source in read:
             if _is_same(path, source):
-                raise Refusal(
+                raise RecordsError(
                     f"{path} is one of the files that are read, and would be written over. Name another place to write "
                     "to."
                 )
     if request.manifest is not None and any(_is_same(request.manifest, path) for path in written):
-        raise Refusal(f"{request.manifest} is where the export goes. Name another file for the manifest.")
+        raise RecordsError(f"{request.manifest} is where the export goes. Name another file for the manifest.")
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -131,19 +131,19 @@ def output_folder(configuration: Path) -> Path:
     try:
         text = configuration.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"{configuration} cannot be read: {error}.") from None
+        raise RecordsError(f"{configuration} cannot be read: {error}.") from None
     read = read_configuration(text, configuration.name)
     root = configuration.resolve().parent
     folder = (root / read.task_dir / read.output_annotation_dir).resolve()
     if not folder.is_relative_to(root):
-        raise Refusal(f"output_annotation_dir of {configuration.name} lies outside its folder. Name one inside.")
+        raise RecordsError(f"output_annotation_dir of {configuration.name} lies outside its folder. Name one inside.")
     return folder
 
 
 def export(request: Request, source: Source) -> tuple[str, list[str]]:
     """Write what was asked for; answers a sentence about it, and what a person should know besides.
 
-    Raises Refusal where nothing can be written.
+    Raises RecordsError where nothing can be written.
     """
     if wanted := request.format.annotation_types:
         demand_schemes(request.format, source.project.annotation_types(wanted))
@@ -155,7 +155,7 @@ def export(request: Request, source: Source) -> tuple[str, list[str]]:
             assert request.output is not None  # noqa: S101 - read_request has made sure
             manifest, written = write_export(format, source, request.output), request.output
     except OSError as error:
-        raise Refusal(f"{error.filename or 'The export'} cannot be written: {error.strerror}.") from None
+        raise RecordsError(f"{error.filename or 'The export'} cannot be written: {error.strerror}.") from None
     if request.manifest is not None:
         request.manifest.write_text(json.dumps(manifest.as_json(), indent=2) + "\n", encoding="utf-8")
     rows = counted(manifest.rows, "row")
@@ -186,6 +186,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(remark, file=sys.stderr)
     except UsageError as refusal:
         parser.error(refusal.sentence)
-    except Refusal as refusal:
+    except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
     return 0

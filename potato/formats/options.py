@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_arg
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
-from potato.records.sources import Refusal, Resolve
+from potato.records.sources import RecordsError, Resolve
 
 
 class Options(BaseModel):
@@ -95,11 +95,11 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def read_options(model: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
-    """The options as the model has them. Raises Refusal with everything that is wrong."""
+    """The options as the model has them. Raises RecordsError with everything that is wrong."""
     try:
         return model.model_validate(dict(given))
     except ValidationError as error:
-        raise Refusal(" ".join(_sentence(details) for details in error.errors(include_url=False))) from None
+        raise RecordsError(" ".join(_sentence(details) for details in error.errors(include_url=False))) from None
 
 
 def _sentence(details: Any) -> str:

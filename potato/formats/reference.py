@@ -16,7 +16,7 @@ from potato.formats.registry import Format, formats
 from potato.formats.writing import write_export
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from potato.records.folders import Folder
-from potato.records.sources import Record, Refusal, json_text
+from potato.records.sources import Record, RecordsError, json_text
 
 _HEAD = """\
 # Reference of the export formats
@@ -185,7 +185,7 @@ def _example(format: type[Format]) -> str:
             with Folder(Path(folder), None) as source:
                 options = read_options(format.options, format.options_by(written))
                 write_export(format(source.project, options), source, written)
-        except Refusal:
+        except RecordsError:
             return ""
         return written.read_bytes().decode("utf-8").replace("\r\n", "\n")
 

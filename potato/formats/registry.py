@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from potato.formats.notes import Notes
 from potato.formats.options import Options
-from potato.records.sources import Need, Project, Record, Refusal, Resolve, Source, TraceFacts
+from potato.records.sources import Need, Project, Record, RecordsError, Resolve, Source, TraceFacts
 from potato.wording import listed
 
 ENTRY_POINT_GROUP = "potato.export_formats"
@@ -92,7 +92,7 @@ class Format:
 
     @classmethod
     def options_by(cls, path: Path) -> dict[str, Any]:
-        """The options that the name of the file to write says. Raises Refusal for a name that it cannot have."""
+        """The options that the name of the file to write says. Raises RecordsError for a name that it cannot have."""
         return {}
 
     def start(self) -> dict[str, Any]:
@@ -159,11 +159,11 @@ def formats_for(annotation_types: Collection[str]) -> Mapping[str, type[Format]]
 
 
 def demand_schemes(format: type[Format], annotation_types: Collection[str]) -> None:
-    """Raises Refusal, with the formats that there are, where no scheme of a project can fill the format."""
+    """Raises RecordsError, with the formats that there are, where no scheme of a project can fill the format."""
     offered = formats_for(annotation_types)
     if format.name not in offered:
         types = listed(sorted(format.annotation_types), "and")
-        raise Refusal(
+        raise RecordsError(
             f"{format.name} is made of answers to {types}, and this project has no such scheme. The formats that its "
             f"schemes fill: {', '.join(offered)}."
         )
@@ -177,9 +177,9 @@ def formats() -> Mapping[str, type[Format]]:
 
 
 def format_named(name: str) -> type[Format]:
-    """Raises Refusal, with the names that there are."""
+    """Raises RecordsError, with the names that there are."""
     try:
         return formats()[name]
     except KeyError:
         known = ", ".join(formats()) or "none; install Potato itself, for example with pip install -e ."
-        raise Refusal(f"{name!r} is no export format. The formats are: {known}.") from None
+        raise RecordsError(f"{name!r} is no export format. The formats are: {known}.") from None

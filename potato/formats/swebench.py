@@ -18,7 +18,7 @@ from potato.formats.registry import Format
 from potato.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
 from potato.formats.training import TYPE as PROCESS_REWARD
 from potato.formats.training import rewards_of
-from potato.records.sources import Record, Refusal, Resolve, TraceFacts, json_text, part_of
+from potato.records.sources import Record, RecordsError, Resolve, TraceFacts, json_text, part_of
 from potato.runs.changes.derive import derive
 from potato.runs.changes.writing import unified_patch
 from potato.runs.model import AgentRun
@@ -106,7 +106,7 @@ class SweBench(Format):
             return {"container": "json"}
         container = path.suffix.lower().removeprefix(".")
         if container not in ("json", "zip"):
-            raise Refusal(
+            raise RecordsError(
                 f"{path.name} must end in .json (the run report of one model) or in .zip (everything), or be a folder "
                 "(the run report of each model)."
             )
@@ -152,7 +152,7 @@ class SweBench(Format):
         judged = self._outcomes(notes)
         models = _models(judged)
         if len(models) > 1:
-            raise Refusal(
+            raise RecordsError(
                 f"A run report is of one model, and there are {len(models)}: {', '.join(models[:10])}. "
                 "Choose one with --model, export a ZIP, or give the command a folder, with -o, for a file of each."
             )
@@ -223,7 +223,7 @@ class SweBench(Format):
         if decision == "approve":
             return "unresolved"
         if decision not in OUTCOMES and not self.chosen.resolved:
-            raise Refusal(
+            raise RecordsError(
                 f"{decision} is no verdict whose meaning is known. Name the verdicts that mean resolved, as in "
                 "--resolved approve,accept; request_changes is unresolved and comment_only incomplete."
             )
@@ -247,12 +247,14 @@ class SweBench(Format):
         return sorted(found, key=lambda one: (one.model, one.instance))
 
     def _demand_known_verdicts(self) -> None:
-        """Raises Refusal for a verdict of `--resolved` that nobody can have given."""
+        """Raises RecordsError for a verdict of `--resolved` that nobody can have given."""
         schemes = (cast(VerdictScheme, scheme) for scheme in self.project.schemes(VERDICT))
         known = {option.value for scheme in schemes for option in scheme.verdict.options} | {*self.state["decisions"]}
         for value in self.chosen.resolved:
             if value not in known:
-                raise Refusal(f"{value} is no verdict of this project. Its verdicts are {', '.join(sorted(known))}.")
+                raise RecordsError(
+                    f"{value} is no verdict of this project. Its verdicts are {', '.join(sorted(known))}."
+                )
 
 
 def _majority(notes: Sequence[Note]) -> Outcome:
@@ -265,11 +267,13 @@ def _models(judged: Iterable[Judged]) -> list[str]:
 
 
 def _demand_own_names(judged: Iterable[Judged]) -> None:
-    """Raises Refusal where two models would have one name among the files."""
+    """Raises RecordsError where two models would have one name among the files."""
     folders = Counter(folder_of(model).casefold() for model in _models(judged))
     for model in _models(judged):
         if folders[folder_of(model).casefold()] > 1:
-            raise Refusal(f"{model} and another model have one folder in SWE-bench's files. Choose one with --model.")
+            raise RecordsError(
+                f"{model} and another model have one folder in SWE-bench's files. Choose one with --model."
+            )
 
 
 def _patch(run: AgentRun) -> str:

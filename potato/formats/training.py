@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from potato.formats.options import SelectionOptions
 from potato.formats.registry import Format
-from potato.records.sources import Project, Record, Refusal, TraceFacts, json_text, part_of
+from potato.records.sources import Project, Record, RecordsError, TraceFacts, json_text, part_of
 from potato.runs.model import AgentRun, Step
 from potato.schemes.rewards.judgements import THRESHOLD, decided
 
@@ -87,7 +87,7 @@ class TrainingFormat(Format):
         if run is None:
             return self.leave_out("without_trace")
         if len(rewards.scores) != len(run.steps):
-            raise Refusal(
+            raise RecordsError(
                 f"The record {json_text(record.id)} by {json_text(record.annotator)} rates {len(rewards.scores)} "
                 f"steps, but its trace has {len(run.steps)}. Export the traces with the annotations they belong to."
             )
@@ -99,14 +99,16 @@ class TrainingFormat(Format):
 
 
 def rewards_of(record: Record, project: Project) -> Rewards | None:
-    """The record's process rewards, None where it has none. Raises Refusal for what no such annotation is."""
+    """The record's process rewards, None where it has none. Raises RecordsError for what no such annotation is."""
     part = part_of(record, project.scheme(record, TYPE), dict, "an object of process rewards")
     if part is None:
         return None
     labels = part.get("labels")
     if not isinstance(labels, list) or not all(one is None or _is_number(one) for one in labels):
         name, annotator = json_text(record.id), json_text(record.annotator)
-        raise Refusal(f"The labels of the process rewards of {name} by {annotator} must be a list of numbers or null.")
+        raise RecordsError(
+            f"The labels of the process rewards of {name} by {annotator} must be a list of numbers or null."
+        )
     neutral = part.get("neutral_steps")
     return Rewards(
         mode=str(part.get("mode", "")),

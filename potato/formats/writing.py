@@ -18,7 +18,7 @@ from typing import IO, Any
 from potato.formats.notes import noted
 from potato.formats.registry import Format
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from potato.records.sources import NO_TRACE, Record, Refusal, Source, json_text
+from potato.records.sources import NO_TRACE, Record, RecordsError, Source, json_text
 
 SCHEMA_VERSION = 1
 # Fast, and nearly as small: an archive of a large project is packed by one worker within one part of its job.
@@ -77,7 +77,7 @@ def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> Iterat
 
 
 def body_of(format: Format, source: Source) -> Iterator[bytes]:
-    """All rows of the source. Raises Refusal where there are none."""
+    """All rows of the source. Raises RecordsError where there are none."""
     if not source.names_every_version:
         for portion in source.records(format.resolve, held=False):
             for record in portion:
@@ -90,15 +90,15 @@ def body_of(format: Format, source: Source) -> Iterator[bytes]:
 
 
 def demand_rows(format: Format) -> None:
-    """Raises Refusal where the file would have no row."""
+    """Raises RecordsError where the file would have no row."""
     if not format.rows:
-        raise Refusal(f"{format.nothing()} {left_out_of(format)}".rstrip())
+        raise RecordsError(f"{format.nothing()} {left_out_of(format)}".rstrip())
 
 
 def demand_traces(format: Format, source: Source) -> None:
-    """Raises Refusal where the format needs traces and there are none."""
+    """Raises RecordsError where the format needs traces and there are none."""
     if format.needs_traces and not source.has_traces:
-        raise Refusal(
+        raise RecordsError(
             f"There is no {TRACES}, and {format.name} needs it: only traces know their steps, tasks and patches. "
             f"Put it beside {ANNOTATIONS}, or name an archive that has both (-f archive writes one)."
         )
@@ -153,7 +153,7 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
     """Write the export to the path. An archive is a ZIP where the path ends so, else a folder; where the path is a
     folder, a format of several files writes them into it.
 
-    Missing folders are made. Raises Refusal, and leaves no file, where nothing is selected.
+    Missing folders are made. Raises RecordsError, and leaves no file, where nothing is selected.
     """
     demand_traces(format, source)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iter
 
 
 def write_gathered(file: IO[bytes], format: Format, notes: Iterable[bytes], folder: Path) -> None:
-    """The whole file of a format that gathers. Raises Refusal where there is nothing in it."""
+    """The whole file of a format that gathers. Raises RecordsError where there is nothing in it."""
     with noted(notes, folder) as found:
         if format.zips:
             with _zip(file) as archive:

@@ -30,8 +30,8 @@ json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 """Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
 
 
-class Refusal(Exception):  # noqa: N818  (an answer to the person who exports or analyses)
-    """Why that cannot be done; the sentence says what, where and what to do."""
+class RecordsError(Exception):
+    """Records that cannot be read, selected or written; the sentence says to a person what, where and what to do."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -76,7 +76,7 @@ class Record:
 class RecordFiles:
     """The files at a path. `folder` is None for a lone file of records, and `traces` where no file has any.
 
-    A ZIP is unpacked to where it can be read at any place; closing this removes what was unpacked. Raises Refusal for
+    A ZIP is unpacked to where it can be read at any place; closing this removes what was unpacked. Raises RecordsError for
     a path without annotations.
     """
 
@@ -119,7 +119,7 @@ class RecordFiles:
                     entry = parsed_object(line, f"{TRACES} line {place}")
                     name, version = entry.get("external_id", entry.get("id")), entry.get("trace_version")
                     if not isinstance(name, str):
-                        raise Refusal(f"{TRACES} line {place}: id must be text.")
+                        raise RecordsError(f"{TRACES} line {place}: id must be text.")
                     # Whoever writes no version writes the versions of a trace one after another.
                     version = version if isinstance(version, int) else versions.get(name, 0) + 1
                     versions[name] = version
@@ -130,7 +130,7 @@ class RecordFiles:
         if path.is_dir():
             return path
         if not path.is_file():
-            raise Refusal(f"There is no file or folder {path}.")
+            raise RecordsError(f"There is no file or folder {path}.")
         if not zipfile.is_zipfile(path):
             return None
         self._unpacked = tempfile.TemporaryDirectory(prefix="potato-archive-")
@@ -145,22 +145,22 @@ class RecordFiles:
 
 def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | None = None) -> Record:
     """A record out of JSON. One without an annotator or a timestamp, as the process reward documentation prints them,
-    has "unknown" there. Raises Refusal for what is no record."""
+    has "unknown" there. Raises RecordsError for what is no record."""
     if not isinstance(value, dict):
-        raise Refusal(f"{where} is not a JSON object, so it is no annotation.")
+        raise RecordsError(f"{where} is not a JSON object, so it is no annotation.")
     if not isinstance(value.get("id"), str):
-        raise Refusal(f"{where}: id must be text. A record has id, annotator, timestamp and annotations.")
+        raise RecordsError(f"{where}: id must be text. A record has id, annotator, timestamp and annotations.")
     for key in ("annotator", "timestamp"):
         if not isinstance(value.get(key), str | None):
-            raise Refusal(f"{where}: {key} must be text, or left out where it is not known.")
+            raise RecordsError(f"{where}: {key} must be text, or left out where it is not known.")
     if not isinstance(value.get("annotations"), dict):
-        raise Refusal(f"{where}: annotations must be an object with a part for each scheme.")
+        raise RecordsError(f"{where}: annotations must be an object with a part for each scheme.")
     version, made_under = value.get("trace_version", 1), value.get("configuration_version")
     kind = value.get("kind", "normal")
     if not _is_number(version) or not (made_under is None or _is_number(made_under)):
-        raise Refusal(f"{where}: trace_version and configuration_version must be whole numbers from 1.")
+        raise RecordsError(f"{where}: trace_version and configuration_version must be whole numbers from 1.")
     if kind not in KINDS:
-        raise Refusal(f"{where}: kind must be one of {', '.join(KINDS)}.")
+        raise RecordsError(f"{where}: kind must be one of {', '.join(KINDS)}.")
     known: Kind = kind
     return Record(
         id=value["id"],
@@ -179,23 +179,23 @@ def _or_unknown(text: str | None) -> str:
 
 
 def parsed_object(line: bytes, where: str) -> dict[str, Any]:
-    """The JSON object of a line. Raises Refusal where it is none."""
+    """The JSON object of a line. Raises RecordsError where it is none."""
     value = parsed(line, where)
     if not isinstance(value, dict):
-        raise Refusal(f"{where} is not a JSON object.")
+        raise RecordsError(f"{where} is not a JSON object.")
     return value
 
 
 def parsed(data: bytes, where: str) -> Any:
-    """The JSON, without the numbers that JSON does not have. Raises Refusal where it is none."""
+    """The JSON, without the numbers that JSON does not have. Raises RecordsError where it is none."""
     try:
         return json.loads(data, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
-        raise Refusal(f"{where} is not UTF-8: byte {error.start} cannot be decoded.") from None
+        raise RecordsError(f"{where} is not UTF-8: byte {error.start} cannot be decoded.") from None
     except json.JSONDecodeError as error:
-        raise Refusal(f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from None
+        raise RecordsError(f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from None
     except (ValueError, RecursionError) as error:
-        raise Refusal(f"{where} is not JSON that can be read: {error}.") from None
+        raise RecordsError(f"{where} is not JSON that can be read: {error}.") from None
 
 
 def _no_constant(name: str) -> Any:
@@ -211,7 +211,7 @@ def _annotations(path: Path, folder: Path | None) -> Path:
         return path
     found = folder / ANNOTATIONS
     if not found.is_file():
-        raise Refusal(
+        raise RecordsError(
             f"{path} has no {ANNOTATIONS}. Name an archive, a folder with {ANNOTATIONS}, or a file of records."
         )
     return found
@@ -233,7 +233,7 @@ def _is_document(file: BinaryIO) -> bool:
 def _document(path: Path, file: BinaryIO) -> Iterator[tuple[str, Any]]:
     data = file.read(_DOCUMENT_BYTES + 1)
     if len(data) > _DOCUMENT_BYTES:
-        raise Refusal(
+        raise RecordsError(
             f"{path.name} is one document of over {_DOCUMENT_BYTES >> 20} MiB. Write a record a line (JSONL)."
         )
     document = parsed(data, path.name)

@@ -21,7 +21,7 @@ from potato.records.sources import (
     Need,
     Project,
     Record,
-    Refusal,
+    RecordsError,
     Resolve,
     TraceFacts,
     Wanted,
@@ -52,7 +52,7 @@ class Folder:
         self._versions = folder / VERSIONS if folder and not configuration else None
         self._configuration = configuration or (folder / CONFIGURATION if folder else None)
         if configuration and not configuration.is_file():
-            raise Refusal(f"There is no file {configuration}.")
+            raise RecordsError(f"There is no file {configuration}.")
         self._kept: OrderedDict[int, TraceFacts] = OrderedDict()
 
     def __enter__(self) -> Self:
@@ -128,7 +128,7 @@ class Folder:
                 entry = parsed_object(line, f"{VERSIONS} line {place}")
                 number, text, note = (entry.get(key) for key in ("version", "source", "note"))
                 if not (isinstance(number, int) and isinstance(text, str) and isinstance(note, str)):
-                    raise Refusal(f"{VERSIONS} line {place} must have a version, a source and a note.")
+                    raise RecordsError(f"{VERSIONS} line {place} must have a version, a source and a note.")
                 found.append((number, text, note))
         return sorted(found)
 
@@ -152,7 +152,7 @@ class Folder:
                 found = True
                 yield record
         if not found:
-            raise Refusal(
+            raise RecordsError(
                 f"{self._files.annotations} has no adjudicated annotation. Use --resolve all, or adjudicate first."
             )
 
@@ -232,10 +232,10 @@ def _facts_of(line: bytes) -> TraceFacts:
 
 
 def read_configuration(text: str, name: str) -> ProjectConfiguration:
-    """The configuration in the YAML. Raises Refusal with its errors."""
+    """The configuration in the YAML. Raises RecordsError with its errors."""
     checked = check_configuration(text, where="command")
     if checked.configuration is None:
-        raise Refusal("\n".join(f"{name}, {problem}" for problem in checked.errors))
+        raise RecordsError("\n".join(f"{name}, {problem}" for problem in checked.errors))
     return checked.configuration
 
 
@@ -243,4 +243,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise Refusal(f"{path} is not UTF-8 text: byte {error.start} cannot be decoded.") from None
+        raise RecordsError(f"{path} is not UTF-8 text: byte {error.start} cannot be decoded.") from None

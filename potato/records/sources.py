@@ -1,7 +1,7 @@
 """What formats read: records, what a trace says about its record, and what the project's configurations say.
 
-Sources (files or a database) make these; nothing here knows where they come from. `Record`, `Refusal`,
-`Record`, `Refusal` and `json_text` are of potato.records.archives, and a format finds them here with the rest.
+Sources (files or a database) make these; nothing here knows where they come from. `Record`, `RecordsError`,
+`Record`, `RecordsError` and `json_text` are of potato.records.archives, and a format finds them here with the rest.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
-from potato.records.archives import Kind, Record, Refusal, json_text
+from potato.records.archives import Kind, Record, RecordsError, json_text
 from potato.runs.changes.places import JudgedFile
 from potato.runs.model import AgentRun
 from potato.schemes.rewards.configuration import ProcessRewardScheme
@@ -26,7 +26,7 @@ __all__ = [
     "NoTrace",
     "Project",
     "Record",
-    "Refusal",
+    "RecordsError",
     "Resolve",
     "Source",
     "TraceFacts",
@@ -132,12 +132,12 @@ def _scheme(configuration: ProjectConfiguration | None, annotation_type: str) ->
 
 
 def part_of(record: Record, scheme: SchemeConfiguration | None, kind: type, noun: str) -> Any:
-    """The record's part of that scheme, None where it has none. Raises Refusal for one of another type of JSON."""
+    """The record's part of that scheme, None where it has none. Raises RecordsError for one of another type of JSON."""
     part = None if scheme is None else record.annotations.get(scheme.name)
     if part is None or isinstance(part, kind):
         return part
     name = "" if scheme is None else scheme.name
-    raise Refusal(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
+    raise RecordsError(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
 Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run"]
@@ -165,7 +165,7 @@ class Source(Protocol):
         """The records in their order, in portions, each to be used up before the next; "majority" are all of them.
 
         With `held` a portion fits into memory and can be made a list, so that facts can be asked for within it.
-        Raises Refusal where nothing can be selected so.
+        Raises RecordsError where nothing can be selected so.
         """
         ...
 

@@ -12,7 +12,7 @@ import pytest
 
 from potato.analysis import load_annotations, plot_reward_curves, process_reward_stats
 from potato.commands.export import main
-from potato.records.archives import Refusal
+from potato.records.archives import RecordsError
 from potato.runs.model import AgentRun, Step
 from potato.runs.tasks import task_id_of
 from tests.potato.formats.files import WITHOUT_DJANGO, folder, lines
@@ -203,16 +203,16 @@ def test_each_version_of_a_trace_has_its_own_facts(tmp_path: Path) -> None:
 def test_a_bad_line_is_named_with_its_file(tmp_path: Path, line: str, says: str) -> None:
     path = lines(tmp_path / "annotations.jsonl", [rated("a", "r1", "correct")])
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(Refusal, match=says.replace("{", r"\{")):
+    with pytest.raises(RecordsError, match=says.replace("{", r"\{")):
         load_annotations(tmp_path)
 
 
 def test_a_bad_line_of_traces_and_a_missing_path_are_named(tmp_path: Path) -> None:
     source = folder(tmp_path / "output", [rated("a", "r1", "correct")])
     (source / "traces.jsonl").write_text('{"id": "a"}\n{"id": 7}\n')
-    with pytest.raises(Refusal, match=r"traces\.jsonl line 2: id must be text"):
+    with pytest.raises(RecordsError, match=r"traces\.jsonl line 2: id must be text"):
         load_annotations(source)
-    with pytest.raises(Refusal, match="There is no file or folder"):
+    with pytest.raises(RecordsError, match="There is no file or folder"):
         load_annotations(tmp_path / "nowhere")
 
 

@@ -8,7 +8,7 @@ from accounts.models import Organisation, Project
 from exports.stored import StoredProject
 from potato.commands.export import Request, UsageError, add_arguments, export, read_request, refuse_own_input
 from potato.records.folders import Folder
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from tenancy.actor import Actor, acting, acting_in
 from tenancy.snapshots import Snapshot
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
                 self._export_project(name, request, options)
         except UsageError as refusal:
             raise CommandError(refusal.sentence, returncode=2) from None
-        except Refusal as refusal:
+        except RecordsError as refusal:
             raise CommandError(refusal.sentence) from None
 
     def _export_project(self, name: str, request: Request, options: dict[str, Any]) -> None:
@@ -58,9 +58,9 @@ def _named(name: str) -> tuple[Organisation, Project]:
         raise UsageError(f"{name!r} names no project. Write ORG/PROJECT, as in demo/agent-code-review.")
     organisation = Organisation.objects.filter(slug=slug).first()
     if organisation is None:
-        raise Refusal(f"There is no organisation {slug!r}.")
+        raise RecordsError(f"There is no organisation {slug!r}.")
     with acting_in(organisation):
         found = Project.objects.filter(slug=project).first()
     if found is None:
-        raise Refusal(f"{slug} has no project {project!r}.")
+        raise RecordsError(f"{slug} has no project {project!r}.")
     return organisation, found

@@ -15,7 +15,7 @@ from accounts.models import ConfigurationVersion, Organisation, Project
 from exports.loading import load_archive
 from potato.configuration import ProjectConfiguration, check_configuration
 from potato.records.folders import Folder
-from potato.records.sources import Refusal
+from potato.records.sources import RecordsError
 from potato.runs.packages import run_files
 from potato.wording import counted
 from tenancy.actor import acting_in
@@ -73,7 +73,7 @@ class Command(BaseCommand):
                     with acting_in(organisation):
                         project = self._project(slug, configuration)
                 loaded = load_archive(organisation=organisation, project=project, folder=folder)
-        except (Refusal, Refused) as refusal:
+        except (RecordsError, Refused) as refusal:
             raise CommandError(refusal.sentence) from None
         self.stdout.write(
             f"{options['org']}/{slug}: {counted(loaded.versions, 'configuration version')} published, "
