@@ -27,8 +27,7 @@ from tenancy.errors import Refused
 from tenancy.models import new_id
 from tenancy.roles import Role
 from traces.importing.screenshots import with_pictures
-from traces.importing.storing import Refused as NoTrace
-from traces.importing.storing import store_run
+from traces.importing.storing import UnusableRun, store_run
 from traces.models import ImportedFile, Trace
 
 _NATIVE = Native()
@@ -107,7 +106,7 @@ def _load_traces(
             read, _ = with_pictures(read, source, keeps_packed=True)
             try:
                 came_in = store_run(read, file)
-            except NoTrace as refusal:
+            except UnusableRun as refusal:
                 raise NotLoadable(f"{TRACES} line {place}: {refusal.sentence}") from None
             rows = Trace.objects.filter(
                 project=project, external_id=name, content_sha256=sha256_of(run_as_native(read.run))

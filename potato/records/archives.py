@@ -76,8 +76,8 @@ class Record:
 class RecordFiles:
     """The files at a path. `folder` is None for a lone file of records, and `traces` where no file has any.
 
-    A ZIP is unpacked to where it can be read at any place; closing this removes what was unpacked. Raises RecordsError for
-    a path without annotations.
+    A ZIP is unpacked to where it can be read at any place; closing this removes what was unpacked. Raises RecordsError
+    for a path without annotations.
     """
 
     def __init__(self, path: Path) -> None:

@@ -81,7 +81,7 @@ def test_badges_stand_only_where_the_demo_shows_one(changes: dict[str, ChangeSet
         name: {badge.code.value for file in found.files for badge in file.badges} for name, found in changes.items()
     }
     assert {name: codes for name, codes in badges.items() if codes} == {ONE_WITH_DRIFT: {"changed_between"}}
-    assert not any(found.refusals for found in changes.values())
+    assert not any(found.problems for found in changes.values())
 
 
 def test_every_kind_of_change_and_language_occurs(changes: dict[str, ChangeSet]) -> None:

@@ -28,7 +28,7 @@ from potato.runs.sources import FileSource
 from traces.evidence.fragments import configuration_of
 from traces.evidence.nothing_to_judge import judged_of_file
 from traces.importing.screenshots import with_pictures
-from traces.importing.storing import Ready, Refused, count_rows, ready, store_runs
+from traces.importing.storing import Ready, UnusableRun, count_rows, ready, store_runs
 from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
 from traces.models import ImportedFile, ImportProblem
 
@@ -186,7 +186,7 @@ class _Batch:
         outcomes = store_runs(self.runs, self.file) if self.runs else []
         for run, sentences, outcome in zip(self.runs, self.sentences, outcomes, strict=True):
             place = run.converted.place
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, UnusableRun):
                 self._note(Unreadable(place, outcome.code, outcome.sentence))
                 continue
             self.cursor["imported" if outcome else "known"] += 1

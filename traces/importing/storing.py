@@ -31,7 +31,7 @@ COUNTED_FIRST = 1_000
 """When an import has brought so many runs, and each time as many again, PostgreSQL counts their tables."""
 
 
-class Refused(Exception):  # noqa: N818  (an answer to the person who imports)
+class UnusableRun(Exception):  # noqa: N818  (an answer to the person who imports)
     """A run that cannot become a trace; the sentence says why and what to do."""
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -40,7 +40,7 @@ class Refused(Exception):  # noqa: N818  (an answer to the person who imports)
         self.sentence = sentence
 
 
-Outcome: TypeAlias = bool | Refused
+Outcome: TypeAlias = bool | UnusableRun
 """Whether a run came in: False for one whose content is there already, or more of it."""
 
 
@@ -73,10 +73,10 @@ def store_run(converted: Converted, file: ImportedFile) -> bool:
     """Store the run as a new trace of the file's project; False where the same content is there already, or content
     of which this is an older beginning.
 
-    Raises Refused for one with nothing to judge. As store_runs for one run.
+    Raises UnusableRun for one with nothing to judge. As store_runs for one run.
     """
     (outcome,) = store_runs([ready(converted, file)], file)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, UnusableRun):
         raise outcome
     return outcome
 
@@ -103,8 +103,8 @@ def store_runs(runs: Sequence[Ready], file: ImportedFile) -> list[Outcome]:
                 continue
             try:
                 rows.add(run, known)
-            except Refused as refusal:
-                outcomes.append(refusal)
+            except UnusableRun as unusable:
+                outcomes.append(unusable)
             else:
                 outcomes.append(True)
         rows.store()
@@ -169,14 +169,14 @@ class _Rows:
     bodies: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, ready: Ready, known: _Known) -> None:
-        """Raises Refused, and adds nothing then, for a run with nothing to judge."""
+        """Raises UnusableRun, and adds nothing then, for a run with nothing to judge."""
         run = ready.converted.run
         changes = derive(run)
         if not run.steps and not changes.files:
-            reason = changes.refusals[0].sentence if changes.refusals else "It holds no step and no changed file."
-            raise Refused("nothing_to_judge", f"{ready.external_id}: {reason}")
+            reason = changes.problems[0].sentence if changes.problems else "It holds no step and no changed file."
+            raise UnusableRun("nothing_to_judge", f"{ready.external_id}: {reason}")
         if len(changes.files) > FILES_A_RUN:
-            raise Refused(
+            raise UnusableRun(
                 "too_many_files",
                 f"{ready.external_id} has {len(changes.files):,} files; a run may have {FILES_A_RUN:,}. Split it.",
             )
@@ -184,10 +184,10 @@ class _Rows:
             ImportProblem(
                 file=self.file,
                 place=ready.converted.place,
-                code=refusal.code,
-                sentence=f"{ready.external_id}: {refusal.sentence}",
+                code=problem.code,
+                sentence=f"{ready.external_id}: {problem.sentence}",
             )
-            for refusal in changes.refusals
+            for problem in changes.problems
         )
         trace = str(new_id())
         self.traces.append(_trace(trace, ready, self.file, known.add(ready), changes.files))

@@ -19,7 +19,7 @@ _UNTRUSTED = frozenset({BadgeCode.CORRUPT_PATCH, BadgeCode.CHANGED_IN_PARTS})
 def derive(run: AgentRun) -> ChangeSet:
     """Every file that the run changed, and those that it only read, in the order in which git lists paths.
 
-    A patch that gives no file leaves the word to the events; its refusals are answered all the same. A file that the
+    A patch that gives no file leaves the word to the events; its problems are answered all the same. A file that the
     run created and deleted again is not listed, as it is not in a patch. One whose edits undo each other is unchanged.
     Raises nothing, whatever the texts hold.
     """
@@ -30,7 +30,7 @@ def derive(run: AgentRun) -> ChangeSet:
     else:
         files = [change for file in replayed.values() if (change := _change(file)) is not None]
     files.sort(key=lambda file: to_bytes(file.path))
-    return ChangeSet(tuple(files), patch.refusals)
+    return ChangeSet(tuple(files), patch.problems)
 
 
 def _with_patch(

@@ -147,7 +147,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PatchProblem:
     """A part of a patch, or all of it, that gave no file: where (line from 1), a code and a sentence."""
 
     line: int
@@ -163,7 +163,7 @@ class ChangeSet:
     """The files that could be read, and what could not."""
 
     files: tuple[FileChange, ...]
-    refusals: tuple[Refusal, ...] = ()
+    problems: tuple[PatchProblem, ...] = ()
 
 
 def counted_hunks(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:

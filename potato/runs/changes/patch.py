@@ -1,5 +1,5 @@
 """A whole patch as it came, split into files and read. Raises nothing for any bytes, and loses nothing silently:
-what cannot be shown is a refusal with its line and a sentence, what is shown with reserve has a badge.
+what cannot be shown is a problem with its line and a sentence, what is shown with reserve has a badge.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from potato.runs.changes.model import (
     Line,
     LineKind,
     Operation,
-    Refusal,
+    PatchProblem,
     counts,
     ending_of,
 )
@@ -41,75 +41,77 @@ _KINDS: dict[str, LineKind] = {" ": "context", "+": "add", "-": "del"}
 def read_patch(data: bytes) -> ChangeSet:
     """The files of a patch in the order in which it has them; a file that stands in it twice is one file."""
     if not data.strip():
-        return ChangeSet((), (Refusal(1, "empty", "The patch is empty: it changes no file."),))
-    if refusal := _over_bounds(data):
-        return ChangeSet((), (refusal,))
-    sections, refusals = split(data)
-    if refusal := _too_many(sections):
-        return ChangeSet((), (*refusals, refusal))
+        return ChangeSet((), (PatchProblem(1, "empty", "The patch is empty: it changes no file."),))
+    if problem := _over_bounds(data):
+        return ChangeSet((), (problem,))
+    sections, problems = split(data)
+    if problem := _too_many(sections):
+        return ChangeSet((), (*problems, problem))
     parts: dict[str, list[FileChange]] = {}
     for section in sections:
         found = _read_section(section)
-        if isinstance(found, Refusal):
-            refusals.append(found)
+        if isinstance(found, PatchProblem):
+            problems.append(found)
         else:
             parts.setdefault(found.path, []).append(found)
-    if not parts and not refusals:
+    if not parts and not problems:
         sentence = (
             "No file was found in the patch. A unified diff has lines `--- old name`, `+++ new name` and `@@` "
             "for each file, or `diff --git`; give one."
         )
-        refusals.append(Refusal(1, "no_files", sentence))
-    return ChangeSet(tuple(_one(found) for found in parts.values()), tuple(sorted(refusals, key=lambda one: one.line)))
+        problems.append(PatchProblem(1, "no_files", sentence))
+    return ChangeSet(tuple(_one(found) for found in parts.values()), tuple(sorted(problems, key=lambda one: one.line)))
 
 
-def _over_bounds(data: bytes) -> Refusal | None:
+def _over_bounds(data: bytes) -> PatchProblem | None:
     if len(data) > MAX_PATCH_BYTES:
         sentence = (
             f"The patch has {len(data):,} bytes; at most {MAX_PATCH_BYTES:,} are read. Leave generated files out."
         )
-        return Refusal(1, "too_large", sentence)
+        return PatchProblem(1, "too_large", sentence)
     if (lines := data.count(b"\n")) > MAX_LINES:
         sentence = f"The patch has {lines:,} lines; at most {MAX_LINES:,} are read. Leave generated files out."
-        return Refusal(1, "too_many_lines", sentence)
+        return PatchProblem(1, "too_many_lines", sentence)
     return None
 
 
-def _too_many(sections: list[Section]) -> Refusal | None:
+def _too_many(sections: list[Section]) -> PatchProblem | None:
     if len(sections) > MAX_FILES:
         sentence = f"The patch has {len(sections):,} files; at most {MAX_FILES:,} are read. Split it."
-        return Refusal(sections[MAX_FILES].line, "too_many_files", sentence)
+        return PatchProblem(sections[MAX_FILES].line, "too_many_files", sentence)
     hunks = 0
     for section in sections:
         hunks += len(section.hunks)
         if hunks > MAX_HUNKS:
             sentence = f"The patch has more than {MAX_HUNKS:,} hunks. Split it."
-            return Refusal(section.line, "too_many_hunks", sentence)
+            return PatchProblem(section.line, "too_many_hunks", sentence)
     return None
 
 
-def _read_section(section: Section) -> FileChange | Refusal:
+def _read_section(section: Section) -> FileChange | PatchProblem:
     if section.is_combined:
         sentence = (
             f"Line {section.line}: a combined diff of a merge has no old and new side. "
             "Make the patch against one parent, as `git diff PARENT COMMIT` does."
         )
-        return Refusal(section.line, "combined_diff", sentence)
+        return PatchProblem(section.line, "combined_diff", sentence)
     if section.long_header:
         sentence = (
             f"Line {section.long_header}: a header line is over {MAX_HEADER_BYTES:,} bytes, so its file is left out."
         )
-        return Refusal(section.line, "header_too_long", sentence)
+        return PatchProblem(section.line, "header_too_long", sentence)
     names = names_of(section.header)
     if not names.path:
         sentence = (
             f"Line {section.line}: the file has no name. Add lines `--- old name` and `+++ new name` above its `@@`."
         )
-        return Refusal(section.line, "no_file_name", sentence)
+        return PatchProblem(section.line, "no_file_name", sentence)
     try:
         hunks = tuple(_read_hunks(section.hunks))
     except UnidiffParseError as error:
-        return Refusal(section.line, "unreadable", f"Line {section.line}: the file's hunks cannot be read ({error}).")
+        return PatchProblem(
+            section.line, "unreadable", f"Line {section.line}: the file's hunks cannot be read ({error})."
+        )
     return _file(section, names, hunks)
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from potato.runs.changes.headers import Header
-from potato.runs.changes.model import Refusal
+from potato.runs.changes.model import PatchProblem
 
 MAX_HEADER_BYTES = 4_096
 MAX_LINE_NUMBER = 2**31 - 1
@@ -56,21 +56,21 @@ class Section:
     long_header: int = 0
 
 
-def split(data: bytes) -> tuple[list[Section], list[Refusal]]:
+def split(data: bytes) -> tuple[list[Section], list[PatchProblem]]:
     """The files of a patch, and the hunks that belong to none. Text around the files is passed over."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines[-1] == b"":
         lines.pop()
     splitter = _Splitter(lines)
     splitter.run()
-    return splitter.sections, splitter.refusals
+    return splitter.sections, splitter.problems
 
 
 class _Splitter:
     def __init__(self, lines: list[bytes]) -> None:
         self.lines = lines
         self.sections: list[Section] = []
-        self.refusals: list[Refusal] = []
+        self.problems: list[PatchProblem] = []
         self.section: Section | None = None
         self.is_adjacent = False
         """Whether only header and hunk lines have been seen since the section began."""
@@ -171,12 +171,12 @@ class _Splitter:
         section = self.section
         if section is None or (found is None and not self.is_adjacent):
             if found is not None:
-                if not self.refusals:
+                if not self.problems:
                     sentence = (
                         f"Line {at + 1}: a hunk here belongs to no file, and so do any others up to the next file. "
                         "Add lines `--- old name` and `+++ new name` above it."
                     )
-                    self.refusals.append(Refusal(at + 1, "no_file_name", sentence))
+                    self.problems.append(PatchProblem(at + 1, "no_file_name", sentence))
                 return self._body(RawHunk(at + 1, None, b""), at + 1, int(found[2] or 1), int(found[4] or 1))[0]
             return at + 1
         if found is None:

@@ -36,7 +36,7 @@ def rows(path: Path) -> list[str]:
                     f"{sum(bool(step.prompt) for step in run.steps)}, file events {len(run.events)}, patch bytes "
                     f"{len(run.patch or b'')}, files changed {len(changed)} of {len(changes.files)}, lines "
                     f"+{sum(file.added for file in changed)} -{sum(file.removed for file in changed)}, "
-                    f"badges {counted(badges)}, refused {len(changes.refusals)}",
+                    f"badges {counted(badges)}, refused {len(changes.problems)}",
                     f"    dropped: {counted(report.dropped)}",
                     f"    unknown: {counted(report.unknown)}",
                     f"    repairs: {counted(report.repairs)}",

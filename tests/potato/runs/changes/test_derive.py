@@ -135,7 +135,7 @@ def test_a_patch_without_a_file_leaves_the_word_to_the_events_and_says_so() -> N
     for patch, code in ((b"", "empty"), (b"garbage", "no_files")):
         changes = derive(run(FileEdit("x.py", "two", "2", original=TEXT), patch=patch))
         assert [(file.path, file.source) for file in changes.files] == [("x.py", "edits")]
-        assert [refusal.code for refusal in changes.refusals] == [code]
+        assert [problem.code for problem in changes.problems] == [code]
 
 
 def test_a_path_is_the_same_file_however_it_is_written() -> None:

@@ -106,7 +106,7 @@ def difference(repository: Repository, *options: str) -> bytes:
 
 def by_path(patch: bytes) -> dict[str, FileChange]:
     changes = read_patch(patch)
-    assert changes.refusals == ()
+    assert changes.problems == ()
     return {file.path: file for file in changes.files}
 
 
@@ -242,6 +242,6 @@ def test_the_combined_diff_of_a_merge_is_refused_and_the_other_files_stay(tmp_pa
         combined = made.git("show", option)
         assert b"@@@" in combined
         changes = read_patch(combined + git("diff", "HEAD~1", "HEAD", folder=made.folder))
-        assert [refusal.code for refusal in changes.refusals] == ["combined_diff"]
-        assert "one parent" in changes.refusals[0].sentence
+        assert [problem.code for problem in changes.problems] == ["combined_diff"]
+        assert "one parent" in changes.problems[0].sentence
         assert [(file.path, file.added, file.removed) for file in changes.files] == [("both.txt", 1, 1)]

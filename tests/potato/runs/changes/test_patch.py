@@ -21,13 +21,13 @@ def plain(hunks: bytes) -> bytes:
 def only(patch: bytes) -> FileChange:
     """The one file of a patch of which nothing is refused."""
     changes = read_patch(patch)
-    assert changes.refusals == ()
+    assert changes.problems == ()
     assert len(changes.files) == 1
     return changes.files[0]
 
 
 def codes(patch: bytes) -> list[str]:
-    return [refusal.code for refusal in read_patch(patch).refusals]
+    return [problem.code for problem in read_patch(patch).problems]
 
 
 def lines(file: FileChange) -> list[str]:
@@ -57,7 +57,7 @@ def test_a_hunk_that_is_not_as_its_header_says_is_shown_with_a_badge_and_the_nex
     hunk: bytes, expected: list[str]
 ) -> None:
     changes = read_patch(plain(hunk) + GOOD)
-    assert changes.refusals == ()
+    assert changes.problems == ()
     bad, good = changes.files
     assert [badge.code for badge in bad.badges] == [BadgeCode.CORRUPT_PATCH]
     assert "Line " in bad.badges[0].sentence
@@ -189,8 +189,8 @@ def test_characters_that_other_tools_take_for_line_ends_stay_in_their_line() -> 
 def test_what_cannot_be_read_is_refused_with_a_code_and_a_sentence(patch: bytes, code: str) -> None:
     changes = read_patch(patch)
     assert changes.files == ()
-    assert [refusal.code for refusal in changes.refusals] == [code]
-    assert changes.refusals[0].sentence.endswith(".")
+    assert [problem.code for problem in changes.problems] == [code]
+    assert changes.problems[0].sentence.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_a_file_that_is_refused_does_not_take_its_neighbours_along(bad: bytes) -
     changes = read_patch(GOOD + bad + GOOD.replace(b"good", b"also"))
     assert [file.path for file in changes.files] == ["good", "also"]
     assert [file.badges for file in changes.files] == [(), ()]
-    assert len(changes.refusals) == 1
-    assert changes.refusals[0].line == GOOD.count(b"\n") + 1
+    assert len(changes.problems) == 1
+    assert changes.problems[0].line == GOOD.count(b"\n") + 1
 
 
 def test_the_limits_themselves_are_allowed() -> None:
@@ -279,7 +279,7 @@ FRAGMENTS = [
 @given(st.binary(max_size=300) | st.lists(st.sampled_from(FRAGMENTS), max_size=25).map(b"".join))
 def test_no_bytes_raise_and_every_answer_is_whole(data: bytes) -> None:
     changes = read_patch(data)
-    assert changes.files or changes.refusals
+    assert changes.files or changes.problems
     assert len({file.path for file in changes.files}) == len(changes.files)
     for file in changes.files:
         assert file.path

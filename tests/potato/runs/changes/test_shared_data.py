@@ -38,7 +38,7 @@ def test_every_prediction_has_the_files_and_counts_that_git_sees(tmp_path: Path)
     assert len(patches) == 200
     for patch in patches:
         changes = read_patch(patch)
-        assert changes.refusals == ()
+        assert changes.problems == ()
         assert [file.badges for file in changes.files] == [()] * len(changes.files)
         assert counted(changes.files) == numstat(patch, tmp_path)
         assert counted(read_patch(unified_patch(changes.files)).files) == counted(changes.files)
