@@ -17,7 +17,7 @@ from assignments.records import annotator_names
 from assignments.summaries import summaries_of
 from tenancy.actor import active_organisation
 from traces.filters import Filters
-from traces.listing import Choice
+from traces.listing import FilterOption
 
 ANNOTATIONS_ON_A_PAGE = 50
 
@@ -65,7 +65,7 @@ class AnnotationFilters(Filters):
             found = found.filter(user__in=_people(self.annotator))
         return found.order_by("-since", "-pk")
 
-    def annotators(self, project: Project) -> list[Choice]:
+    def annotators(self, project: Project) -> list[FilterOption]:
         """Everybody who has rows in what is shown, by name."""
         field = "user" if self.show else "assignment__user"
         others = replace(self, annotator="")
@@ -74,13 +74,14 @@ class AnnotationFilters(Filters):
         counts: dict[UUID, int] = {row[field]: row["rows"] for row in counted}
         names = annotator_names(counts)
         return sorted(
-            (Choice(name, name, counts[user]) for user, name in names.items()), key=lambda choice: choice.label.lower()
+            (FilterOption(name, name, counts[user]) for user, name in names.items()),
+            key=lambda choice: choice.label.lower(),
         )
 
-    def states(self, project: Project) -> list[Choice]:
+    def states(self, project: Project) -> list[FilterOption]:
         rows = replace(self, state="").submissions(project).order_by()
         counts = rows.aggregate(**{name: Count("pk", filter=condition) for name, condition in _IN_STATE.items()})
-        return [Choice(name, label, counts[name]) for name, label in STATES.items()]
+        return [FilterOption(name, label, counts[name]) for name, label in STATES.items()]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from traces.models import Trace
 from traces.models.traces import TraceQuerySet
 
 TRACES_ON_A_PAGE = 50
-CHOICES_SHOWN = 100
+OPTIONS_SHOWN = 100
 NOT_GIVEN = "-"
 """Stands in an address for traces whose agent model is not known."""
 
@@ -49,7 +49,7 @@ ORDERS = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class FilterOption:
     """One value that a filter can take, with the number of rows that it would show beside the other filters."""
 
     value: str
@@ -121,30 +121,30 @@ class TraceFilters(Filters):
             if value
         ]
 
-    def models(self, traces: TraceQuerySet) -> list[Choice]:
+    def models(self, traces: TraceQuerySet) -> list[FilterOption]:
         return [
-            Choice(value or NOT_GIVEN, value or "Not given", count)
+            FilterOption(value or NOT_GIVEN, value or "Not given", count)
             for value, count in _counts(replace(self, model="").chosen(traces), "agent_model")
         ]
 
-    def converters(self, traces: TraceQuerySet) -> list[Choice]:
+    def converters(self, traces: TraceQuerySet) -> list[FilterOption]:
         counted = _counts(replace(self, converter="").chosen(traces), "converter")
-        return [Choice(value, value, count) for value, count in counted]
+        return [FilterOption(value, value, count) for value, count in counted]
 
-    def tags(self, traces: TraceQuerySet) -> list[Choice]:
+    def tags(self, traces: TraceQuerySet) -> list[FilterOption]:
         tagged = (
             replace(self, tag="")
             .chosen(traces)
             .annotate(one_tag=Func("tags", function="jsonb_array_elements_text", output_field=TextField()))
         )
-        return [Choice(value, value, count) for value, count in _counts(tagged, "one_tag")]
+        return [FilterOption(value, value, count) for value, count in _counts(tagged, "one_tag")]
 
-    def marked(self, traces: TraceQuerySet) -> list[Choice]:
+    def marked(self, traces: TraceQuerySet) -> list[FilterOption]:
         chosen = replace(self, marks="").chosen(traces)
         counts = chosen.aggregate(
             **{mark: Count("pk", filter=Q(**{f"{column}__gt": 0})) for mark, (_, column) in _MARKS.items()}
         )
-        return [Choice(mark, label, counts[mark]) for mark, (label, _) in _MARKS.items()]
+        return [FilterOption(mark, label, counts[mark]) for mark, (label, _) in _MARKS.items()]
 
 
 def runs_of_tasks(traces: TraceQuerySet, task_ids: set[str]) -> dict[str, int]:
@@ -160,5 +160,5 @@ def first_line(task: str) -> str:
 
 def _counts(traces: "QuerySet[Trace]", field: str) -> list[tuple[str, int]]:
     """The most frequent values of a field, then by name."""
-    counted = traces.values(field).annotate(traces=Count("pk")).order_by("-traces", field)[:CHOICES_SHOWN]
+    counted = traces.values(field).annotate(traces=Count("pk")).order_by("-traces", field)[:OPTIONS_SHOWN]
     return [(row[field], row["traces"]) for row in counted]

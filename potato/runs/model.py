@@ -232,7 +232,7 @@ class ConversionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReadPosition:
     """Where reading goes on: the byte there, and how many lines or records of the file lie before it.
 
     `line` is the number of the line there where records are counted. `state` is what the converter has to know there
@@ -245,7 +245,7 @@ class Place:
     state: JSON = None
 
 
-BEGINNING = Place()
+BEGINNING = ReadPosition()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class Converted:
     run: AgentRun
     report: ConversionReport
     place: int
-    after: Place | None = None
+    after: ReadPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class StatedTask:
     place: int
     instance_id: str
     text: str
-    after: Place | None = None
+    after: ReadPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ class Unreadable:
     place: int
     code: str
     sentence: str
-    after: Place | None = None
+    after: ReadPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,7 @@ class Surveyor(Protocol):
     surveyed the file, and `read` does so itself.
     """
 
-    def survey(self, lines: "Source", options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]: ...
+    def survey(self, lines: "Source", options: ReadingOptions, found: dict[str, JSON]) -> Iterator[ReadPosition]: ...
 
 
 class Lines(Protocol):
@@ -359,14 +359,14 @@ class Source(Protocol):
     name: str
     size: int
     folder: str
-    begin: Place
+    begin: ReadPosition
     found: dict[str, JSON] | None
 
     def head(self) -> bytes:
         """The file's first 64 KiB, or all of a shorter file."""
         ...
 
-    def at(self, place: Place, found: dict[str, JSON] | None = None) -> "Source":
+    def at(self, place: ReadPosition, found: dict[str, JSON] | None = None) -> "Source":
         """The same file, to be read from this place on."""
         ...
 

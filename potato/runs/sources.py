@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Self, TypeAlias
 
-from potato.runs.model import BEGINNING, JSON, Bounds, Place, TooLarge
+from potato.runs.model import BEGINNING, JSON, Bounds, ReadPosition, TooLarge
 
 HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 256 * 1024
@@ -91,7 +91,7 @@ class FileSource:
     `folder` names the folder in which it lies, and `beside` finds what lies there.
     """
 
-    begin: Place = BEGINNING
+    begin: ReadPosition = BEGINNING
     found: dict[str, JSON] | None = None
 
     def __init__(
@@ -113,7 +113,7 @@ class FileSource:
         self._beside = beside
         self._names = names
 
-    def at(self, place: Place, found: dict[str, JSON] | None = None) -> Self:
+    def at(self, place: ReadPosition, found: dict[str, JSON] | None = None) -> Self:
         """The same file, to be read from this place on; `found` is what a survey of the whole file noted."""
         there = copy.copy(self)
         there.begin, there.found = place, found

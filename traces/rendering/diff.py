@@ -11,7 +11,7 @@ from typing import Literal
 from potato.runs.changes.model import BadgeCode, FileChange, to_bytes
 from traces.rendering.highlight import LineTokens, highlighted
 from traces.rendering.icons import icon
-from traces.rendering.layout import Hidden, Layout, Missing, Row, Section, Shown, layout_of, sections_of
+from traces.rendering.layout import DiffRow, Hidden, Layout, Missing, Section, Shown, layout_of, sections_of
 from traces.rendering.notes import notes
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.rows import LINE, Coloured, Drawn, Style, rests_of_lines, split_rows, unified_rows
@@ -196,10 +196,10 @@ class _Colours:
         self._found: dict[int, LineTokens] | None = None
         self._coloured: dict[tuple[int, int, bool], list[Coloured]] = {}
 
-    def need(self, rows: Iterable[Row]) -> None:
+    def need(self, rows: Iterable[DiffRow]) -> None:
         self._last = max([self._last, *(row.position for row in rows)])
 
-    def coloured(self, rows: tuple[Row, ...], *, syntax: bool) -> list[Coloured]:
+    def coloured(self, rows: tuple[DiffRow, ...], *, syntax: bool) -> list[Coloured]:
         """Rows of a section with their colours, made once for all views: they draw the same code in other cells."""
         key = (rows[0].position, rows[-1].position, syntax)
         if key not in self._coloured:
@@ -209,7 +209,7 @@ class _Colours:
             ]
         return self._coloured[key]
 
-    def of(self, row: Row) -> LineTokens:
+    def of(self, row: DiffRow) -> LineTokens:
         if self._found is None:
             # The new side comes last: an unchanged line has the colours that it has there.
             self._found = {**self._lexed("del"), **self._lexed("add")}
@@ -231,7 +231,7 @@ class _Colours:
             if tokens
         }
 
-    def _needed(self, run: list[Row], *, only_removed: bool) -> int:
+    def _needed(self, run: list[DiffRow], *, only_removed: bool) -> int:
         """Of how many rows of the run the colours are needed. Of the old side only removed lines have their own."""
         for at in range(len(run), 0, -1):
             row = run[at - 1]
@@ -254,7 +254,7 @@ class _Writer:
         self._colours = colours
         self._caption = f"{_CAPTIONS.get(change.operation, 'Changes in')} {escaped(change.path)}"
 
-    def rows_of(self, rows: tuple[Row, ...]) -> list[Drawn]:
+    def rows_of(self, rows: tuple[DiffRow, ...]) -> list[Drawn]:
         coloured = self._colours.coloured(rows, syntax=self._options.syntax_highlight)
         draw = unified_rows if self._options.view == "unified" else split_rows
         return draw(coloured, self._style)
@@ -339,7 +339,7 @@ def _stretched(lines: tuple[int, int] | None, first: int | None, last: int | Non
     return (min(lines[0], first), max(lines[1], last)) if lines else (first, last)
 
 
-def _hidden_rows(rows: tuple[Row, ...]) -> HiddenRows:
+def _hidden_rows(rows: tuple[DiffRow, ...]) -> HiddenRows:
     line = rows[0].line
     return HiddenRows(rows[0].position, rows[-1].position, line.old_no, line.new_no)
 

@@ -8,7 +8,7 @@ from potato.runs.changes.texts import hunks_of
 from potato.runs.numbered_lines import LIKELY, numbered_beginning
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_rows
 from traces.rendering.highlight import highlighted
-from traces.rendering.layout import Row
+from traces.rendering.layout import DiffRow
 from traces.rendering.parts import Part
 from traces.rendering.rows import Coloured, Style, excerpt_rows, rests_of_lines
 from traces.rendering.visible import escaped
@@ -32,7 +32,8 @@ def file_lines(path: str, lines: Sequence[tuple[int, str]], key: str, *, is_new:
     """A table of numbered lines, folded when long. `is_new`: the agent wrote them."""
     tokens = highlighted(path, [[text for _, text in lines]])[0]
     rows = [
-        Row(at, Line("add" if is_new else "context", None, number, text), 0) for at, (number, text) in enumerate(lines)
+        DiffRow(at, Line("add" if is_new else "context", None, number, text), 0)
+        for at, (number, text) in enumerate(lines)
     ]
     drawn = excerpt_rows((Coloured(row, tokens[row.position], []) for row in rows), Style(key=f"{key}-line"))
     shown = LINES_SHOWN if is_new else LINES_OF_RESULTS
@@ -41,7 +42,7 @@ def file_lines(path: str, lines: Sequence[tuple[int, str]], key: str, *, is_new:
 
 def edit(path: str, old: str, new: str, key: str) -> Excerpt:
     """The differences of two texts as rows without numbers, folded when long."""
-    rows: list[Row] = []
+    rows: list[DiffRow] = []
     drawn: list[str] = []
     for number, hunk in enumerate(hunks_of(old, new, 3)):
         if number:
@@ -56,13 +57,13 @@ def edit(path: str, old: str, new: str, key: str) -> Excerpt:
             in_new = next(after) if line.kind != "del" else ()
             # The last line of a piece of a file has no end; that is no fact about the file.
             bare = Line(line.kind, None, None, line.text, "crlf" if line.ends == "crlf" else "lf")
-            rows.append(Row(len(rows), bare, number))
+            rows.append(DiffRow(len(rows), bare, number))
             coloured.append(Coloured(rows[-1], in_old if line.kind == "del" else in_new, words.get(at, [])))
         drawn += excerpt_rows(coloured, Style(marks_ends=has_both, key=f"{key}-line"))
     return _folded(f"Edit made by the agent in {path}" if path else "Edit made by the agent", rows, drawn, key)
 
 
-def _folded(caption: str, rows: Sequence[Row], drawn: Sequence[str], key: str, shown: int = LINES_SHOWN) -> Excerpt:
+def _folded(caption: str, rows: Sequence[DiffRow], drawn: Sequence[str], key: str, shown: int = LINES_SHOWN) -> Excerpt:
     html, parts = folded_rows(drawn, key, lambda some: _table(caption, some), shown)
     return html, [*parts, *rests_of_lines(rows, f"{key}-line")]
 

@@ -10,7 +10,7 @@ from traces.rendering.whitespace import Numbered, without_whitespace_changes
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """A known line of the file. `position` counts the known lines of the change from 0; `hunk` is -1 outside hunks."""
 
     position: int
@@ -22,14 +22,14 @@ class Row:
 class Shown:
     """Rows that follow one another in the file."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
     """Known rows that the reader can ask for, and the section that the lines after them belong to."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     section: str
 
 
@@ -47,7 +47,7 @@ Section: TypeAlias = Shown | Hidden | Missing
 class Layout:
     """All known rows by position, in runs without a gap. `is_whole`: they are the whole file, in one run."""
 
-    runs: tuple[tuple[Row, ...], ...]
+    runs: tuple[tuple[DiffRow, ...], ...]
     is_whole: bool
 
     @property
@@ -55,7 +55,7 @@ class Layout:
         return any(row.line.kind != "context" for run in self.runs for row in run)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[DiffRow, ...]:
         return self.runs[0] if len(self.runs) == 1 else tuple(row for run in self.runs for row in run)
 
 
@@ -68,14 +68,14 @@ def layout_of(change: FileChange, *, hides_whitespace: bool = False) -> Layout:
     if (whole := _whole(change)) is not None:
         if hides_whitespace:
             whole = without_whitespace_changes(whole)
-        rows = tuple(Row(position, line, hunk) for position, (line, hunk) in enumerate(whole))
+        rows = tuple(DiffRow(position, line, hunk) for position, (line, hunk) in enumerate(whole))
         return Layout(runs=(rows,) if rows else (), is_whole=True)
-    runs: list[tuple[Row, ...]] = []
+    runs: list[tuple[DiffRow, ...]] = []
     position = 0
     for lines in _stretches(change):
         if hides_whitespace:
             lines = without_whitespace_changes(lines)
-        run = tuple(Row(position + offset, line, number) for offset, (line, number) in enumerate(lines))
+        run = tuple(DiffRow(position + offset, line, number) for offset, (line, number) in enumerate(lines))
         position += len(run)
         if run:
             runs.append(run)
@@ -104,7 +104,7 @@ def sections_of(change: FileChange, layout: Layout, context: int) -> list[Sectio
     return sections
 
 
-def _shown_and_hidden(change: FileChange, run: tuple[Row, ...], context: int) -> list[Section]:
+def _shown_and_hidden(change: FileChange, run: tuple[DiffRow, ...], context: int) -> list[Section]:
     changed = [at for at, row in enumerate(run) if row.line.kind != "context"]
     near = bytearray(len(run))
     for at in changed:
@@ -130,7 +130,7 @@ def _changes(hunk: Hunk) -> bool:
     return any(line.kind != "context" for line in hunk.lines)
 
 
-def _section_after(change: FileChange, run: tuple[Row, ...], at: int) -> str:
+def _section_after(change: FileChange, run: tuple[DiffRow, ...], at: int) -> str:
     return change.hunks[run[at].hunk].section if at < len(run) and run[at].hunk >= 0 else ""
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from potato.runs.changes.model import Line
 from traces.rendering.highlight import LineTokens
-from traces.rendering.layout import Row
+from traces.rendering.layout import DiffRow
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import trusted
 from traces.rendering.visible import escaped
@@ -34,7 +34,7 @@ _CLASSES = {"context": "", "add": "is-add", "del": "is-del"}
 class Coloured:
     """A row with its syntax tokens and the ranges of its changed words. `painted` is its code once it was drawn."""
 
-    row: Row
+    row: DiffRow
     tokens: LineTokens
     ranges: Ranges
     painted: str | None = None
@@ -201,7 +201,7 @@ def _code(one: Coloured, style: Style, kind: str = "") -> str:
     return f"{cell}{shown}{_ending(line, style)}</td>"
 
 
-def rests_of_lines(rows: Iterable[Row], key: str) -> Iterator[Part]:
+def rests_of_lines(rows: Iterable[DiffRow], key: str) -> Iterator[Part]:
     """What is left of the lines that are too long to be shown at once; each part ends with the button for the next."""
     for row in rows:
         text = row.line.text

@@ -20,7 +20,7 @@ from potato.runs.converters.claude_session import NOISE, Session, session_key
 from potato.runs.converters.fields import objects, text
 from potato.runs.converters.outline import outline_of
 from potato.runs.converters.records import Record, records_of, resumable
-from potato.runs.model import BEGINNING, JSON, Converted, Place, ReadingOptions, Source, Unreadable
+from potato.runs.model import BEGINNING, JSON, Converted, ReadingOptions, ReadPosition, Source, Unreadable
 
 _FOREIGN_KEYS = frozenset({"trajectory_format", "trajectory", "payload", "schema_version", "samples", "steps"})
 
@@ -70,7 +70,7 @@ class ClaudeCode:
                 after = replace(record.after, state=current) if record.after and not sessions else None
                 yield resumable(finished, after)
 
-    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]:
+    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[ReadPosition]:
         """Where each session ends, so that mixed sessions are told apart while only open ones are in memory."""
         last: dict[str, JSON] = found.setdefault("last", {})
         for record in records_of(lines, options.bounds):

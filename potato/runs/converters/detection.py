@@ -14,7 +14,7 @@ _MOST_KEYS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenConverter:
     """The converter for a file and a sentence that says why it is the one."""
 
     converter: Converter
@@ -30,7 +30,7 @@ class NotATrace(Exception):  # noqa: N818  (an answer to the person who uploaded
         self.sentence = sentence
 
 
-def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) -> Choice:
+def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) -> ChosenConverter:
     """The converter for the file.
 
     `named` is a format or "auto". A format that the project names must be the file's: where it is not, NotATrace
@@ -40,7 +40,7 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     if named != AUTOMATIC and named not in converters:
         raise NotATrace("no_converter", f"No converter for {named} is installed. Potato reads {_formats()}.")
     if named != AUTOMATIC and explicit:
-        return Choice(converters[named], f"{source.name} is read as {named}: the import was told so.")
+        return ChosenConverter(converters[named], f"{source.name} is read as {named}: the import was told so.")
     head = source.head()
     name = PurePosixPath(source.name).name
     found = [(*converter.recognises(head, name), converter) for converter in converters.values()]
@@ -49,7 +49,9 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     if named != AUTOMATIC:
         own_sureness, own_reason = converters[named].recognises(head, name)
         if own_sureness >= SURE_ENOUGH or (own_sureness >= sureness > 0 and not foreign):
-            return Choice(converters[named], f"{source.name} is read as {named}, as the project says: {own_reason}.")
+            return ChosenConverter(
+                converters[named], f"{source.name} is read as {named}, as the project says: {own_reason}."
+            )
         if sureness >= SURE_ENOUGH:
             raise NotATrace(
                 "other_format",
@@ -60,7 +62,7 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     else:
         reads = f"Potato reads {_formats()}"
     if sureness >= SURE_ENOUGH:
-        return Choice(best, f"{source.name} is {best.name}: {reason}.")
+        return ChosenConverter(best, f"{source.name} is {best.name}: {reason}.")
     if foreign:
         raise NotATrace("not_a_trace", f"{source.name} is {foreign}. Potato does not read these yet. {reads}.")
     perhaps = f" If it is {best.name}, say so at the import: {reason}." if sureness else ""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from potato.runs.model import Bounds, Place, Source, Unreadable
+from potato.runs.model import Bounds, ReadPosition, Source, Unreadable
 from potato.runs.sources import in_words
 
 # A quote alone begins a string whose end was not read yet. Possessive, because nothing is to be tried twice.
@@ -25,7 +25,7 @@ class Member:
     number: int
     data: bytes
     line: int
-    after: Place | None
+    after: ReadPosition | None
 
 
 class _Portions:
@@ -88,7 +88,7 @@ def members_of(source: Source, bounds: Bounds) -> Iterator[Member | Unreadable]:
         is_last = closed_by != b","
         is_blank = not data.strip(_SPACE)
         file.use(min(end + 1, len(file.data)))
-        after = Place(file.offset, number, line)
+        after = ReadPosition(file.offset, number, line)
         if size > bounds.document_bytes:
             sentence = (
                 f"Record {number}, which begins in line {begins}, has more than {in_words(bounds.document_bytes)}, "

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 
 from potato.runs.converters.mail import DIFF, begins_mail, mails_of, split_at_diff
 from potato.runs.converters.outline import outline_of
-from potato.runs.model import AgentRun, ConversionReport, Converted, Place, ReadingOptions, Source, TooLarge, Unreadable
+from potato.runs.model import (
+    AgentRun,
+    ConversionReport,
+    Converted,
+    ReadingOptions,
+    ReadPosition,
+    Source,
+    TooLarge,
+    Unreadable,
+)
 from potato.runs.sources import in_words
 
 _SUFFIXES = (".patch", ".diff", ".mbox", ".eml")
@@ -59,7 +68,7 @@ class Patch:
 
 def _mails(source: Source, options: ReadingOptions, report: ConversionReport) -> Iterator[Converted | Unreadable]:
     for place, (mail, end) in enumerate(mails_of(source, options.bounds), source.begin.before + 1):
-        after = Place(end, place)
+        after = ReadPosition(end, place)
         if mail is None:
             most = in_words(options.bounds.document_bytes)
             yield Unreadable(place, "too_large", f"Mail {place} has more than {most}, which a mail may have.", after)

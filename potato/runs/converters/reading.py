@@ -11,8 +11,8 @@ from potato.runs.model import (
     JSON,
     Converted,
     Converter,
-    Place,
     ReadingOptions,
+    ReadPosition,
     Source,
     StatedTask,
     Unreadable,
@@ -37,7 +37,7 @@ class Bookmark:
     """
 
     format: str = ""
-    place: Place = BEGINNING
+    place: ReadPosition = BEGINNING
     passed: int = 0
     found: dict[str, JSON] | None = None
     is_surveyed: bool = False
@@ -48,7 +48,7 @@ class Bookmark:
 
     @classmethod
     def from_json(cls, value: dict[str, JSON]) -> "Bookmark":
-        return cls(**{**value, "place": Place(**value["place"])})
+        return cls(**{**value, "place": ReadPosition(**value["place"])})
 
 
 Entry: TypeAlias = Chosen | Converted | StatedTask | Unreadable
@@ -104,7 +104,7 @@ def read_on(
 
 def _surveyed(converter: Converter, source: Source, options: ReadingOptions, mark: Bookmark) -> Iterator[Bookmark]:
     """Bookmarks of the survey, the last one of which has all that it found. One for a converter without a survey."""
-    survey: Callable[..., Iterator[Place]] | None = getattr(converter, "survey", None)
+    survey: Callable[..., Iterator[ReadPosition]] | None = getattr(converter, "survey", None)
     if survey is None:
         yield replace(mark, is_surveyed=True)
         return

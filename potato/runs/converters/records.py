@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from potato.runs.converters.json_members import Member, members_of
 from potato.runs.converters.json_text import Malformed, parsed, parsed_line
 from potato.runs.converters.outline import outline_of
-from potato.runs.model import JSON, Bounds, Converted, Place, Source, TooLarge, Unreadable
+from potato.runs.model import JSON, Bounds, Converted, ReadPosition, Source, TooLarge, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Record:
     value: dict[str, JSON]
     repairs: Counter[str]
     size: int
-    after: Place | None = None
+    after: ReadPosition | None = None
     nth: int = 0
 
 
@@ -38,12 +38,12 @@ class NumberedLine:
     offset: int
     end: int
 
-    def before(self, state: JSON = None) -> Place:
-        return Place(self.offset, self.number - 1, state=state)
+    def before(self, state: JSON = None) -> ReadPosition:
+        return ReadPosition(self.offset, self.number - 1, state=state)
 
     @property
-    def after(self) -> Place:
-        return Place(self.end, self.number)
+    def after(self) -> ReadPosition:
+        return ReadPosition(self.end, self.number)
 
 
 def records_of(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
@@ -73,12 +73,12 @@ def numbered_lines(source: Source) -> Iterator[NumberedLine | Unreadable]:
         except StopIteration:
             return
         except TooLarge as error:
-            yield Unreadable(number, "too_large", f"Line {number}: {error}", Place(lines.offset, number))
+            yield Unreadable(number, "too_large", f"Line {number}: {error}", ReadPosition(lines.offset, number))
         else:
             yield NumberedLine(number, text, offset, lines.offset)
 
 
-def resumable(entry: Converted | Unreadable, after: Place | None) -> Converted | Unreadable:
+def resumable(entry: Converted | Unreadable, after: ReadPosition | None) -> Converted | Unreadable:
     """The entry with where reading can begin anew behind it."""
     return replace(entry, after=after)
 
@@ -126,7 +126,7 @@ def _document(source: Source, bounds: Bounds) -> Record | Unreadable:
 
 
 def _record(
-    place: int, value: JSON, repairs: Counter[str], size: int, what: str, after: Place | None, nth: int = 0
+    place: int, value: JSON, repairs: Counter[str], size: int, what: str, after: ReadPosition | None, nth: int = 0
 ) -> Record | Unreadable:
     if isinstance(value, dict):
         return Record(place, value, repairs, size, after, nth)

@@ -31,8 +31,8 @@ from potato.runs.model import (
     JSON,
     ConversionReport,
     Converted,
-    Place,
     ReadingOptions,
+    ReadPosition,
     Source,
     StatedTask,
     Unreadable,
@@ -80,7 +80,7 @@ class SweBench:
                 converted.report.repairs["second prediction of one model for an instance"] += 1
             yield resumable(converted, entry.after)
 
-    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[Place]:
+    def survey(self, lines: Source, options: ReadingOptions, found: dict[str, JSON]) -> Iterator[ReadPosition]:
         """Which instances have predictions of several models, and which predictions come again.
 
         While it goes on it notes short hashes of the instances, so that it stays small with very many of them.
@@ -163,7 +163,7 @@ def _named_predictions(source: Source, options: ReadingOptions) -> Iterator[Reco
                 yield _named(member.number, key, value, whole.repairs, whole.after)
 
 
-def _named(place: int, key: str, value: JSON, repairs: Counter[str], after: Place | None) -> Record | Unreadable:
+def _named(place: int, key: str, value: JSON, repairs: Counter[str], after: ReadPosition | None) -> Record | Unreadable:
     if isinstance(value, dict):
         return Record(place, {"instance_id": key} | value, repairs, 0, after)
     return Unreadable(place, "not_an_object", f"{key[:100]} is {kind_of(value)}, not a prediction.", after)

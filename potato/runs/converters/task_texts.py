@@ -14,7 +14,7 @@ from dataclasses import replace
 from potato.runs.converters.fields import name, text
 from potato.runs.converters.outline import outline_of
 from potato.runs.converters.records import numbered_lines
-from potato.runs.model import JSON, Place, Source, StatedTask, Unreadable
+from potato.runs.model import JSON, ReadPosition, Source, StatedTask, Unreadable
 
 ID, TEXT = "instance_id", "problem_statement"
 _OF_RUNS = frozenset({"model_patch", "model_name_or_path"})
@@ -40,7 +40,7 @@ def holds_tasks(head: bytes, filename: str) -> bool:
     return False
 
 
-def task_of(value: dict[str, JSON], place: int, after: Place | None = None) -> StatedTask | Unreadable:
+def task_of(value: dict[str, JSON], place: int, after: ReadPosition | None = None) -> StatedTask | Unreadable:
     """The task that a record states; `after` is where reading can begin anew behind it."""
     instance, said = name(value, ID), text(value, TEXT)
     if not instance.strip():
