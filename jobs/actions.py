@@ -1,4 +1,4 @@
-"""What can be done to jobs: request, cancel, and notify the workers. Running them is jobs.runner."""
+"""What can be done to jobs: request and cancel. Running them is jobs.runner."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import notifier, outbox
+from jobs import outbox
 from jobs.bounds import demand_room, hold_requests
 from jobs.kinds import kind_named, known_names
-from jobs.models import Job, JobState, Queue
+from jobs.models import Job, JobState
+from jobs.notifier import notify_queue
 from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.errors import Refused
@@ -36,7 +37,7 @@ def request_job(*, kind: str, parameters: dict[str, Any], by_person: bool = Fals
             demand_room()
         job = Job.objects.create(kind=kind, queue=queue, parameters=parameters, created_by_id=person)
         audit.record("job.requested", job, kind=kind)
-        on_commit(lambda: notify(queue))
+        on_commit(lambda: notify_queue(queue))
     return job
 
 
@@ -60,13 +61,6 @@ def cancel_job(*, job: Job, reason: str = "") -> Job:
         job.save(update_fields=["cancel_requested_at", "state", "finished_at"])
         audit.record("job.cancelled", job, kind=job.kind, **({"reason": reason} if reason else {}))
     return job
-
-
-def notify(queue: Queue, times: int = 1, **options: Any) -> None:
-    """Tell so many processes of the workers that there is work in the queue; `options` as of notifier.notify()."""
-    from jobs.tasks import run_waiting  # The task runs jobs, and running jobs notifies again.
-
-    notifier.notify(run_waiting, *[(queue,)] * times, queue=queue, **options)
 
 
 def note_unknown_kinds() -> int:

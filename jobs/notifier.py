@@ -1,15 +1,23 @@
 """Messages that notify the workers of rows to look at. Nobody waits for a broker that does not answer.
 
-A notification may be lost, late or doubled. The rows are the truth, and the sweep notifies again.
+A notification may be lost, late or doubled. The rows are the truth, and the sweep notifies again. Tasks are sent by
+name: this module is imported by what the tasks run, so it knows none of them.
 """
 
 import time
 from typing import Any
 
 import structlog
+from celery import current_app
 from kombu.exceptions import OperationalError
 
+from jobs.models import Queue
+from tenancy.tasks import with_sender
+
 log = structlog.get_logger(__name__)
+
+RUN_WAITING = "jobs.tasks.run_waiting"
+DELIVER_EVENTS = "jobs.tasks.deliver_events"
 
 # A frozen broker accepts connections and never answers: with the workers' timeouts a request would hang for 30 s.
 _PATIENCE = {
@@ -26,22 +34,31 @@ _PAUSE_SECONDS = 5.0
 _paused_until = 0.0
 
 
-def notify(task: Any, *calls: tuple[str, ...], **options: Any) -> bool:
-    """Send the task once for each tuple of arguments, as the current actor; answers whether the broker took them.
+def notify_queue(queue: Queue, times: int = 1, **options: Any) -> bool:
+    """Tell so many processes of the workers that there is work in the queue; `options` as of notify()."""
+    return notify(RUN_WAITING, *[(queue,)] * times, queue=queue, **options)
 
-    Takes under a second, whatever state the broker is in. `task` is a Celery task, which no stubs describe well;
-    `options` are those of its apply_async().
+
+def notify(task: str, *calls: tuple[str, ...], **options: Any) -> bool:
+    """Send the task of that name once for each tuple of arguments, as the current actor; answers whether the broker
+    took them.
+
+    Takes under a second, whatever state the broker is in. `options` are those of Celery's send_task().
     """
     global _paused_until
     if time.monotonic() < _paused_until:
         return False
     try:
-        with task.app.connection_for_write(transport_options=_PATIENCE) as connection:
+        # A connection of its own: those of the pool have the workers' timeouts, which suit a worker that waits.
+        with current_app.connection_for_write(transport_options=_PATIENCE) as connection:
             for arguments in calls:
-                task.apply_async(arguments, connection=connection, retry=False, **options)
+                # Sent by name, no task adds the header by which a worker knows for whom it works.
+                current_app.send_task(
+                    task, arguments, connection=connection, retry=False, ignore_result=True, **with_sender(options)
+                )
     except OperationalError as error:
         _paused_until = time.monotonic() + _PAUSE_SECONDS
-        log.warning("jobs.broker_unreachable", task=task.name, error=str(error))
+        log.warning("jobs.broker_unreachable", task=task, error=str(error))
         return False
     return True
 

@@ -140,6 +140,4 @@ def _notify(actor: Actor) -> None:
 
 
 def _notify_now(**options: Any) -> bool:
-    from jobs.tasks import deliver_events  # The task delivers, and delivering may publish.
-
-    return notifier.notify(deliver_events, (), **options)
+    return notifier.notify(notifier.DELIVER_EVENTS, (), **options)

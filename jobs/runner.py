@@ -19,9 +19,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs import outbox, turns
-from jobs.actions import notify
 from jobs.kinds import JobFailed, Part, kind_named
 from jobs.models import Job, JobState, Queue
+from jobs.notifier import notify_queue
 from jobs.wording import storable, told
 from tenancy.actor import Actor, acting
 
@@ -50,10 +50,10 @@ def work(*, queue: Queue, message: str = "", redelivered: bool = False) -> None:
                 continue
             _run_turn(job, actor, ends)
             if time.monotonic() >= ends:
-                notify(queue)
+                notify_queue(queue)
                 return
     except turns.Busy:
-        notify(queue, countdown=1)
+        notify_queue(queue, countdown=1)
 
 
 def run(*, job_id: UUID, actor: Actor) -> None:

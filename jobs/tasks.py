@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 from jobs import notifier, outbox, runner, sweeps, turns
-from jobs.actions import note_unknown_kinds, notify
+from jobs.actions import note_unknown_kinds
 from tenancy.actor import acting, acting_in
 
 # A process that is notified goes on until nothing waits, so more messages than processes are of no use.
@@ -29,7 +29,7 @@ def run_waiting(self: Any, queue: str) -> None:
 def notify_of_waiting() -> None:
     """Notify of work that is due, or lost with its worker: the message was lost, or nobody had a free place then."""
     for queue, jobs in turns.queues_with_work().items():
-        notify(queue, min(jobs, NOTIFIED_AT_ONCE), expires=settings.JOBS_RECOVERY_SECONDS)
+        notifier.notify_queue(queue, min(jobs, NOTIFIED_AT_ONCE), expires=settings.JOBS_RECOVERY_SECONDS)
 
 
 @_task_in_parts
@@ -45,11 +45,11 @@ def sweep() -> None:
         organisations = [organisation for (organisation,) in cursor.fetchall()]
     for organisation in organisations:
         with acting_in(organisation):
-            notifier.notify(sweep_organisation, (), expires=settings.JOBS_SWEEP_SECONDS)
+            notifier.notify(sweep_organisation.name, (), expires=settings.JOBS_SWEEP_SECONDS)
     for registered in sweeps.registered():
         for organisation in registered.organisations():
             with acting_in(organisation):
-                notifier.notify(run_sweep, (registered.name,), expires=settings.JOBS_SWEEP_SECONDS)
+                notifier.notify(run_sweep.name, (registered.name,), expires=settings.JOBS_SWEEP_SECONDS)
 
 
 @_task_in_parts

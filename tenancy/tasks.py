@@ -42,20 +42,21 @@ class TenantTask(DjangoTask[Any, Any]):
 
     # Options pass through whole, whatever Celery's version knows.
     def apply_async(self, args: Any = None, kwargs: Any = None, **options: Any) -> Any:  # type: ignore[override]
-        return super().apply_async(args, kwargs, **_with_sender(options))
+        return super().apply_async(args, kwargs, **with_sender(options))
 
     def apply_async_on_commit(  # type: ignore[override]
         self, args: Any = None, kwargs: Any = None, **options: Any
     ) -> None:
         """As Celery's own, but sent by the actor of this call: after commit nobody acts any more."""
-        options = _with_sender(options)
+        options = with_sender(options)
         transaction.on_commit(lambda: self.apply_async(args, kwargs, **options))
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
         self.apply_async_on_commit(args, kwargs)
 
 
-def _with_sender(options: dict[str, Any]) -> dict[str, Any]:
+def with_sender(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a message with the header by which `TenantTask.actor` knows who sent it."""
     headers = dict(options.get("headers") or {})
     sender = current()
     if sender.organisation is not None:

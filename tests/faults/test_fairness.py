@@ -8,7 +8,6 @@ import pytest
 
 from accounts.models import Organisation
 from jobs import kinds, notifier
-from jobs.actions import notify
 from jobs.models import Job, JobState
 from tenancy.actor import acting_in
 from tests.faults.conftest import Machine, eventually
@@ -58,7 +57,7 @@ def test_25_fairness_ten_thousand_jobs_of_one_do_not_keep_another_waiting(
     machine.beat()
     eventually(lambda: len(done(acme)) >= 20, "Acme's jobs run")
     ask(birch, 1, "exports")
-    notify("exports")
+    notifier.notify_queue("exports")
     eventually(lambda: done(birch), "Birch's export is done")
     (export,) = done(birch)
     eventually(lambda: len(done(acme)) >= 60, "Acme's jobs go on")

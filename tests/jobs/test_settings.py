@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from kombu import Connection
 
-from jobs import tasks
+from jobs import notifier, tasks
 from jobs.kinds import QUEUES, SECONDS_A_PART
 from jobs.turns import Worker
 from potato_site.celery import app
@@ -73,6 +73,11 @@ def test_messages_are_json_and_results_are_the_rows() -> None:
     assert app.conf.task_serializer == "json"
     assert app.conf.task_ignore_result
     assert app.conf.result_backend is None
+
+
+def test_every_task_that_is_sent_by_its_name_exists() -> None:
+    assert notifier.RUN_WAITING == tasks.run_waiting.name
+    assert notifier.DELIVER_EVENTS == tasks.deliver_events.name
 
 
 def test_memory_that_a_process_lost_comes_back() -> None:
