@@ -2,13 +2,14 @@
 
 from django.urls import path
 
+from assignments.task_page import views as task
 from assignments.tones import VERSION
-from assignments.views import annotations, claims, task
+from assignments.views import annotations, claims
 
 urlpatterns = [
     path("next/", claims.next_task, name="next-task"),
-    # Browsers keep a palette for a year: other tones of the same colours have another address.
-    path(f"palette/{VERSION}/<int:version>.css", task.palette_sheet, name="palette"),
+    # Browsers keep the sheet for a year: other tones of the same colours have another address.
+    path(f"scheme-colours/{VERSION}/<int:version>.css", task.scheme_colours, name="scheme-colours"),
     path("tasks/<uuid:assignment_id>/", task.task_start, name="task"),
     path("tasks/<uuid:assignment_id>/files/", task.task_files, name="task-files"),
     path("tasks/<uuid:assignment_id>/steps/", task.task_steps, name="task-steps"),

@@ -5,7 +5,6 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -22,28 +21,21 @@ from assignments.actions.claiming import NothingToDo, claim_next, resume
 from assignments.actions.submitting import UNDO, hand_in, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.api import shapes
-from assignments.api.answers import annotations_of, detail_of, draft_of, nothing_of, summaries_of, summary_of
 from assignments.api.pages import page_of
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SURPLUS
+from assignments.api.serializers import annotations_of, detail_of, draft_of, nothing_of, summaries_of, summary_of
 from assignments.models import Assignment, Submission
+from assignments.own import own_assignment
 from assignments.progress import progress_of
 from assignments.records import record_of
 from potato.runs.changes.places import SIDES
-from tenancy.prepared import prepared
 from tenancy.roles import Right
-from traces.evidence.judged_files import judged_file
+from traces.evidence.pages.judged_files import judged_file
 
 LARGEST_ANNOTATION = 2_000_000
 _KEY = re.compile(r"[!-~]{1,100}")
-_NOT_NEEDED = ("project__draft", "trace__task", "trace__report", "trace__tags")
-_NOT_IN_RECORDS = [f"assignment__{name}" for name in _NOT_NEEDED if name.startswith("trace__")]
+_NOT_IN_RECORDS = ("assignment__trace__task", "assignment__trace__report", "assignment__trace__tags")
 _LINE = re.compile(r"[0-9]{1,9}", re.ASCII)
-
-
-@prepared
-def _own(person: UUID, assignment: UUID) -> "QuerySet[Assignment]":
-    rows = Assignment.objects.filter(user=person, pk=assignment)
-    return rows.select_related("project", "trace").defer(*_NOT_NEEDED)
 
 
 class AnnotatorView(ApiView):
@@ -51,11 +43,7 @@ class AnnotatorView(ApiView):
 
     def own_assignment(self) -> Assignment:
         """The caller's assignment that the address names, whatever became of it."""
-        found = _own.first(self.person.pk, self.kwargs["assignment_id"])
-        if found is None:
-            raise Http404
-        found.user = self.person
-        return found
+        return own_assignment(self.person, self.kwargs["assignment_id"])
 
     def project(self) -> Project:
         found = project_visible_to(self.membership, self.kwargs["project"])
@@ -114,7 +102,7 @@ class AssignmentsView(AnnotatorView):
     @extend_schema(responses=shapes.Assignments)
     def get(self, request: Request) -> Response:
         """The caller's claimed assignments in all projects, the oldest first."""
-        own = Assignment.objects.of(self.person).open().values_list("pk", flat=True)
+        own = Assignment.objects.of(self.person).open()
         return Response(shapes.Assignments(results=summaries_of(own)))
 
 
@@ -122,7 +110,7 @@ class AssignmentView(AnnotatorView):
     @extend_schema(responses=shapes.AssignmentInDetail)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """One assignment with its draft, its files and the pinned schemes."""
-        return Response(detail_of(self.own_assignment()))
+        return Response(detail_of(self.own_assignment().pk))
 
 
 class HeartbeatView(AnnotatorView):
@@ -138,7 +126,7 @@ class ResumeView(AnnotatorView):
     @extend_schema(request=None, responses=shapes.AssignmentInDetail)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Go on here: take over from another page, or claim a trace again whose lease ended."""
-        return Response(detail_of(resume(assignment=self.own_assignment())))
+        return Response(detail_of(resume(assignment=self.own_assignment()).pk))
 
 
 class DraftView(AnnotatorView):
@@ -241,7 +229,7 @@ class WithdrawView(AnnotatorView):
     def post(self, request: Request, submission_id: UUID) -> Response:
         """Take a submission back, within seconds: the assignment is open again, with its draft."""
         own = Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")
-        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id))))
+        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
 
 
 def _idempotency_key(request: Request) -> str:

@@ -55,7 +55,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def for_project(self, project: Project) -> "AssignmentQuerySet":
         return self.filter(organisation=project.organisation_id, project=project)
 
-    def of(self, user: User) -> "AssignmentQuerySet":
+    def of(self, user: User | UUID) -> "AssignmentQuerySet":
         """One person's own, whatever became of them."""
         return self.filter(user=user)
 

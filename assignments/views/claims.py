@@ -13,7 +13,8 @@ from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import release, skip
 from assignments.errors import MembershipEnded, TooManyOpen
 from assignments.models import Assignment
-from assignments.task import starts_with_steps
+from assignments.own import own_assignment
+from assignments.task_page.schemes import starts_with_steps
 from assignments.wording import why_nothing
 from potato.configuration import UnreadablePinError
 from tenancy.errors import Refused
@@ -60,11 +61,11 @@ def _first_tab(assignment: Assignment) -> str:
 @require_POST
 def release_task(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """Put a task back into the queue. What is written in another tab at that moment is kept as its draft."""
-    assignment = _own(request, project, assignment_id)
+    assignment = own_assignment(cast(User, request.user), assignment_id, project=project)
     try:
         release(assignment=assignment, fencing_token=assignment.fencing_token)
     except Refused as refused:
-        return _told(request, refused)
+        return _refused(request, refused)
     messages.success(request, "The task went back to the queue. Your draft is kept, if there is one.")
     return redirect("organisation")
 
@@ -73,20 +74,15 @@ def release_task(request: OrganisationRequest, project: str, assignment_id: UUID
 @require_POST
 def skip_task(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
     """Give a task up for good, with the `reason` that the form sends."""
-    assignment = _own(request, project, assignment_id)
+    assignment = own_assignment(cast(User, request.user), assignment_id, project=project)
     try:
         skip(assignment=assignment, fencing_token=assignment.fencing_token, reason=request.POST.get("reason", ""))
     except Refused as refused:
-        return _told(request, refused)
+        return _refused(request, refused)
     messages.success(request, "The task was skipped. It goes to others and does not come back to you.")
     return redirect("organisation")
 
 
-def _own(request: OrganisationRequest, project: str, assignment_id: UUID) -> Assignment:
-    own = Assignment.objects.of(cast(User, request.user))
-    return get_object_or_404(own, project__slug=project, pk=assignment_id)
-
-
-def _told(request: OrganisationRequest, refused: Refused) -> HttpResponseRedirect:
+def _refused(request: OrganisationRequest, refused: Refused) -> HttpResponseRedirect:
     messages.error(request, refused.sentence)
     return redirect("organisation")

@@ -95,6 +95,24 @@ def opened(tenants: Tenants, client: Client, source: str = DEFAULTS, tab: str = 
     return text_of(client.get(path_of(claimed(tenants), tab)))
 
 
+def test_the_page_says_of_an_assignment_what_the_api_says(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.bob)
+    publish(tenants)
+    small(tenants)
+    assignment = claimed(tenants)
+    with acting_in(tenants.acme, tenants.bob):
+        save_draft(assignment=assignment, fencing_token=1, revision=0, content={"page": "\ud800 half a pair"})
+    page = data_of(text_of(client.get(path_of(assignment))))
+    api = client.get(f"/o/acme/api/v1/assignments/{assignment.pk}/").json()
+    only_in_answers = {"trace", "draft", "files", "schemes"}
+    assert page["assignment"].keys() == api.keys() - only_in_answers
+    for name in page["assignment"].keys() - {"lease_until"}:
+        assert page["assignment"][name] == api[name], name
+    assert page["draft"] == {name: api["draft"][name] for name in page["draft"]}
+    assert sorted(page["files"], key=lambda file: file["index"]) == api["files"]
+    assert [{name: scheme[name] for name in scheme if name != "module"} for scheme in page["schemes"]] == api["schemes"]
+
+
 # --- Whose it is ------------------------------------------------------------------------------------------
 
 
@@ -157,7 +175,7 @@ def test_the_page_holds_everything_that_its_modules_need(tenants: Tenants, bob: 
     data = data_of(page)
     assert data["assignment"]["state"] == "claimed"
     assert data["assignment"]["lease_minutes"] == 30
-    assert data["assignment"]["version"] == 1
+    assert data["assignment"]["configuration_version"] == 1
     assert data["annotator"] == "bob"
     assert data["draft"] == {"revision": 0, "content": None}
     assert data["tab"] == "files"
@@ -229,7 +247,7 @@ def test_the_configuration_of_the_claim_stays_although_a_newer_one_is_published(
     publish(tenants, display(diff_context_lines="9", diff_style="split").replace("Coding Agent", "Newer"))
     page = text_of(bob.get(path_of(assignment)))
     assert "Coding Agent Code Review" in page
-    assert data_of(page)["assignment"]["version"] == 1
+    assert data_of(page)["assignment"]["configuration_version"] == 1
     assert "unified-2-coloured" in page
     assert "palette/2/1.css" in page
     assert "edge cases" in text_of(bob.get(path_of(assignment, "guidelines/")))
@@ -250,7 +268,7 @@ def test_a_configuration_that_does_not_load_any_more_is_told(
     assignment = claimed(tenants)
     page = text_of(bob.get(path_of(assignment)), 409)
     assert "names the scheme type mood, which is not installed" in page
-    assert bob.get("/o/acme/p/parser/palette/2/2.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/scheme-colours/2/2.css").status_code == 404
     assert bob.post(path_of(assignment, "guidelines/acknowledge/")).status_code == 404
 
 
@@ -538,7 +556,7 @@ annotation_schemes:
       options: [{value: added, color: "#123456"}]
 """,
     )
-    response = bob.get("/o/acme/p/parser/palette/2/1.css")
+    response = bob.get("/o/acme/p/parser/scheme-colours/2/1.css")
     assert [rule.partition(";")[0] for rule in text_of(response).splitlines()] == [
         '[data-c="talk.added"]{--c:#ABC',
         '[data-c="talk.bug"]{--c:#ef4444',
@@ -546,13 +564,13 @@ annotation_schemes:
     ]
     assert response["Content-Type"].startswith("text/css")
     assert response["Cache-Control"] == "private, max-age=31536000, immutable"
-    assert bob.get("/o/acme/p/parser/palette/2/2.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/scheme-colours/2/2.css").status_code == 404
     bob.force_login(tenants.charlie)
-    assert bob.get("/o/acme/p/parser/palette/2/1.css").status_code == 404
+    assert bob.get("/o/acme/p/parser/scheme-colours/2/1.css").status_code == 404
 
 
 def test_a_third_party_cannot_break_out_of_the_palette(monkeypatch: pytest.MonkeyPatch) -> None:
-    from assignments.palette import palette
+    from assignments.task_page.scheme_colours import scheme_colours_sheet
     from potato.configuration import check_configuration
     from potato.schemes.review.types import Verdict
 
@@ -561,7 +579,7 @@ def test_a_third_party_cannot_break_out_of_the_palette(monkeypatch: pytest.Monke
     source = DEFAULTS + "annotation_schemes:\n  - {name: v, annotation_type: code_review_verdict}\n"
     configuration = check_configuration(source).configuration
     assert configuration is not None
-    (rule,) = palette(configuration).splitlines()
+    (rule,) = scheme_colours_sheet(configuration).splitlines()
     tones = r"(;--c-(text|mark):light-dark\(#\w{6},#\w{6}\)){2}"
     assert re.fullmatch(r"\[data-c=\"v\.good\"\]\{--c:#fff" + tones + r"\}", rule), rule
 

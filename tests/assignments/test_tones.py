@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from assignments.palette import palette
+from assignments.task_page.scheme_colours import scheme_colours_sheet
 from assignments.tones import APART, DARK, LIGHT, MARK_CONTRAST, TEXT_CONTRAST, Tones, contrast, distance, tones_of
 from potato.configuration import check_configuration
 from potato.schemes.review.configuration import KNOWN_CATEGORIES
@@ -56,7 +56,7 @@ def test_contrast_and_distance_are_those_of_the_definitions() -> None:
 def test_the_style_sheet_has_the_colour_and_its_tones() -> None:
     checked = check_configuration("task_name: X")
     assert checked.configuration is not None
-    (rule,) = [line for line in palette(checked.configuration).splitlines() if '.bug"]' in line]
+    (rule,) = [line for line in scheme_colours_sheet(checked.configuration).splitlines() if '.bug"]' in line]
     bug = tones_of(CATEGORIES)[list(KNOWN_CATEGORIES).index("bug")]
     scheme = checked.configuration.annotation_schemes[0].name
     assert rule == (

@@ -67,7 +67,7 @@ _VALUES: dict[str, Callable[[Fixtures, str], str]] = {
     "trace_id": lambda fixtures, text: str(fixtures.rows["traces.Trace"].pk),
     "index": lambda fixtures, text: "0",
     "sha256": _content,
-    "version": lambda fixtures, text: str(1 if "/palette/" in text else RENDER_VERSION),
+    "version": lambda fixtures, text: str(1 if "/scheme-colours/" in text else RENDER_VERSION),
     "key": lambda fixtures, text: (DiffOptions() if "/files/" in text else StepOptions()).key,
     "part": lambda fixtures, text: "0",
     "size": lambda fixtures, text: "small",

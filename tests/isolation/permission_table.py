@@ -105,8 +105,8 @@ GET    /o/<organisation>/p/<project>/exports/                                   
 POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/statistics/                                         302       404       403       405       405       405       405
 POST   /o/<organisation>/p/<project>/statistics/                                         302       404       403       302       302       302       404
-GET    /o/<organisation>/p/<project>/palette/2/<version>.css                             302       404       200       200       200       200       404
-POST   /o/<organisation>/p/<project>/palette/2/<version>.css                             302       404       405       405       405       405       405
+GET    /o/<organisation>/p/<project>/scheme-colours/2/<version>.css                      302       404       200       200       200       200       404
+POST   /o/<organisation>/p/<project>/scheme-colours/2/<version>.css                      302       404       405       405       405       405       405
 GET    /o/<organisation>/annotations/                                                    302       404       200       200       200       200         -
 POST   /o/<organisation>/annotations/                                                    302       404       405       405       405       405         -
 GET    /o/<organisation>/annotations/<submission_id>/                                    302       404       404       200       200       200       404

@@ -76,8 +76,8 @@ def test_messages_are_json_and_results_are_the_rows() -> None:
 
 
 def test_every_task_that_is_sent_by_its_name_exists() -> None:
-    assert notifier.RUN_WAITING == tasks.run_waiting.name
-    assert notifier.DELIVER_EVENTS == tasks.deliver_events.name
+    assert tasks.run_waiting.name == notifier.RUN_WAITING
+    assert tasks.deliver_events.name == notifier.DELIVER_EVENTS
 
 
 def test_memory_that_a_process_lost_comes_back() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from potato.runs.model import Screenshot, Step, ToolCall
 from tests.hostile import HOSTILE
-from tests.traces.fragments import Fragment
+from tests.traces.evidence.fragments import Fragment
 from traces.rendering.marks import Mark, address_of, mark_of
 from traces.rendering.shots import screenshot_figure
 from traces.rendering.steps import Display, StepOptions, render_step

@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from tenancy.prepared import prepared
-from traces.evidence.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
-from traces.evidence.search import FoundSteps, steps_saying
+from traces.evidence.pages.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
+from traces.evidence.pages.search import FoundSteps, steps_saying
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION
@@ -301,7 +301,15 @@ def steps_page(
     here = list(steps[pages.first - 1 : pages.last])
     at = next((at for at, step in enumerate(here) if step.index == wanted), 0)
     key = options.step().key
-    inline = _inline_steps(here[at : at + STEPS_AT_ONCE], len(here), options)
+    first = here[at : at + STEPS_AT_ONCE]
+    parts = first_parts({step.sha256 for step in first}, key)
+    making = Making(options)
+    for _ in making.steps(step for step in first if step.sha256 not in parts):
+        pass
+    parts |= making.first_parts(key)
+    making.store()
+    bound = NODES_AT_ONCE - _NODES_AROUND_A_STEP * len(here)
+    inline = dict(_within_nodes([(step.index, parts[step.sha256]) for step in first], bound))
     rows = rows_of_first_parts({step.sha256 for step in here}, key)
     return StepsPage(
         pages=pages,
@@ -415,18 +423,6 @@ def _is_shown(file: TraceFile) -> bool:
 
 def _is_long(file: TraceFile) -> bool:
     return file.added + file.removed > LINES_RENDERED_AT_ONCE
-
-
-def _inline_steps(steps: Sequence[TraceStep], on_the_page: int, options: DisplayOptions) -> dict[int, SafeHtml]:
-    key = options.step().key
-    parts = first_parts({step.sha256 for step in steps}, key)
-    making = Making(options)
-    for _ in making.steps(step for step in steps if step.sha256 not in parts):
-        pass
-    parts |= making.first_parts(key)
-    making.store()
-    bound = NODES_AT_ONCE - _NODES_AROUND_A_STEP * on_the_page
-    return dict(_within_nodes([(step.index, parts[step.sha256]) for step in steps], bound))
 
 
 def _within_nodes(parts: Sequence[tuple[int, Fragment]], bound: int) -> Iterator[tuple[int, SafeHtml]]:

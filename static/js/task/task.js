@@ -20,7 +20,7 @@ import { Tabs } from "./tabs.js";
 /** @typedef {{ gaps: Gap[], done: string[] }} Recount */
 /**
  * @typedef {object} TaskData  What the server says in #task-data
- * @property {{ id: string, state: string, lease_token: number, lease_until: string | null, lease_minutes: number, version: number }} assignment
+ * @property {{ id: string, state: string, lease_token: number, lease_until: string | null, lease_minutes: number, configuration_version: number, project: string }} assignment
  * @property {string} annotator
  * @property {string} user
  * @property {string} api

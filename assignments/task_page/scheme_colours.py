@@ -14,7 +14,7 @@ _COLOUR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
-def palette(configuration: ProjectConfiguration) -> str:
+def scheme_colours_sheet(configuration: ProjectConfiguration) -> str:
     """A rule for each value: the colour, and its tones for words and for marks in both themes. What a scheme type says
     that is no name or no colour is left out."""
     return "".join(rule for scheme in configuration.annotation_schemes for rule in _rules(scheme))

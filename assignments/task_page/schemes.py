@@ -1,7 +1,7 @@
-"""What the task page knows of one assignment: its schemes, where they stand on the page, and the page's JSON block."""
+"""The schemes of a task as its page shows them: which can be asked of the trace, and what their types bring."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -9,19 +9,17 @@ from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.templatetags.static import static
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
-from assignments.drafts import without
+from assignments.api.serializers import scheme_shape
+from assignments.api.shapes import Scheme
 from assignments.models import Assignment
 from assignments.models.claims import configuration_of
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
-from potato.records.annotations import unasked
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
-from tenancy.actor import ActiveMembership
-from traces.evidence.judged_files import evidence_of, exact_paths
+from traces.evidence.pages.pages.judged_files import evidence_of
 from traces.models import TraceFile
 
 
@@ -69,15 +67,14 @@ class ShownScheme:
         return render_to_string(self.template, {"scheme": self.scheme, "avatar": self.avatar})
 
     @cached_property
+    def shape(self) -> Scheme:
+        """What the API tells of the scheme."""
+        return scheme_shape(self.scheme, self.kind)
+
+    @cached_property
     def data(self) -> dict[str, Any]:
-        return {
-            "name": self.scheme.name,
-            "annotation_type": self.scheme.annotation_type,
-            "target": self.kind.target,
-            "module": self.module,
-            "block": self.kind.settings(self.scheme),
-            "description": self.scheme.description,
-        }
+        """What the page's scripts are told of it."""
+        return {**self.shape.model_dump(), "module": self.module}
 
 
 def judges_steps(configuration: ProjectConfiguration) -> bool:
@@ -104,14 +101,15 @@ def _targets(configuration: ProjectConfiguration) -> set[str]:
 def shown_schemes(assignment: Assignment, annotator: str, files: Iterable[TraceFile]) -> tuple[ShownScheme, ...]:
     """The schemes that this annotator answers on the task page, in their configured order, as they can be asked of the
     trace with these files. What cannot judge it is not among them."""
-    contents = _contents(assignment, files)
+    there = contents(assignment, files)
     # Read where a scheme asks for it alone: most look at nothing but their own settings.
     evidence = SimpleLazyObject(lambda: evidence_of(assignment.trace))
     known = _shown(assignment.version_id, annotator[-2:].upper())
-    return tuple(shown.asked_of(evidence) for shown in known if shown.kind.cannot_judge(shown.scheme, contents) is None)
+    return tuple(shown.asked_of(evidence) for shown in known if shown.kind.cannot_judge(shown.scheme, there) is None)
 
 
-def _contents(assignment: Assignment, files: Iterable[TraceFile]) -> TraceContents:
+def contents(assignment: Assignment, files: Iterable[TraceFile]) -> TraceContents:
+    """What there is to be judged in the trace with these files."""
     return TraceContents(assignment.trace.steps_count, Counter(file.operation for file in files))
 
 
@@ -122,57 +120,3 @@ def _shown(version: UUID, avatar: str) -> tuple[ShownScheme, ...]:
     schemes = configuration_of(version).annotation_schemes
     shown = (ShownScheme(scheme, types[scheme.annotation_type], avatar) for scheme in schemes)
     return tuple(scheme for scheme in shown if scheme.template)
-
-
-def task_data(
-    assignment: Assignment,
-    configuration: ProjectConfiguration,
-    membership: ActiveMembership,
-    *,
-    schemes: Iterable[ShownScheme],
-    tab: str,
-    files: Sequence[TraceFile],
-    api: str,
-    login: str,
-    urls: dict[str, str | None],
-) -> dict[str, Any]:
-    """The JSON block of the page. `draft` is revision 0 without content where nothing was saved.
-
-    `unasked` are the schemes whose answers no submission of this trace may have, whoever kept them.
-    """
-    draft = assignment.draft()
-    no_part = unasked(configuration, _contents(assignment, files))
-    return {
-        "assignment": {
-            "id": str(assignment.pk),
-            "state": assignment.state,
-            "lease_token": assignment.fencing_token,
-            "lease_until": assignment.lease_until.isoformat() if assignment.lease_until else None,
-            "lease_minutes": configuration.assignment.lease_minutes,
-            "version": assignment.version.number,
-        },
-        "annotator": membership.annotator_name,
-        "user": str(assignment.user_id),
-        "api": api,
-        "login": login,
-        "now": timezone.now().isoformat(),
-        "draft": {
-            "revision": draft.revision if draft else 0,
-            "content": without(draft.content, no_part) if draft else None,
-        },
-        "unasked": sorted(no_part),
-        "tab": tab,
-        "urls": urls,
-        "schemes": [scheme.data for scheme in schemes],
-        "steps": assignment.trace.steps_count,
-        "files": [
-            {
-                "index": file.index,
-                "path": path,
-                "operation": file.operation,
-                "added": file.added,
-                "removed": file.removed,
-            }
-            for file, path in zip(files, exact_paths(files), strict=True)
-        ],
-    }

@@ -1,0 +1,138 @@
+"""Rows as the shapes that the routes answer with, and the task page as well. Each asks a constant number of queries."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from assignments.actions.claiming import NothingToDo
+from assignments.api import shapes
+from assignments.drafts import content_of
+from assignments.models import Assignment, Draft, Submission
+from assignments.records import annotator_names, record_of
+from assignments.wording import why_nothing
+from potato.configuration import SchemeConfiguration
+from potato.schemes.registry import SchemeType, scheme_types
+from tenancy.prepared import prepared
+from traces.evidence.judged_files import exact_paths
+from traces.models import TraceFile
+
+# What a summary reads, so that long texts which it does not tell stay in the database.
+_IN_SUMMARIES = (
+    "state",
+    "fencing_token",
+    "lease_until",
+    "project__slug",
+    "trace__external_id",
+    "trace__version",
+    "trace__task",
+    "version__number",
+)
+
+
+def summaries_of(assignments: "QuerySet[Assignment]") -> list[shapes.Assignment]:
+    """The assignments, those that were claimed first before the others."""
+    rows = assignments.order_by("since", "pk").select_related("project", "trace", "version").only(*_IN_SUMMARIES)
+    return [shapes.Assignment(**_summary(row)) for row in rows]
+
+
+def summary_of(assignment: UUID) -> shapes.Assignment:
+    return shapes.Assignment(**_summary(_with_all.get(assignment)))
+
+
+def detail_of(assignment: UUID) -> shapes.AssignmentInDetail:
+    """Everything that somebody needs who begins to work on it. Raises UnreadablePinError."""
+    row = _with_all.get(assignment)
+    draft = row.draft()
+    return serialized(
+        row,
+        files=list(TraceFile.objects.filter(trace=row.trace_id).order_by("index")),
+        draft=draft,
+        content=content_of(draft, row) if draft else None,
+        schemes=[
+            scheme_shape(scheme, scheme_types()[scheme.annotation_type])
+            for scheme in row.configuration().annotation_schemes
+        ],
+    )
+
+
+def serialized(
+    assignment: Assignment,
+    *,
+    files: Sequence[TraceFile],
+    draft: Draft | None,
+    content: Any,
+    schemes: list[shapes.Scheme],
+) -> shapes.AssignmentInDetail:
+    """The assignment with these files and schemes, in their order, and with `content` as what its draft says.
+
+    It comes with its project, trace and version. Raises UnreadablePinError.
+    """
+    return shapes.AssignmentInDetail(
+        **_summary(assignment),
+        lease_minutes=assignment.configuration().assignment.lease_minutes,
+        draft=_draft_shape(draft, content),
+        files=[
+            shapes.File(index=file.index, path=path, operation=file.operation, added=file.added, removed=file.removed)
+            for file, path in zip(files, exact_paths(files), strict=True)
+        ],
+        schemes=schemes,
+    )
+
+
+def scheme_shape(scheme: SchemeConfiguration, kind: type[SchemeType]) -> shapes.Scheme:
+    return shapes.Scheme(
+        name=scheme.name,
+        annotation_type=scheme.annotation_type,
+        target=kind.target,
+        description=scheme.description,
+        block=dict(kind.settings(scheme)),
+    )
+
+
+def draft_of(assignment: Assignment) -> shapes.Draft:
+    draft = assignment.draft()
+    return _draft_shape(draft, content_of(draft, assignment) if draft else None)
+
+
+def nothing_of(nothing: NothingToDo) -> shapes.Nothing:
+    return shapes.Nothing(reason=nothing.reason, sentence=why_nothing(nothing).sentence, again_at=nothing.again_at)
+
+
+def annotations_of(submissions: list[Submission]) -> list[shapes.Submission]:
+    """Submissions that were read with their assignments and traces, as records."""
+    names = annotator_names(submission.assignment.user_id for submission in submissions)
+    return [
+        shapes.Submission(
+            submission=submission.pk,
+            record=record_of(submission, names[submission.assignment.user_id]),
+            surplus=submission.is_surplus,
+        )
+        for submission in submissions
+    ]
+
+
+@prepared
+def _with_all(assignment: UUID) -> "QuerySet[Assignment]":
+    rows = Assignment.objects.filter(pk=assignment).select_related("project", "trace", "version")
+    return rows.defer("project__draft", "trace__report", "trace__tags", "version__source", "version__configuration")
+
+
+def _summary(assignment: Assignment) -> dict[str, Any]:
+    trace = assignment.trace
+    return {
+        "id": assignment.pk,
+        "project": assignment.project.slug,
+        "trace": shapes.Trace(id=trace.pk, external_id=trace.external_id, version=trace.version, task=trace.task),
+        "state": assignment.state,
+        "lease_token": assignment.fencing_token,
+        "lease_until": assignment.lease_until,
+        "configuration_version": assignment.version.number,
+    }
+
+
+def _draft_shape(draft: Draft | None, content: Any) -> shapes.Draft:
+    if draft is None:
+        return shapes.Draft(revision=0, content=None, saved_at=None)
+    return shapes.Draft(revision=draft.revision, content=content, saved_at=draft.saved_at)

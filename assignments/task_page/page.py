@@ -1,0 +1,144 @@
+"""A task that can be worked on: which tabs it has, and the context that its templates and scripts are given."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from assignments.api.serializers import serialized
+from assignments.drafts import without
+from assignments.models import Assignment
+from assignments.progress import place_of
+from assignments.task_page.guidelines import reading_of
+from assignments.task_page.schemes import (
+    ShownScheme,
+    contents,
+    hides_later_steps,
+    judges_steps,
+    shown_schemes,
+    starts_with_steps,
+)
+from potato.configuration import ProjectConfiguration
+from potato.records.annotations import unasked
+from tenancy.actor import ActiveMembership
+from tenancy.urls import global_reverse
+from traces.evidence.responses import display_of
+from traces.evidence.task_description import asked_for
+from traces.evidence.pages import files_of, in_order
+from traces.models import Trace, TraceFile
+
+_COMMENT, _LINK = "Comment on {side} line {line}", "Link to {side} line {line}"
+# What the scripts have no use for, or are given beside the assignment.
+_NOT_FOR_SCRIPTS = {"trace", "draft", "files", "schemes"}
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """The page of an assignment under its pinned configuration. `is_late`: its time has ended, and its annotator goes
+    on all the same, because a late annotation is still taken."""
+
+    assignment: Assignment
+    configuration: ProjectConfiguration
+    is_late: bool
+
+    @property
+    def trace(self) -> Trace:
+        return self.assignment.trace
+
+    @property
+    def starts_with_steps(self) -> bool:
+        return starts_with_steps(self.configuration)
+
+    @property
+    def hides_later_steps(self) -> bool:
+        return hides_later_steps(self.configuration)
+
+    @property
+    def shows_steps(self) -> bool:
+        """Whether there is a tab "Agent trace"."""
+        return shows_steps(self.configuration)
+
+    @cached_property
+    def urls(self) -> dict[str, str | None]:
+        """Where the page leads; None where the task has no such tab."""
+        here = [self.assignment.project.slug, self.assignment.pk]
+        late = "?late=1" if self.is_late else ""
+        has_steps = self.shows_steps and (self.trace.steps_count > 0 or judges_steps(self.configuration))
+        has_guidelines = self.configuration.guidelines is not None
+        return {
+            "files": reverse("task-files" if self.starts_with_steps else "task", args=here) + late,
+            "steps": reverse("task-steps", args=here) + late if has_steps else None,
+            "guidelines": reverse("task-guidelines", args=here) + late if has_guidelines else None,
+            "home": reverse("organisation"),
+            "next": reverse("next-task", args=here[:1]),
+        }
+
+    def context(self, tab: dict[str, Any], membership: ActiveMembership, user: User) -> dict[str, Any]:
+        """What the templates are given: what stands around every tab, and the context of this one."""
+        # The tab of files has read them already.
+        is_files = tab["tab"] == "files"
+        files = tab["evidence"].files if is_files else in_order(files_of.rows(self.assignment.trace_id))
+        schemes = shown_schemes(self.assignment, membership.annotator_name, files)
+        judged = next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None)
+        return {
+            **tab,
+            "is_task": True,
+            "is_late": self.is_late,
+            "project": self.assignment.project,
+            "trace": self.trace,
+            "assignment": self.assignment,
+            "kept_query": "late=1&" if self.is_late else "",
+            "asked": asked_for(self.trace),
+            "display": display_of(self.configuration),
+            "configuration": self.configuration,
+            "schemes": schemes,
+            "work_word": "annotation" if self.starts_with_steps else "review",
+            "judged": judged,
+            "keys_are_off": tab["tab"] == "steps" and judged is not None and judged.keys_are_off,
+            "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,
+            "place": place_of(self.assignment.project, user),
+            "reading": reading_of(self.assignment, self.configuration.guidelines),
+            "urls": self.urls,
+            "task_data": self._data(tab["tab"], membership, schemes, files),
+        }
+
+    def _data(
+        self, tab: str, membership: ActiveMembership, schemes: Iterable[ShownScheme], files: Sequence[TraceFile]
+    ) -> dict[str, Any]:
+        """The JSON block of the page: what the API tells of the assignment, and what only this page needs.
+
+        `unasked` are the schemes whose answers no submission of this trace may have, whoever kept them.
+        """
+        without_part = unasked(self.configuration, contents(self.assignment, files))
+        draft = self.assignment.draft()
+        detail = serialized(
+            self.assignment,
+            files=files,
+            draft=draft,
+            content=without(draft.content, without_part) if draft else None,
+            schemes=[scheme.shape for scheme in schemes],
+        )
+        return {
+            "assignment": detail.model_dump(exclude=_NOT_FOR_SCRIPTS),
+            "annotator": membership.annotator_name,
+            "user": str(self.assignment.user_id),
+            "api": f"{reverse('organisation')}api/v1/",
+            "login": global_reverse("account_login"),
+            "now": timezone.now(),
+            "draft": {"revision": detail.draft.revision, "content": detail.draft.content},
+            "unasked": sorted(without_part),
+            "tab": tab,
+            "urls": self.urls,
+            "schemes": [scheme.data for scheme in schemes],
+            "steps": self.trace.steps_count,
+            "files": [file.model_dump() for file in detail.files],
+        }
+
+
+def shows_steps(configuration: ProjectConfiguration) -> bool:
+    """Whether its tasks show what the agent did step by step."""
+    return configuration.agentic.enabled or judges_steps(configuration)
