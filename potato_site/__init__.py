@@ -1,4 +1,4 @@
-"""The roof of the house: settings, routes, Celery, the admin site, health, and the servers of development."""
+"""The project: settings, routes, Celery, the admin site, health, and the servers of development."""
 
 from potato_site.celery import app as celery_app
 

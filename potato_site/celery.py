@@ -15,7 +15,7 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 @beat_init.connect
-def refuse_to_start_past_the_wall(**kwargs: Any) -> None:
+def refuse_to_start_unisolated(**kwargs: Any) -> None:
     """Celery logs an exception of a signal's receiver and goes on; it lets SystemExit alone pass."""
     from tenancy.checks import refuse_to_start_unchecked
 

@@ -1,4 +1,4 @@
-"""The site as gunicorn serves it. It refuses to start with a failed check or a role that passes the wall."""
+"""The site as gunicorn serves it. It does not start with a failed check or a role that bypasses row-level security."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""The wall between organisations: database roles, row-level policies, and who acts in which organisation."""
+"""Isolation of organisations: database roles, row-level policies, and who acts in which organisation."""

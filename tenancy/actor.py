@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 class Actor:
     """The organisation that may be written, the organisations that may be read, and the person.
 
-    Where `readable` is None, reading is loud; a person of no organisation reads an empty tuple of them, quietly.
+    Where `readable` is None, reading fails closed; a person of no organisation has an empty tuple, and an empty result.
     `name` is what the person is called, empty where who entered did not know it.
     """
 
@@ -98,7 +98,7 @@ def acting_as(user: models.Model) -> Iterator[Actor]:
 
 @contextmanager
 def unscoped(reason: str) -> Iterator[None]:
-    """Pass through the wall as the platform role, leaving the reason in the platform's own audit trail.
+    """Bypass row-level security as the platform role, leaving the reason in the platform's own audit trail.
 
     The row is gone if the block fails, so the reason is logged as well. Raises ValueError without a reason.
     """
@@ -128,7 +128,7 @@ def on_commit(callback: Callable[[], Any]) -> None:
 
 
 def enter(actor: Actor) -> None:
-    """Become the actor for the rest of the open transaction. For doors alone; other code says acting_in()."""
+    """Become the actor for the rest of the open transaction. For entry points alone; other code says acting_in()."""
     if not connection.in_atomic_block:
         raise RuntimeError("enter() outside a transaction is lost at once: open one, or use acting_in()")
     _actor.set(actor)

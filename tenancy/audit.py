@@ -1,4 +1,4 @@
-"""Where decisions are written down. Rooms below `accounts` record through here; `accounts` brings the writers."""
+"""Where decisions are written down. Apps below `accounts` record through here; `accounts` brings the writers."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -29,5 +29,5 @@ def record(verb: str, target: models.Model | None = None, **detail: Any) -> None
 
 
 def record_unscoped(reason: str) -> None:
-    """Write down that the wall was passed, and why, in the platform's own trail."""
+    """Write down that row-level security was bypassed, and why, in the platform's own trail."""
     _writers["write_unscoped"](reason)

@@ -1,4 +1,4 @@
-"""System checks that hold the wall up: every tenant table is walled, and the database role cannot pass through."""
+"""System checks of isolation: every tenant table has its policy, and the database role does not bypass it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def tenant_models() -> list[type[models.Model]]:
 
 
 @register(Tags.models)
-def tenant_models_are_walled(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+def tenant_models_are_isolated(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     tenants = tenant_models()
     return [*_without_policy(tenants), *_pointing_out(tenants), *_pointing_in(tenants)]
 
@@ -78,7 +78,7 @@ def _concrete(field: "models.Field[Any, Any]") -> type[models.Model] | None:
 
 
 @register(Tags.database)
-def role_stays_behind_the_wall(databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+def role_obeys_row_level_security(databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
     return [problem for alias in databases or () for problem in _role_problems(alias)]
 
 
@@ -88,18 +88,18 @@ def _role_problems(alias: str) -> Iterator[CheckMessage]:
         return
     with connection.cursor() as cursor:
         cursor.execute(_UNBOUND_ROLES)
-        passing = sorted(name for (name,) in cursor.fetchall())
-    if passing:
+        bypassing = sorted(name for (name,) in cursor.fetchall())
+    if bypassing:
         yield Error(
-            f"The role of database {alias!r} passes through the wall between organisations: {', '.join(passing)}.",
+            f"The role of database {alias!r} bypasses row-level security: {', '.join(bypassing)}.",
             hint="Connect as the application's role: see `manage.py provision_database` and DATABASE_URL.",
             id="tenancy.E004",
         )
 
 
-def refuse_to_start_past_the_wall() -> None:
+def refuse_to_start_unisolated() -> None:
     """For the site and the worker, which run no database checks of their own: raise ImproperlyConfigured."""
-    problems = role_stays_behind_the_wall(databases=[DEFAULT_DB_ALIAS])
+    problems = role_obeys_row_level_security(databases=[DEFAULT_DB_ALIAS])
     connection = connections[DEFAULT_DB_ALIAS]
     connection.close()
     if connection.settings_dict["OPTIONS"].get("pool"):
@@ -114,4 +114,4 @@ def refuse_to_start_unchecked() -> None:
     problems = [p for p in run_checks(include_deployment_checks=False) if p.is_serious()]
     if problems:
         raise ImproperlyConfigured("\n".join(f"{p.id}: {p.msg} {p.hint or ''}" for p in problems))
-    refuse_to_start_past_the_wall()
+    refuse_to_start_unisolated()

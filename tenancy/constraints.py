@@ -1,7 +1,7 @@
-"""The second wall as model constraints, so that makemigrations writes, keeps and removes it.
+"""Isolation in the database as model constraints, so that makemigrations writes, keeps and removes it.
 
-Row-level policies call SQL functions (accounts/sql): a rule changes by CREATE OR REPLACE FUNCTION, not by
-touching every table.
+Row-level policies call SQL functions, which the migration accounts.0001_initial creates: a rule changes by CREATE OR
+REPLACE FUNCTION in a migration of its own, not by touching every table.
 """
 
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement, Table
 
 _READ = "organisation_id = ANY ((SELECT app_organisations())::uuid[])"
-_READ_QUIETLY = "organisation_id = ANY ((SELECT app_organisations_or_none())::uuid[])"
+_READ_OR_NONE = "organisation_id = ANY ((SELECT app_organisations_or_none())::uuid[])"
 _WRITE = "organisation_id = (SELECT app_organisation())"
 
 
@@ -67,10 +67,11 @@ class _DatabaseConstraint(models.BaseConstraint):
 class TenantPolicy(_DatabaseConstraint):
     """Row-level security for a table with `organisation_id`, in force for the table's owner as well.
 
-    The policy is loud: with no organisation active the database raises instead of answering with no rows.
+    The policy fails closed: with no organisation active the database raises instead of answering with no rows.
 
-    `personal` names a foreign key to the person: reading without an organisation finds, quietly, the rows of the
-    acting person in every organisation. Inside one they stay its own, or its lists and counts would show others'.
+    `personal` names a foreign key to the person: reading without an organisation answers the rows of the acting
+    person in every organisation, and with an empty result where there are none. Inside an organisation they stay its
+    own, or its lists and counts would show others'.
     `append_only` leaves out every policy for UPDATE and DELETE; `manage.py migrate` revokes the rights as well.
     """
 
@@ -80,7 +81,7 @@ class TenantPolicy(_DatabaseConstraint):
         super().__init__(name=name)
 
     def statements(self, model: type[models.Model], quote: Any) -> list[str]:
-        read = _READ_QUIETLY if self.personal else _READ
+        read = _READ_OR_NONE if self.personal else _READ
         statements = [
             "ALTER TABLE %(table)s ENABLE ROW LEVEL SECURITY",
             "ALTER TABLE %(table)s FORCE ROW LEVEL SECURITY",

@@ -1,4 +1,4 @@
-"""Make the database and its three roles, on which both walls between organisations stand.
+"""Make the database and its three roles, on which the isolation of organisations stands.
 
 The application's role owns nothing and passes no policy; the owner's migrates; the platform's is entered by
 `unscoped` alone. Needs PostgreSQL 15 and an administrator's connection, no Django. Never weakens or takes

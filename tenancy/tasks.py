@@ -15,8 +15,8 @@ _HEADER = "tenancy"
 class TenantTask(DjangoTask[Any, Any]):
     """Runs its body in one transaction, acting in the organisation from which it was sent.
 
-    Sent from outside every organisation, the body runs without one, and the database is loud about any tenant row
-    it touches. A task whose body commits in parts sets `one_transaction = False` and opens `acting(self.actor)`.
+    Sent from outside every organisation, the body runs without one, and the database raises at any tenant row it
+    touches. A task whose body commits in parts sets `one_transaction = False` and opens `acting(self.actor)`.
     """
 
     abstract = True

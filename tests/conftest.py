@@ -1,5 +1,5 @@
-"""The ground of all tests: a real PostgreSQL with its walls up. Tests build the database as its owner, and run as the
-web role, so that every query passes row-level security.
+"""The ground of all tests: a real PostgreSQL with its policies in force. Tests build the database as its owner, and
+run as the web role, so that every query obeys row-level security.
 """
 
 import os

@@ -31,12 +31,12 @@ def build_tenants() -> Tenants:
     )
     acme = Organisation.objects.create(slug="acme", name="Acme Research")
     birch = Organisation.objects.create(slug="birch", name="Birch Labs")
-    acme_project = _furnish(acme, {alice: Role.OWNER, dora: Role.ADMIN, mallory: Role.MANAGER, bob: Role.ANNOTATOR})
-    birch_project = _furnish(birch, {charlie: Role.OWNER, mallory: Role.ANNOTATOR})
+    acme_project = _project_of(acme, {alice: Role.OWNER, dora: Role.ADMIN, mallory: Role.MANAGER, bob: Role.ANNOTATOR})
+    birch_project = _project_of(birch, {charlie: Role.OWNER, mallory: Role.ANNOTATOR})
     return Tenants(acme, birch, alice, bob, charlie, dora, mallory, acme_project, birch_project)
 
 
-def _furnish(organisation: Organisation, people: dict[User, Role]) -> Project:
+def _project_of(organisation: Organisation, people: dict[User, Role]) -> Project:
     with acting_in(organisation):
         for user, role in people.items():
             Membership.objects.create(user=user, role=role, annotator_name=user.username)

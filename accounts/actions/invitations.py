@@ -1,8 +1,8 @@
 """Invitations: offered by an admin, accepted by whoever holds the link, revoked, or renewed with another link.
 
 A link carries the id of its organisation, which confines every look-up to that organisation's rows; the hash of its
-secret proves the rest. So an anonymous request passes no wall: it reads one row by its hash, and changes rows only
-after that row has been found acceptable and locked.
+secret proves the rest. So an anonymous request never bypasses row-level security: it reads one row by its hash, and
+changes rows only after that row has been found acceptable and locked.
 """
 
 from dataclasses import dataclass

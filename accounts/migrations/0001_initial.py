@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 
-# The policies of every tenant table call the first three functions; they are loud where no organisation is active,
+# The policies of every tenant table call the first three functions; they raise where no organisation is active,
 # the third apart, which a person's own memberships need. A rule changes by CREATE OR REPLACE FUNCTION.
 FUNCTIONS = """
 CREATE FUNCTION app_organisation() RETURNS uuid LANGUAGE plpgsql STABLE AS $$

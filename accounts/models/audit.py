@@ -42,7 +42,7 @@ class AuditEvent(TenantModel):
 
 
 class PlatformEvent(models.Model):
-    """Every pass through the wall, with its reason. Written by unscoped() alone, read by the owner role alone."""
+    """Every bypass of row-level security, with its reason. Written by unscoped() alone, read by the owner alone."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     at = models.DateTimeField(default=timezone.now)

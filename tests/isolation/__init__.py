@@ -1,1 +1,1 @@
-"""Tests of the wall between organisations as a whole: the catalogue, every tenant table, every route."""
+"""Tests of the isolation of organisations as a whole: the catalogue, every tenant table, every route."""

@@ -1,4 +1,4 @@
-"""Questions to PostgreSQL's catalogue about the wall. Each answers with one sentence for every hole that it finds."""
+"""Questions to PostgreSQL's catalogue about isolation. Each answers with one sentence for every gap that it finds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from django.db import connection
 Holes = list[str]
 
 READ = "(organisation_id = ANY (( SELECT app_organisations() AS app_organisations)::uuid[]))"
-READ_QUIETLY = "(organisation_id = ANY (( SELECT app_organisations_or_none() AS app_organisations_or_none)::uuid[]))"
+READ_OR_NONE = "(organisation_id = ANY (( SELECT app_organisations_or_none() AS app_organisations_or_none)::uuid[]))"
 WRITE = "(organisation_id = ( SELECT app_organisation() AS app_organisation))"
 OWN = (
     "(({column} = (NULLIF(current_setting('app.user'::text, true), ''::text))::uuid)"

@@ -169,7 +169,7 @@ def _body(fixtures: Fixtures) -> Body:
 
 
 def _picture(fixtures: Fixtures) -> Picture:
-    """No browser decodes it: the wall is what counts."""
+    """No browser decodes it: who may read it is what counts."""
     content = fixtures.mark.encode()
     sha256 = hashlib.sha256(content).hexdigest()
     return Picture.objects.create(sha256=sha256, source_sha256=sha256, width=1, height=1, whole=content, small=content)
@@ -326,7 +326,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
 }
 
 
-def furnish(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
+def make_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
     """Acme's and Birch's rows, one of every tenant model each."""
     all_fixtures = (
         Fixtures(tenants.acme, "quartz-acme", tenants.alice),

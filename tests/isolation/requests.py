@@ -1,4 +1,4 @@
-"""Requests as one person of the world, whose effects are taken back."""
+"""Requests as one person of the tenants, whose effects are taken back."""
 
 from copy import copy
 

@@ -1,4 +1,4 @@
-"""The catalogue of PostgreSQL, asked whether the wall has a hole; and holes made, to see that each is reported."""
+"""The catalogue of PostgreSQL, asked whether isolation has a gap; and gaps made, to see that each is reported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from django.db import connection, models, transaction
 from tenancy.checks import tenant_models
 from tenancy.constraints import TenantPolicy
 from tests.isolation import catalogue
-from tests.isolation.catalogue import OWN, READ, READ_QUIETLY, WRITE, Policy, rows
+from tests.isolation.catalogue import OWN, READ, READ_OR_NONE, WRITE, Policy, rows
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def _column(model: type[models.Model], field: str) -> str:
 
 
 def _expected(constraint: TenantPolicy, personal_column: str) -> Iterator[Policy]:
-    yield "r", READ_QUIETLY if personal_column else READ, None
+    yield "r", READ_OR_NONE if personal_column else READ, None
     yield "a", None, WRITE
     if not constraint.append_only:
         yield "w", WRITE, WRITE
@@ -83,7 +83,7 @@ def test_the_trails_take_new_rows_and_no_changes() -> None:
     assert catalogue.excessive_grants(append_only_tables()) == []
 
 
-def test_the_web_role_is_held_by_the_wall() -> None:
+def test_the_web_role_does_not_bypass_row_level_security() -> None:
     assert catalogue.roles_that_pass(settings.DATABASE_APP_ROLE) == []
 
 
@@ -130,8 +130,8 @@ def test_row_level_security_that_is_off_or_not_forced_is_reported() -> None:
     "hole",
     [
         "DROP POLICY jobs_job_tenant ON jobs_job",
-        "CREATE POLICY open_door ON jobs_job USING (true)",
-        "CREATE POLICY open_door ON accounts_auditevent FOR DELETE USING (true)",
+        "CREATE POLICY too_wide ON jobs_job USING (true)",
+        "CREATE POLICY too_wide ON accounts_auditevent FOR DELETE USING (true)",
         "ALTER POLICY jobs_job_tenant_add ON jobs_job WITH CHECK (true)",
         "ALTER POLICY jobs_job_tenant_change ON jobs_job USING (true)",
         "ALTER POLICY jobs_job_tenant ON jobs_job USING (organisation_id IS NOT NULL)",
@@ -158,7 +158,7 @@ def test_a_right_too_many_is_reported(grant: str, hole: str) -> None:
         assert hole in catalogue.excessive_grants(append_only_tables())
 
 
-def test_roles_that_pass_the_wall_are_reported() -> None:
+def test_roles_that_bypass_row_level_security_are_reported() -> None:
     owner = "\n".join(catalogue.roles_that_pass(settings.DATABASE_OWNER["USER"]))
     assert "bypasses row-level security" in owner
     assert "owns tables" in owner

@@ -1,4 +1,4 @@
-"""The first wall taken down: with every filter of Python's gone, no page shows a row of another organisation."""
+"""Isolation in Python removed: with every filter of the querysets gone, no page shows a row of another organisation."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from django.test import Client
 from tenancy.actor import unscoped
 from tenancy.checks import tenant_models
 from tests.isolation.addresses import addresses
-from tests.isolation.fixtures import Fixtures, furnish
+from tests.isolation.fixtures import Fixtures, make_fixtures
 from tests.isolation.requests import answer, client_of
 from tests.tenants import Tenants
 
@@ -23,13 +23,13 @@ ADMIN_LIST = re.compile(r"/admin/\w+/\w+/$")
 
 @pytest.fixture
 def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
-    return furnish(tenants)
+    return make_fixtures(tenants)
 
 
 @pytest.fixture
 def no_filters(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Managers of tenant models give all rows, and so do the querysets' own methods; answers what was stripped."""
-    stripped = []
+    """Managers of tenant models give all rows, and so do the querysets' own methods; answers what was replaced."""
+    replaced = []
     for model in tenant_models():
         for manager in model._meta.managers:
             monkeypatch.setattr(manager, "get_queryset", _everything(model, type(manager.get_queryset())))
@@ -37,8 +37,8 @@ def no_filters(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         for name in vars(queryset):
             if name == "visible_to":
                 monkeypatch.setattr(queryset, name, lambda self, *args, **kwargs: self.all())
-                stripped.append(f"{model._meta.label}.{name}")
-    return stripped
+                replaced.append(f"{model._meta.label}.{name}")
+    return replaced
 
 
 def _everything(model: type[models.Model], queryset: type[Any]) -> Callable[[], Any]:
@@ -87,13 +87,13 @@ def test_without_pythons_filters_no_page_shows_a_row_of_another_organisation(
         assert [path for path in shown_by_id if not path.startswith("/join/")] == []
 
 
-def test_with_both_walls_down_the_same_requests_show_them(
+def test_without_policies_the_same_requests_show_them(
     tenants: Tenants, all_fixtures: tuple[Fixtures, Fixtures], no_filters: list[str]
 ) -> None:
     """That is, the test above would see it."""
     acme, birch = all_fixtures
     client = client_of(tenants.alice)
-    with unscoped("take the second wall down as well"):
+    with unscoped("read past the policies as well"):
         shown = with_words_of(birch, pages(client, "acme", acme))
         shown_by_id = with_words_of(birch, pages(client, "acme", birch))
     assert f"/o/acme/admin/accounts/project/{birch.rows['accounts.Project'].pk}/change/" in shown_by_id

@@ -17,7 +17,7 @@ from tenancy.actor import acting_in
 from tenancy.permissions import every_route_declares_a_permission, public
 from tenancy.roles import Role
 from tests.isolation.addresses import ORGANISATION, Address, addresses
-from tests.isolation.fixtures import Fixtures, furnish
+from tests.isolation.fixtures import Fixtures, make_fixtures
 from tests.isolation.permission_table import ROWS, Row, read_table
 from tests.isolation.requests import answer, client_of
 from tests.tenants import Tenants
@@ -27,7 +27,7 @@ METHODS = ("GET", "POST")
 
 @pytest.fixture
 def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
-    return furnish(tenants)
+    return make_fixtures(tenants)
 
 
 @pytest.fixture

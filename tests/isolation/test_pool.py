@@ -44,8 +44,8 @@ class Sightings:
     """What the threads saw; lists, because appending needs no lock."""
 
     foreign: list[tuple[str, UUID]] = field(default_factory=list)
-    quiet: list[str] = field(default_factory=list)
-    """Queries outside every block that were answered."""
+    answered: list[str] = field(default_factory=list)
+    """Queries outside every block that were answered instead of refused."""
     servers: list[tuple[int, str]] = field(default_factory=list)
     """Process of the server's connection, and organisation, one a block."""
     errors: list[BaseException] = field(default_factory=list)
@@ -71,7 +71,7 @@ def alternate(tenants: Tenants, block: Block, turns: int = TURNS, *, close: bool
             connection.close()
         try:
             Project.objects.count()
-            sightings.quiet.append(organisation.slug)
+            sightings.answered.append(organisation.slug)
         except ProgrammingError as error:
             if "no organisation is active" not in str(error):
                 raise
@@ -99,7 +99,7 @@ def alternate(tenants: Tenants, block: Block, turns: int = TURNS, *, close: bool
 
 def assert_nothing_mixed(seen: Sightings) -> None:
     assert seen.foreign == []
-    assert seen.quiet == []
+    assert seen.answered == []
     assert len(seen.servers) == THREADS * TURNS
     shared = {server for server, slug in seen.servers if (server, "acme") in seen.servers} & {
         server for server, slug in seen.servers if (server, "birch") in seen.servers
@@ -133,7 +133,7 @@ def test_a_pool_in_the_process_never_mixes_two_organisations(committed_tenants: 
 
 def test_a_setting_of_the_session_would_be_seen(committed_tenants: Tenants) -> None:
     with pool():
-        assert alternate(committed_tenants, carelessly, turns=4).quiet
+        assert alternate(committed_tenants, carelessly, turns=4).answered
 
 
 # --- PgBouncer ----------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_pgbouncer_never_mixes_two_organisations(committed_tenants: Tenants, pgb
 def test_pgbouncer_would_hand_a_setting_of_the_session_on(committed_tenants: Tenants, pgbouncer: int) -> None:
     with through(pgbouncer):
         seen = alternate(committed_tenants, carelessly, turns=4, close=False)
-    assert seen.quiet
+    assert seen.answered
 
 
 def test_the_limits_of_the_web_role_hold_behind_pgbouncer(committed_tenants: Tenants, pgbouncer: int) -> None:

@@ -14,7 +14,7 @@ from tenancy.actor import Actor, acting, acting_as, acting_in, unscoped
 from tenancy.checks import tenant_models
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.roles import Role
-from tests.isolation.fixtures import FACTORIES, Fixtures, furnish
+from tests.isolation.fixtures import FACTORIES, Fixtures, make_fixtures
 from tests.tenants import Tenants
 
 MODELS = sorted(tenant_models(), key=lambda model: model._meta.label)
@@ -25,14 +25,14 @@ POINTERS = [
     if isinstance(constraint, SameOrganisation)
 ]
 
-LOUD = r"no organisation is active|permission denied"
+NO_ORGANISATION = r"no organisation is active|permission denied"
 
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
 @pytest.fixture
 def all_fixtures(tenants: Tenants) -> tuple[Fixtures, Fixtures]:
-    return furnish(tenants)
+    return make_fixtures(tenants)
 
 
 def execute(statement: str, parameters: list[Any] | None = None) -> tuple[int, list[tuple[Any, ...]]]:
@@ -133,8 +133,8 @@ def test_a_row_cannot_be_given_to_another_organisation(
     all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
 ) -> None:
     ours, theirs = all_fixtures
-    said = "permission denied" if policy_of(model).append_only else "violates row-level security"
-    with pytest.raises(ProgrammingError, match=said), acting_in(ours.organisation):
+    message = "permission denied" if policy_of(model).append_only else "violates row-level security"
+    with pytest.raises(ProgrammingError, match=message), acting_in(ours.organisation):
         execute(
             f"UPDATE {table_of(model)} SET organisation_id = %s WHERE id = %s",
             [theirs.organisation.pk, ours.rows[model._meta.label].pk],
@@ -142,22 +142,22 @@ def test_a_row_cannot_be_given_to_another_organisation(
 
 
 @each_model
-def test_without_an_organisation_every_statement_is_loud(
+def test_without_an_organisation_every_statement_fails_closed(
     all_fixtures: tuple[Fixtures, Fixtures], model: type[models.Model]
 ) -> None:
     row = all_fixtures[0].rows[model._meta.label].pk
-    loud = [
+    statements = [
         f"SELECT count(*) FROM {table_of(model)}",
         change_statement(model),
         f"DELETE FROM {table_of(model)}",
     ]
     if policy_of(model).personal:
-        # Reading is quiet there, and finds nothing.
-        assert execute(loud[0])[1] == [(0,)]
-        loud = loud[1:]
-    for statement in loud:
-        said = "no organisation is active" + "|permission denied" * policy_of(model).append_only
-        with pytest.raises(ProgrammingError, match=said), transaction.atomic():
+        # Reading raises nothing there, and answers an empty result.
+        assert execute(statements[0])[1] == [(0,)]
+        statements = statements[1:]
+    for statement in statements:
+        message = "no organisation is active" + "|permission denied" * policy_of(model).append_only
+        with pytest.raises(ProgrammingError, match=message), transaction.atomic():
             execute(statement)
     columns = columns_of(model)
     # Not a copy, which would first have to read: the same row, brought along.
@@ -181,9 +181,9 @@ def test_reading_several_organisations_writes_none(
     with acting(Actor(None, both)):
         found = execute(f"SELECT DISTINCT organisation_id FROM {table_of(model)}")[1]
         assert {organisation for (organisation,) in found} == set(both)
-        with pytest.raises(ProgrammingError, match=LOUD), transaction.atomic():
+        with pytest.raises(ProgrammingError, match=NO_ORGANISATION), transaction.atomic():
             execute(change_statement(model))
-        with pytest.raises(ProgrammingError, match=LOUD), transaction.atomic():
+        with pytest.raises(ProgrammingError, match=NO_ORGANISATION), transaction.atomic():
             execute(f"DELETE FROM {table_of(model)}")
         with pytest.raises(ProgrammingError, match="no organisation is active"), transaction.atomic():
             execute(copy_statement(model, id=f"'{uuid.uuid4()}'"), [ours.rows[model._meta.label].pk])
@@ -248,7 +248,7 @@ def test_an_owner_elsewhere_counts_for_nothing_in_an_organisation(tenants: Tenan
             change_member(membership=own, role=Role.ADMIN, annotator_name="alice", is_active=True, by_owner=True)
 
 
-def test_a_person_of_no_organisation_reads_nothing_and_quietly(tenants: Tenants) -> None:
+def test_a_person_of_no_organisation_reads_an_empty_result(tenants: Tenants) -> None:
     with acting_in(tenants.acme):
         Membership.objects.filter(user=tenants.bob).update(is_active=False)
     for model in MODELS:

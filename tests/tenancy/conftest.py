@@ -1,4 +1,4 @@
-"""What several stories of the wall need."""
+"""What several stories of tenancy need."""
 
 import pytest
 from django.test import Client

@@ -26,12 +26,12 @@ from tenancy.actor import (
 )
 from tests.tenants import Tenants
 
-LOUD = "no organisation is active"
+NO_ORGANISATION = "no organisation is active"
 
 
 @pytest.fixture(autouse=True)
 def nobody_afterwards() -> Iterator[None]:
-    """Doors enter for the rest of a transaction; the test's own is taken back, the context variable by this."""
+    """Entry points enter for the rest of a transaction; the test's own is taken back, the context variable by this."""
     yield
     restore(NOBODY, send=False)
 
@@ -55,12 +55,12 @@ def projects() -> list[str]:
     return [project.name for project in Project.objects.all()]
 
 
-def is_loud() -> bool:
+def fails_closed() -> bool:
     try:
         with transaction.atomic():
             Project.objects.count()
     except ProgrammingError as error:
-        return LOUD in str(error)
+        return NO_ORGANISATION in str(error)
     return False
 
 
@@ -86,7 +86,7 @@ BIRCH = ["Parser review of Birch Labs"]
         lambda tenants: list(Project.objects.iterator()),
     ],
 )
-def test_without_an_organisation_the_database_is_loud(tenants: Tenants, query: Callable[[Tenants], object]) -> None:
+def test_without_an_organisation_each_query_fails_closed(tenants: Tenants, query: Callable[[Tenants], object]) -> None:
     with pytest.raises(DatabaseError, match=r"no organisation is active|null value in column"), transaction.atomic():
         query(tenants)
 
@@ -94,7 +94,7 @@ def test_without_an_organisation_the_database_is_loud(tenants: Tenants, query: C
 def test_an_organisation_sees_its_own_projects(tenants: Tenants) -> None:
     with acting_in(tenants.acme):
         assert projects() == ACME
-    assert is_loud()
+    assert fails_closed()
 
 
 def test_an_organisation_can_be_given_by_its_id_in_two_ways(tenants: Tenants) -> None:
@@ -188,17 +188,17 @@ def test_a_block_inside_an_atomic_block_does_not_leave_its_organisation_behind(t
     with transaction.atomic():
         with acting_in(tenants.acme):
             pass
-        assert is_loud()
+        assert fails_closed()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_commit_ends_the_organisation_and_a_rollback_too(committed_tenants: Tenants) -> None:
     with acting_in(committed_tenants.acme):
         assert projects() == ACME
-    assert is_loud()
+    assert fails_closed()
     with pytest.raises(ZeroDivisionError), acting_in(committed_tenants.acme):
         raise ZeroDivisionError
-    assert is_loud()
+    assert fails_closed()
     assert connection.get_autocommit()
 
 
@@ -217,9 +217,9 @@ def test_acting_as_a_person_reads_many_and_writes_none(tenants: Tenants) -> None
             lambda: AuditEvent.objects.create(organisation=tenants.birch, verb="made.up"),
             lambda: Membership.objects.create(organisation=tenants.birch, user=tenants.bob, annotator_name="bob"),
         ):
-            with pytest.raises(ProgrammingError, match=LOUD), transaction.atomic():
+            with pytest.raises(ProgrammingError, match=NO_ORGANISATION), transaction.atomic():
                 write()
-    assert is_loud()
+    assert fails_closed()
 
 
 def test_acting_as_a_person_ends_with_the_membership(tenants: Tenants) -> None:
@@ -234,7 +234,7 @@ def test_acting_as_a_stranger_shows_nothing_of_the_organisation(tenants: Tenants
         assert projects() == BIRCH
 
 
-# --- Through the wall ---------------------------------------------------------------------------------------------
+# --- Past row-level security ---------------------------------------------------------------------------------------
 
 
 def platform_reasons() -> list[str]:
@@ -251,7 +251,7 @@ def test_unscoped_sees_all_and_the_role_comes_back(tenants: Tenants) -> None:
         assert current_role() == "potato_platform"
         assert Project.objects.count() == 2
     assert current_role() == "potato_app"
-    assert is_loud()
+    assert fails_closed()
 
 
 def test_unscoped_brings_the_role_back_after_an_exception(tenants: Tenants) -> None:
@@ -301,7 +301,7 @@ def test_unscoped_needs_a_reason(tenants: Tenants, reason: str) -> None:
     assert current_role() == "potato_app"
 
 
-# --- Doors --------------------------------------------------------------------------------------------------------
+# --- Entry points -------------------------------------------------------------------------------------------------
 
 
 def test_a_member_enters_and_a_stranger_does_not(tenants: Tenants) -> None:
@@ -321,14 +321,14 @@ def test_a_member_enters_and_a_stranger_does_not(tenants: Tenants) -> None:
     ):
         assert enter_organisation(user, slug) is None
         assert current() == Actor(user=user.pk)
-        assert is_loud()
+        assert fails_closed()
 
 
 def test_a_former_member_does_not_enter(tenants: Tenants) -> None:
     with acting_in(tenants.acme):
         Membership.objects.filter(user=tenants.bob).update(is_active=False)
     assert enter_organisation(tenants.bob, "acme") is None
-    assert is_loud()
+    assert fails_closed()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -350,14 +350,14 @@ def test_a_callback_after_commit_acts_as_who_registered_it(committed_tenants: Te
         assert seen == []
     assert [found for found, _ in seen] == [ACME, BIRCH]
     assert seen[0][1].user == committed_tenants.alice.pk
-    assert is_loud()
+    assert fails_closed()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_djangos_own_callback_after_commit_is_loud(committed_tenants: Tenants) -> None:
+def test_djangos_own_callback_after_commit_fails_closed(committed_tenants: Tenants) -> None:
     seen: list[bool] = []
     with acting_in(committed_tenants.acme):
-        transaction.on_commit(lambda: seen.append(is_loud()))
+        transaction.on_commit(lambda: seen.append(fails_closed()))
     assert seen == [True]
 
 
@@ -367,7 +367,7 @@ def test_a_thread_does_not_inherit_the_organisation(committed_tenants: Tenants) 
 
     def look(organisation: Organisation | None) -> None:
         try:
-            seen.append(is_loud())
+            seen.append(fails_closed())
             if organisation is not None:
                 with acting_in(organisation):
                     seen.append(projects())
@@ -397,7 +397,7 @@ def test_a_connection_closed_inside_a_block_ends_in_an_error_and_the_next_block_
     assert current() is NOBODY
     with acting_in(committed_tenants.birch):
         assert projects() == BIRCH
-    assert is_loud()
+    assert fails_closed()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -415,6 +415,6 @@ def test_a_stream_opens_its_own_block(committed_tenants: Tenants) -> None:
         well_made = StreamingHttpResponse(good())
         forgetful = StreamingHttpResponse(forget())
     assert b"".join(well_made.streaming_content) == ACME[0].encode()  # type: ignore[arg-type]  # not asynchronous
-    assert is_loud()
-    with pytest.raises(ProgrammingError, match=LOUD):
+    assert fails_closed()
+    with pytest.raises(ProgrammingError, match=NO_ORGANISATION):
         b"".join(forgetful.streaming_content)  # type: ignore[arg-type]  # not asynchronous

@@ -13,10 +13,10 @@ from django.test.utils import isolate_apps
 from accounts.models import Organisation
 from tenancy import checks
 from tenancy.checks import (
-    refuse_to_start_past_the_wall,
-    role_stays_behind_the_wall,
+    refuse_to_start_unisolated,
+    role_obeys_row_level_security,
     tenant_models,
-    tenant_models_are_walled,
+    tenant_models_are_isolated,
 )
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
@@ -32,7 +32,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def problems() -> list[tuple[str | None, str]]:
-    return [(problem.id, problem.msg.split()[0]) for problem in tenant_models_are_walled(None)]
+    return [(problem.id, problem.msg.split()[0]) for problem in tenant_models_are_isolated(None)]
 
 
 def test_the_site_has_no_failed_check() -> None:
@@ -132,7 +132,7 @@ def test_a_policy_alone_makes_no_model_a_tenants(registry: None) -> None:
 def role_problems(role: str) -> list[CheckMessage]:
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL ROLE {role}")
-        found = role_stays_behind_the_wall(databases=["default"])
+        found = role_obeys_row_level_security(databases=["default"])
         cursor.execute("SET LOCAL ROLE potato_app")
     return found
 
@@ -142,7 +142,7 @@ def test_the_web_role_passes_the_check(db: None) -> None:
 
 
 @pytest.mark.parametrize("role", ["potato_owner", "potato_platform"])
-def test_roles_that_pass_the_wall_fail_the_check(db: None, role: str) -> None:
+def test_roles_that_bypass_row_level_security_fail_the_check(db: None, role: str) -> None:
     (problem,) = role_problems(role)
     assert problem.id == "tenancy.E004"
     assert problem.is_serious()
@@ -153,7 +153,7 @@ def test_roles_that_pass_the_wall_fail_the_check(db: None, role: str) -> None:
 def test_a_role_that_inherits_from_one_that_passes_fails_too(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL ROLE potato_owner")
-        (problem,) = role_stays_behind_the_wall(databases=["default"])
+        (problem,) = role_obeys_row_level_security(databases=["default"])
         cursor.execute("SET LOCAL ROLE potato_app")
     # The owner of development inherits from the platform; each is named.
     assert "potato_owner, potato_platform" in problem.msg
@@ -168,12 +168,12 @@ def test_migrate_is_let_through(db: None, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_start_is_refused_with_a_sentence(transactional_db: None) -> None:
     options = {key: value for key, value in connection.settings_dict["OPTIONS"].items() if key != "assume_role"}
     with connected(OPTIONS=options), pytest.raises(ImproperlyConfigured, match=r"tenancy.E004.*potato_owner"):
-        refuse_to_start_past_the_wall()
+        refuse_to_start_unisolated()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_start_leaves_no_connection_for_children_to_share(transactional_db: None) -> None:
     with connected(**web_role_address(), OPTIONS={"pool": {"min_size": 1, "max_size": 2}}):
-        refuse_to_start_past_the_wall()
+        refuse_to_start_unisolated()
         assert connection.connection is None
         assert "default" not in getattr(DatabaseWrapper, "_connection_pools")  # noqa: B009 - not in the stubs

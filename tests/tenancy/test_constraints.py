@@ -1,4 +1,4 @@
-"""The wall as model constraints: what makemigrations writes, and what the schema editor makes of it."""
+"""Isolation as model constraints: what makemigrations writes, and what the schema editor makes of it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ from accounts.models import ConfigurationVersion
 from tenancy.actor import acting_in
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tests.isolation import catalogue
-from tests.isolation.catalogue import OWN, READ, READ_QUIETLY, WRITE, rows
+from tests.isolation.catalogue import OWN, READ, READ_OR_NONE, WRITE, rows
 from tests.tenants import Tenants
 
 TABLE = "accounts_note"
@@ -85,7 +85,7 @@ def as_owner(db: None) -> Iterator[None]:
         cursor.execute("SET LOCAL ROLE potato_app")
 
 
-def test_a_new_model_gets_its_wall_with_its_table(as_owner: None) -> None:
+def test_a_new_model_gets_its_policies_with_its_table(as_owner: None) -> None:
     before = ProjectState.from_apps(apps)
     isolation = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
     assert "CreateModel" in migrate(before, with_note(*isolation))
@@ -97,18 +97,18 @@ def test_a_new_model_gets_its_wall_with_its_table(as_owner: None) -> None:
 
 def test_a_policy_is_added_altered_and_removed_later(as_owner: None) -> None:
     bare = with_note(KEY)
-    walled = with_note(KEY, TenantPolicy(name="note"))
+    isolated = with_note(KEY, TenantPolicy(name="note"))
     append_only = with_note(KEY, TenantPolicy(name="note", append_only=True))
     personal = with_note(KEY, TenantPolicy(name="note", personal="user"))
     migrate(ProjectState.from_apps(apps), bare)
     assert (policies(), security()) == (set(), (False, False))
-    assert migrate(bare, walled) == ["AddConstraint"]
+    assert migrate(bare, isolated) == ["AddConstraint"]
     assert (policies(), security()) == (FULL, (True, True))
-    assert migrate(walled, append_only) == ["RemoveConstraint", "AddConstraint"]
+    assert migrate(isolated, append_only) == ["RemoveConstraint", "AddConstraint"]
     assert (policies(), security()) == ({("r", READ, None), ("a", None, WRITE)}, (True, True))
     migrate(append_only, personal)
     own = ("r", OWN.format(column="user_id"), None)
-    assert policies() == {("r", READ_QUIETLY, None), own, *FULL} - {("r", READ, None)}
+    assert policies() == {("r", READ_OR_NONE, None), own, *FULL} - {("r", READ, None)}
     assert migrate(personal, bare) == ["RemoveConstraint"]
     assert (policies(), security()) == (set(), (False, False))
 
@@ -124,7 +124,7 @@ def test_a_composite_key_is_added_and_removed_later(as_owner: None) -> None:
     assert len(catalogue.loose_foreign_keys()) == 1
 
 
-def test_a_new_column_keeps_the_wall(as_owner: None) -> None:
+def test_a_new_column_keeps_the_policies(as_owner: None) -> None:
     isolation = (TenantPolicy(name="note"), KEY, SameOrganisation(name="note_project", field="project"))
     before = with_note(*isolation)
     migrate(ProjectState.from_apps(apps), before)
@@ -184,7 +184,7 @@ def test_constraints_that_differ_are_not_equal() -> None:
 
 
 def test_the_database_has_what_the_migrations_say() -> None:
-    """Nothing of the wall waits for a makemigrations."""
+    """No policy or key waits for a makemigrations."""
     loader = MigrationLoader(None)
     changes = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps)).changes(loader.graph)
     assert {app: [found.operations for found in migrations] for app, migrations in changes.items()} == {}

@@ -62,7 +62,7 @@ def test_the_web_role_is_refused(web_role: psycopg.Connection, statement: str) -
         web_role.execute(statement)
 
 
-def test_the_web_role_cannot_switch_the_wall_off(web_role: psycopg.Connection) -> None:
+def test_the_web_role_cannot_switch_row_level_security_off(web_role: psycopg.Connection) -> None:
     web_role.execute("SET row_security = off")
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
         web_role.execute("SELECT * FROM accounts_project")
@@ -88,7 +88,7 @@ def test_the_platform_role_is_refused_too(web_role: psycopg.Connection, statemen
         web_role.execute(statement)
 
 
-def test_the_audit_trail_is_walled_by_policies_and_not_by_rights_alone(tenants: Tenants) -> None:
+def test_the_audit_trail_is_isolated_by_policies_and_not_by_rights_alone(tenants: Tenants) -> None:
     """With the rights given back by mistake, there is still no policy that lets a row be changed or removed."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL ROLE potato_owner")

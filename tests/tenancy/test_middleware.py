@@ -7,7 +7,7 @@ from django.test import Client
 from accounts.models import Membership, Project, User
 from tenancy.actor import NOBODY, acting_in, current
 from tests.tenancy import organisation_urls
-from tests.tenancy.test_acting import ACME, BIRCH, LOUD, active_settings, is_loud, projects
+from tests.tenancy.test_acting import ACME, BIRCH, NO_ORGANISATION, active_settings, fails_closed, projects
 from tests.tenants import Tenants
 
 NOTHING = ("", "", "")
@@ -48,7 +48,7 @@ def test_who_acted_does_not_outlive_the_request(tenants: Tenants, trial_site: Cl
     trial_site.get(path)
     assert active_settings() == NOTHING
     assert current() is NOBODY
-    assert is_loud()
+    assert fails_closed()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -58,7 +58,7 @@ def test_a_kept_connection_has_no_organisation_left_either(committed_tenants: Te
         assert trial_site.get(f"/o/acme/{path}").status_code == status
         assert not connection.in_atomic_block
         assert active_settings() == NOTHING
-    assert is_loud()
+    assert fails_closed()
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_stream_runs_after_the_request_and_acts_by_itself(tenants: Tenants, tr
     trial_site.force_login(tenants.alice)
     assert trial_site.get("/o/acme/stream/").getvalue() == ACME[0].encode()
     forgetful = trial_site.get("/o/acme/forgetful-stream/")
-    with pytest.raises(ProgrammingError, match=LOUD):
+    with pytest.raises(ProgrammingError, match=NO_ORGANISATION):
         forgetful.getvalue()
 
 

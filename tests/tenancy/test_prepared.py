@@ -74,7 +74,7 @@ def test_rows_are_those_of_the_queryset_with_the_rows_beside_them(tenants: Tenan
             members_since.get(long_ago, uuid4())
 
 
-def test_the_same_statement_sees_each_organisation_behind_its_own_wall(tenants: Tenants) -> None:
+def test_the_same_statement_sees_each_organisations_rows_alone(tenants: Tenants) -> None:
     slugs = ["parser", "no-such-project"]  # both organisations have a project of the first name
     with acting_in(tenants.acme):
         assert named.rows(slugs) == [tenants.acme_project]

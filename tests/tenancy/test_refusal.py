@@ -1,4 +1,4 @@
-"""The site, the worker and the beat do not start as a role that passes the wall; as the web role they do."""
+"""The site, the worker and the beat start as the web role, and not as one that bypasses row-level security."""
 
 import os
 import sys
@@ -81,7 +81,7 @@ def test_it_refuses_to_start(endings: dict[tuple[str, str], Ending | None], prog
         pytest.skip("this server lets nobody in as the superuser postgres")
     assert ending.code not in (0, None), ending.said
     assert "tenancy.E004" in ending.said
-    assert "passes through the wall between organisations" in ending.said
+    assert "bypasses row-level security" in ending.said
     assert "provision_database" in ending.said
 
 

@@ -15,7 +15,7 @@ from potato_site.celery import app
 from tenancy.actor import NOBODY, acting_in, current
 from tests.tenancy import worker_app
 from tests.tenancy.programs import PATIENCE_SECONDS, address_of, end_of, start
-from tests.tenancy.test_acting import ACME, is_loud, projects
+from tests.tenancy.test_acting import ACME, fails_closed, projects
 from tests.tenancy.worker_app import (
     QUEUE,
     look_and_call,
@@ -120,7 +120,7 @@ def test_a_task_can_be_told_where_to_act(committed_tenants: Tenants, worker: Non
 
 
 @needs_commits
-def test_a_task_sent_from_nowhere_is_loud_also_after_others(committed_tenants: Tenants, worker: None) -> None:
+def test_a_task_sent_from_nowhere_fails_closed_also_after_others(committed_tenants: Tenants, worker: None) -> None:
     with acting_in(committed_tenants.acme, committed_tenants.alice):
         for _ in range(4):
             look.delay("before")
@@ -128,8 +128,8 @@ def test_a_task_sent_from_nowhere_is_loud_also_after_others(committed_tenants: T
     for _ in range(4):
         look.delay("from nowhere")
         app.send_task("tests.tenancy.worker_app.look", ["by name"], queue=QUEUE)
-    assert [note.get("loud") for note in noted("from nowhere", 4)] == [True] * 4
-    assert [note.get("loud") for note in noted("by name", 4)] == [True] * 4
+    assert [note.get("no_organisation") for note in noted("from nowhere", 4)] == [True] * 4
+    assert [note.get("no_organisation") for note in noted("by name", 4)] == [True] * 4
 
 
 @needs_commits
@@ -141,7 +141,7 @@ def test_a_task_that_fails_stores_nothing(committed_tenants: Tenants, worker: No
         for _ in range(2):
             look_at_the_third_try.delay("afterwards")
     (note,) = noted("two blocks")
-    assert note["outside"] == {"loud": True}
+    assert note["outside"] == {"no_organisation": True}
     noted("afterwards", 2)
     with acting_in(committed_tenants.acme):
         assert sorted(Project.objects.values_list("slug", flat=True)) == ["first", "parser"]
@@ -192,7 +192,7 @@ def test_an_eager_task_and_those_it_calls_act_where_it_was_sent(
     for mark in ("parent", "parent, called", "parent, called on commit", "parent, applied on commit", "flaky"):
         assert part(notes(mark)[-1]) == seen_by(tenants), mark
     assert current() is NOBODY
-    assert is_loud()
+    assert fails_closed()
 
 
 def test_an_eager_task_that_fails_gives_the_organisation_back(tenants: Tenants, eager: None) -> None:
@@ -203,12 +203,12 @@ def test_an_eager_task_that_fails_gives_the_organisation_back(tenants: Tenants, 
         with pytest.raises(ZeroDivisionError):
             store_and_fail.delay("half")
         assert projects() == ACME
-    assert is_loud()
+    assert fails_closed()
 
 
-def test_an_eager_task_sent_from_nowhere_is_loud(tenants: Tenants, eager: None) -> None:
+def test_an_eager_task_sent_from_nowhere_fails_closed(tenants: Tenants, eager: None) -> None:
     look.delay("from nowhere")
-    assert [note["loud"] for note in notes("from nowhere")] == [True]
+    assert [note["no_organisation"] for note in notes("from nowhere")] == [True]
     app.conf.task_eager_propagates = True
     with pytest.raises(ProgrammingError), transaction.atomic():
         look_at_projects_without_a_net.delay()

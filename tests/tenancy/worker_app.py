@@ -1,6 +1,6 @@
 """The site's Celery application with tasks that say what they see (`celery -A tests.tenancy.worker_app worker`).
 
-They write notes into the table of sessions, which is outside the wall: what they could not see can be told there too.
+They write notes into the table of sessions, which has no policies: what they could not see can be told there too.
 """
 
 import json
@@ -47,7 +47,7 @@ def what_is_seen() -> dict[str, Any]:
         with transaction.atomic():
             organisations = sorted({str(project.organisation_id) for project in Project.objects.all()})
     except ProgrammingError as error:
-        return {"loud": "no organisation is active" in str(error)}
+        return {"no_organisation": "no organisation is active" in str(error)}
     actor = current()
     return {"organisations": organisations, "actor": str(actor.organisation), "user": str(actor.user)}
 
