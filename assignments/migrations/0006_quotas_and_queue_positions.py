@@ -16,6 +16,8 @@ POSITION_CONSTRAINTS = ("tenant", "org_id", "project", "one_a_person")
 class Migration(migrations.Migration):
     dependencies = [
         ("assignments", "0005_transactions_of_withdrawals"),
+        # Django renames the content types of renamed models, which it reads as that app's last migration left them.
+        ("contenttypes", "0002_remove_content_type_name"),
     ]
 
     operations = [
