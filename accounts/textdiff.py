@@ -14,7 +14,7 @@ _SHOWN = 4_000
 
 
 @dataclass(frozen=True)
-class Row:
+class DiffRow:
     """A line of a unified difference. A gap stands for the lines left out, and has no numbers."""
 
     kind: Kind
@@ -23,22 +23,22 @@ class Row:
     text: str
 
 
-def unified_rows(old: str, new: str) -> list[Row]:
+def unified_rows(old: str, new: str) -> list[DiffRow]:
     """The changed lines of both texts with three lines around them; empty where the texts are equal.
 
     Between the first and the last change at most 1,000 lines a side are compared; longer stretches are shown as
     replaced whole. At most 4,000 rows are given, and a gap where there are more: no text makes the page slow.
     """
     rows = list(islice(_rows(old.splitlines(), new.splitlines()), _SHOWN + 1))
-    return rows if len(rows) <= _SHOWN else [*rows[:_SHOWN], Row("gap", None, None, "")]
+    return rows if len(rows) <= _SHOWN else [*rows[:_SHOWN], DiffRow("gap", None, None, "")]
 
 
-def _rows(old: list[str], new: list[str]) -> Iterator[Row]:
+def _rows(old: list[str], new: list[str]) -> Iterator[DiffRow]:
     if old == new:
         return
     start, old_end, new_end = _stretch(old, new)
     if start > 0:
-        yield Row("gap", None, None, "")
+        yield DiffRow("gap", None, None, "")
     here, there = old[start:old_end], new[start:new_end]
     if max(len(here), len(there)) > _COMPARED:
         groups = [[("replace", 0, len(here), 0, len(there))]]
@@ -46,16 +46,16 @@ def _rows(old: list[str], new: list[str]) -> Iterator[Row]:
         groups = list(SequenceMatcher(None, here, there, autojunk=False).get_grouped_opcodes(_CONTEXT))
     for place, group in enumerate(groups):
         if place:
-            yield Row("gap", None, None, "")
+            yield DiffRow("gap", None, None, "")
         for kind, old_from, old_to, new_from, new_to in group:
             if kind == "equal":
                 for offset, text in enumerate(here[old_from:old_to]):
-                    yield Row("context", start + old_from + offset + 1, start + new_from + offset + 1, text)
+                    yield DiffRow("context", start + old_from + offset + 1, start + new_from + offset + 1, text)
                 continue
             for number in range(old_from, old_to):
-                yield Row("del", start + number + 1, None, here[number])
+                yield DiffRow("del", start + number + 1, None, here[number])
             for number in range(new_from, new_to):
-                yield Row("add", None, start + number + 1, there[number])
+                yield DiffRow("add", None, start + number + 1, there[number])
 
 
 def _stretch(old: list[str], new: list[str]) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ from typing import Any
 from assignments.models import Assignment, Draft
 from potato.configuration import UnreadablePinError
 from potato.records.annotations import unasked
-from traces.evidence.pages.nothing_to_judge import contents_of
+from traces.evidence.nothing_to_judge import contents_of
 
 
 def content_of(draft: Draft, assignment: Assignment) -> Any:

@@ -13,7 +13,7 @@ from potato.runs.sources import BytesSource
 from potato_site.management.commands.load_demo import DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
-from traces.evidence.pages.fragments import DisplayOptions, configuration_of, render_files, render_steps
+from traces.evidence.fragments import DisplayOptions, configuration_of, render_files, render_steps
 from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile, Trace
 

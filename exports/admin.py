@@ -66,13 +66,22 @@ class RequestForm(OrganisationModelForm[Export]):
 class ExportAdmin(OrganisationModelAdmin[Export]):
     view_right = add_right = Right.EXPORT
     form = RequestForm
-    list_display = ["what", "project", "present_state", "rows", "size", "taken", "requested_by", "requested_at"]
+    list_display = [
+        "format_name",
+        "project",
+        "present_state",
+        "rows",
+        "size",
+        "download",
+        "requested_by",
+        "requested_at",
+    ]
     list_filter = ["project", "format"]
     list_select_related = ["project", "job", "requested_by"]
     date_hierarchy = "requested_at"
     readonly_fields = [
         "format", "project", "chosen", "present_state", "rows", "size", "hash", "file", "requested_by",
-        "requested_at", "expires_at", "told",
+        "requested_at", "expires_at", "manifest_text",
     ]  # fmt: skip
 
     def get_form(self, request: HttpRequest, obj: Export | None = None, change: bool = False, **kwargs: Any) -> Any:
@@ -102,7 +111,7 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
         return HttpResponseRedirect(reverse("admin:exports_export_change", args=[obj.pk]))
 
     @display(description="format", ordering="format")
-    def what(self, export: Export) -> str:
+    def format_name(self, export: Export) -> str:
         return export.format
 
     @display(description="options")
@@ -115,8 +124,8 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
         if job is None or export.ready_at is not None:
             return export.state
         how_far = f"{export.state}, {job.progress}" + (f" of {job.total}" if job.total else "")
-        said = format_html(" {}", job.error) if job.error else ""
-        return format_html('<a href="{}">{}</a>{}', reverse("admin:jobs_job_change", args=[job.pk]), how_far, said)
+        reason = format_html(" {}", job.error) if job.error else ""
+        return format_html('<a href="{}">{}</a>{}', reverse("admin:jobs_job_change", args=[job.pk]), how_far, reason)
 
     @display(description="size", ordering="bytes")
     def size(self, export: Export) -> str:
@@ -129,8 +138,8 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
         return format_html('<a href="{}" download>{}</a>', reverse("export-file", args=[export.pk]), export.file_name)
 
     @display(description="file")
-    def taken(self, export: Export) -> SafeString | str:
-        """As `file`, where there is little room."""
+    def download(self, export: Export) -> SafeString | str:
+        """As `file`, in the narrow column of a list."""
         if not export.is_ready:
             return self.file(export)
         words = '<a href="{}" download aria-label="Download {}">Download</a>'
@@ -141,7 +150,7 @@ class ExportAdmin(OrganisationModelAdmin[Export]):
         return export.sha256
 
     @display(description="manifest")
-    def told(self, export: Export) -> SafeString | str:
+    def manifest_text(self, export: Export) -> SafeString | str:
         return format_html("<pre>{}</pre>", json.dumps(export.manifest, indent=2)) if export.manifest else "none yet"
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

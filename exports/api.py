@@ -22,7 +22,7 @@ from exports.models import Export as ExportRow
 from exports.views import file_of
 from tenancy.roles import Right
 
-CURSOR = OpenApiParameter("cursor", str, description="What `next` or `previous` of another page says.")
+CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
 FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
 
 

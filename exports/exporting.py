@@ -112,15 +112,15 @@ class _Work:
         records, ends = 0, time.monotonic() + SECONDS_A_PART
         with _buffer() as file:
             digest = Digest()
-            for portion in self._source.portions(
+            for batch in self._source.batches(
                 format.resolve,
                 held=bool(format.needs),
                 after=UUID(cursor["after"]) if cursor["after"] else None,
                 at_most=settings.EXPORT_RECORDS_A_PART,
             ):
-                file.writelines(digest.passing(in_blocks(rows_of(format, self._source, portion.records))))
-                cursor["after"] = str(portion.last)
-                records += portion.count
+                file.writelines(digest.passing(in_blocks(rows_of(format, self._source, batch.records))))
+                cursor["after"] = str(batch.last)
+                records += batch.count
                 if records >= settings.EXPORT_RECORDS_A_PART or digest.size >= BYTES_A_PART or time.monotonic() >= ends:
                     break
             else:
@@ -263,7 +263,7 @@ def _whole_of(export: Export) -> tuple[str, int]:
         for _ in whole.passing(piece.passing(storage.read(part["name"]))):
             pass
         if (piece.sha256, piece.size) != (part["sha256"], part["bytes"]):
-            raise RecordsError(f"The storage gives {part['name']} back otherwise than it was given. Export again.")
+            raise RecordsError(f"The storage returned {part['name']} with other content than was written. Export again.")
     return whole.sha256, whole.size
 
 

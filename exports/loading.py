@@ -63,8 +63,8 @@ def load_archive(*, organisation: Organisation, project: Project, folder: Folder
         audit.record("project.loaded", project)
     traces = dict(_load_traces(organisation, project, folder))
     records = _Records(organisation, project, {key: pk for key, (pk, _) in traces.items()})
-    for portion in folder.records("all", held=True):
-        records.load(portion)
+    for batch in folder.records("all", held=True):
+        records.load(batch)
     known = sum(not came_in for _, came_in in traces.values())
     return Loaded(published, len(traces) - known, known, records.restored, records.known, sorted(records.strangers))
 
@@ -115,7 +115,7 @@ def _load_traces(
 
 
 class _Records:
-    """Puts records back, portion by portion."""
+    """Puts records back, batch by batch."""
 
     def __init__(self, organisation: Organisation, project: Project, traces: dict[tuple[str, int], UUID]) -> None:
         self._organisation = organisation

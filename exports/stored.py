@@ -1,6 +1,6 @@
 """Reads records, traces and configurations from the database, as they were at one moment, with flat memory.
 
-Every portion is a short transaction, so that an export of hours holds nothing back; the snapshot makes them one whole.
+Every batch is a short transaction, so that an export of hours holds nothing back; the snapshot makes them one whole.
 """
 
 import zlib
@@ -47,8 +47,8 @@ from traces.models import Body, Trace, TraceFile
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20
-HELD_AT_ONCE = 1_000
-HELD_BYTES_AT_ONCE = 4 * 2**20
+BUFFERED_AT_ONCE = 1_000
+BUFFERED_BYTES_AT_ONCE = 4 * 2**20
 UNPACKED_BYTES_AT_ONCE = 16 * 2**20
 FACTS_AT_ONCE = 100
 TRACES_AT_ONCE = 500
@@ -74,9 +74,9 @@ _TASK_LENGTH, _NAME_LENGTH, _PATH_LENGTH = 100_000, 200, 4096
 
 @contextmanager
 def reading(actor: Actor) -> Iterator[None]:
-    """A short transaction for portions, which are found along indexes, row by row.
+    """A short transaction for batches, which are found along indexes, row by row.
 
-    A planner that thinks of all rows would read whole tables for each portion, and compile queries for longer than
+    A planner that thinks of all rows would read whole tables for each batch, and compile queries for longer than
     they run.
     """
     with acting(actor), connection.cursor() as cursor:
@@ -85,8 +85,8 @@ def reading(actor: Actor) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Portion:
-    """Some records, to be used up before the next portion: how many, and the submission that is the last one's."""
+class Batch:
+    """Some records, to be used up before the next batch: how many, and the submission that is the last one's."""
 
     last: UUID
     count: int
@@ -129,24 +129,24 @@ class StoredProject:
             return self._seen_traces().count()
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
-        for portion in self.portions(resolve, held=held):
-            yield portion.records
+        for batch in self.batches(resolve, held=held):
+            yield batch.records
 
-    def portions(
+    def batches(
         self, resolve: Resolve, *, held: bool, after: UUID | None = None, at_most: int = ROWS_AT_ONCE
-    ) -> Iterator["Portion"]:
-        """Portions of at most so many records behind that submission."""
+    ) -> Iterator["Batch"]:
+        """Batches of at most so many records behind that submission."""
         if resolve == "adjudicated" and after is None:
             self._demand_adjudicated()
-        rows, size = (HELD_AT_ONCE, HELD_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
+        rows, size = (BUFFERED_AT_ONCE, BUFFERED_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
         while keys := self._keys(resolve, after, min(rows, at_most), size):
             after = UUID(bytes=keys[-1])
             if held:
-                for portion in _unpacked_in_portions(list(self._between(keys))):
-                    last = UUID(bytes=portion[-1][0])
-                    yield Portion(last, len(portion), [self._record(row) for row in portion])
+                for batch in _unpacked_batches(list(self._between(keys))):
+                    last = UUID(bytes=batch[-1][0])
+                    yield Batch(last, len(batch), [self._record(row) for row in batch])
             else:
-                yield Portion(after, len(keys), map(self._record, self._between(keys)))
+                yield Batch(after, len(keys), map(self._record, self._between(keys)))
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
         for _, group in groupby(self._by_trace(), key=lambda record: record.trace):
@@ -166,7 +166,7 @@ class StoredProject:
                 keys = sorted((given[assignment], pk, size) for assignment, pk, size in found)
             sizes = [(pk, size) for _, pk, size in keys]
             while sizes:
-                chosen = _first_of(sizes, HELD_BYTES_AT_ONCE)
+                chosen = _first_of(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 rows = {row[0]: row for row in self._rows(chosen)}
                 yield from (self._record(rows[pk.bytes]) for pk in chosen)
@@ -187,7 +187,7 @@ class StoredProject:
         for traces in self._traces_at_once(after):
             named, sizes = self._named(traces)
             while sizes:
-                chosen = _first_of(sizes, HELD_BYTES_AT_ONCE)
+                chosen = _first_of(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 packed = self._packed({named[pk].content_sha256 for pk in chosen})
                 for pk in chosen:
@@ -448,30 +448,30 @@ def _timestamp(seconds: int) -> str:
     return timestamp(_EPOCH + timedelta(seconds=seconds))
 
 
-def _first_of(sizes: Iterable[tuple[Key, int]], room: int) -> list[Key]:
+def _first_of(sizes: Iterable[tuple[Key, int]], budget: int) -> list[Key]:
     """As many as fit, at least one."""
     chosen: list[Key] = []
     for pk, size in sizes:
-        room -= size
-        if room < 0 and chosen:
+        budget -= size
+        if budget < 0 and chosen:
             break
         chosen.append(pk)
     return chosen
 
 
-def _unpacked_in_portions(rows: Sequence[Any]) -> Iterator[list[Any]]:
+def _unpacked_batches(rows: Sequence[Any]) -> Iterator[list[Any]]:
     """Rows whose unpacked results fit into memory. gzip keeps a content's length in its last four bytes."""
-    portion: list[Any] = []
-    room = UNPACKED_BYTES_AT_ONCE
+    batch: list[Any] = []
+    budget = UNPACKED_BYTES_AT_ONCE
     for row in rows:
         size = int.from_bytes(row[2][-4:], "little")
-        if portion and size > room:
-            yield portion
-            portion, room = [], UNPACKED_BYTES_AT_ONCE
-        portion.append(row)
-        room -= size
-    if portion:
-        yield portion
+        if batch and size > budget:
+            yield batch
+            batch, budget = [], UNPACKED_BYTES_AT_ONCE
+        batch.append(row)
+        budget -= size
+    if batch:
+        yield batch
 
 
 def _trace_line(trace: Trace, native: bytes) -> bytes:

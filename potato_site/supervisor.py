@@ -25,7 +25,7 @@ LONGEST_PAUSE_SECONDS = 30.0
 STABLE_SECONDS = 60.0
 HEAL_SECONDS = 5.0
 LARGEST_LOG_BYTES = 5_000_000
-TETHERED = Path(__file__).with_name("tethered.py")
+DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
 
 
 class SupervisorError(Exception):
@@ -66,7 +66,7 @@ class Program:
         with self.log.open("ab") as log:
             # A session of its own: the terminal's Ctrl-C reaches the supervisor alone, which ends the rest in order.
             self.process = subprocess.Popen(
-                [sys.executable, str(TETHERED), str(os.getpid()), *self.command],
+                [sys.executable, str(DIE_WITH_PARENT), str(os.getpid()), *self.command],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

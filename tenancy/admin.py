@@ -15,19 +15,19 @@ from tenancy.errors import Refused
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 
-Row = TypeVar("Row", bound=models.Model)
+TenantRow = TypeVar("Row", bound=models.Model)
 
 _LOOKUPS = {"", "exact", "id__exact", "isnull", "in", "gte", "lt", "year", "month", "day"}
 
 
-class OrganisationModelForm(forms.ModelForm[Row]):
+class OrganisationModelForm(forms.ModelForm[TenantRow]):
     """Checks what is unique in the organisation too, although no form shows the organisation."""
 
     def _get_validation_exclusions(self) -> set[str]:
         return super()._get_validation_exclusions() - {"organisation"}  # type: ignore[misc,no-any-return]
 
 
-class OrganisationModelAdmin(ModelAdmin[Row]):
+class OrganisationModelAdmin(ModelAdmin[TenantRow]):
     """An admin class whose rows are the organisation's, by row-level security, and whose rights are the role's.
 
     A right that is None is nobody's. Saving goes through the actions of the app, which write the audit trail;
@@ -43,16 +43,16 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
-    def has_view_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: TenantRow | None = None) -> bool:
         return _allowed(request, self.view_right) or self.has_change_permission(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _allowed(request, self.add_right)
 
-    def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: TenantRow | None = None) -> bool:
         return _allowed(request, self.change_right)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: TenantRow | None = None) -> bool:
         return _allowed(request, self.delete_right)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
@@ -63,7 +63,7 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """A query or a choice that no page of ours makes is a bad request, not an error of the site."""
         if any("\0" in value for values in (request.GET, request.POST) for value in values.values()):
-            raise BadRequest("The request holds a NUL.")
+            raise BadRequest("The request contains a NUL character.")
         try:
             return super().changelist_view(request, extra_context)
         except (ValidationError, DataError):
@@ -93,13 +93,13 @@ class OrganisationModelAdmin(ModelAdmin[Row]):
         query = urlencode({"target_id": object_id})
         return HttpResponseRedirect(f"{reverse('admin:accounts_auditevent_changelist')}?{query}")
 
-    def log_addition(self, request: HttpRequest, obj: Row, message: Any) -> Any:
+    def log_addition(self, request: HttpRequest, obj: TenantRow, message: Any) -> Any:
         """Nothing: the action wrote it down."""
 
-    def log_change(self, request: HttpRequest, obj: Row, message: Any) -> Any:
+    def log_change(self, request: HttpRequest, obj: TenantRow, message: Any) -> Any:
         """Nothing: the action wrote it down."""
 
-    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[Row]) -> Any:
+    def log_deletions(self, request: HttpRequest, queryset: models.QuerySet[TenantRow]) -> Any:
         """Nothing: the action wrote it down."""
 
 

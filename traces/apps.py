@@ -6,7 +6,7 @@ class TracesConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import kinds, outbox, sweeps
-        from traces.evidence.pages.render_ahead import RenderAhead
+        from traces.evidence.render_ahead import RenderAhead
         from traces.importing.import_job import ImportTraces, remove_upload
         from traces.importing.uploads import OrphanedUploads, remove_orphans
 

@@ -16,10 +16,10 @@ from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
-from traces.evidence.pages.fragments import configuration_of
-from traces.evidence.pages.pages import addresses
-from traces.evidence.pages.responses import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
-from traces.evidence.pages.task_description import asked_for
+from traces.evidence.fragments import configuration_of
+from traces.evidence.pages import addresses
+from traces.evidence.responses import answer_file, answer_picture, answer_step, display_of, files_tab, steps_tab
+from traces.evidence.task_description import asked_for
 from traces.listing import ORDERS, TRACES_ON_A_PAGE, TraceFilters, first_line, runs_of_tasks
 from traces.models import Trace
 

@@ -54,15 +54,13 @@ class BreaksAnnotations(Refused):
 
 
 class NewestUnreadable(BreaksAnnotations):
-    """What publishing would take cannot be told: the newest version does not load, perhaps for a scheme type that is
-    no longer installed. Confirmed, it publishes all the same, so that nobody is stuck with such a version."""
+    """What publishing would take is unknown: the newest version does not load, perhaps for a scheme type that is no
+    longer installed. Confirmed, it publishes all the same, so that nobody is stuck with such a version."""
 
     code = "newest_unreadable"
 
     def __init__(self, number: int, reason: UnreadablePinError) -> None:
-        sentence = (
-            f"What publishing would take from annotations under version {number} cannot be told. {reason.sentence}"
-        )
+        sentence = f"What publishing would take from annotations under version {number} is unknown. {reason.sentence}"
         super().__init__((BreakingChange((), reason.code, sentence),), sentence)
 
 

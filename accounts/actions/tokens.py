@@ -59,14 +59,14 @@ def revoke_token(*, token: ApiToken) -> ApiToken:
 def enter_by_token(given: str) -> tuple[User, ActiveMembership] | None:
     """Become the person whom the token acts as, in its organisation, for the rest of the open transaction.
 
-    None, and nobody, for every token that is not in force, whatever the reason. The organisation that the text names
+    None, and nobody, for every token that is not active, whatever the reason. The organisation that the text names
     confines the look-up; the secret proves it.
     """
     text = TokenText.read(given)
     if text is None:
         return None
     enter(Actor(text.organisation_id, (text.organisation_id,)))
-    rows = ApiToken.objects.in_force().select_related("membership__user", "organisation")
+    rows = ApiToken.objects.active().select_related("membership__user", "organisation")
     token = rows.filter(prefix=text.prefix).first()
     if token is None or not secrets.compare_digest(token.secret_sha256, text.digest):
         enter(NOBODY)

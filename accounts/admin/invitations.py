@@ -113,7 +113,7 @@ class InvitationAdmin(OffersRoles, OrganisationModelAdmin[Invitation]):
         except Refused as refusal:
             error(request, refusal.sentence)
         else:
-            success(request, f"The invitation of {invitation.email} is revoked: its link opens nothing any more.")
+            success(request, f"The invitation of {invitation.email} is revoked: its link no longer works.")
         return _list()
 
     def _asked_for(self, request: HttpRequest, object_id: UUID) -> Invitation:

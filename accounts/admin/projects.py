@@ -141,7 +141,7 @@ class ProjectAdmin(OrganisationModelAdmin[Project]):
         except BreaksAnnotations as refusal:
             return self._confirmation(request, project, given, refusal)
         if before is not None and before.pk == version.pk:
-            success(request, f"Version {version.number} says the same already: nothing was published.")
+            success(request, f"Version {version.number} is this text already: nothing was published.")
         else:
             success(request, f"Version {version.number} is published. New work is done under it.")
         return HttpResponseRedirect(_url("versions", project))

@@ -35,8 +35,8 @@ class ApiTokenAdmin(OrganisationModelAdmin[ApiToken]):
     change_form_template = "admin/accounts/apitoken/change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        in_force = ApiToken.objects.in_force().filter(pk=models.OuterRef("pk"))
-        return ApiToken.objects.annotate(is_in_force=models.Exists(in_force))
+        active = ApiToken.objects.active().filter(pk=models.OuterRef("pk"))
+        return ApiToken.objects.annotate(is_active=models.Exists(active))
 
     def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> Any:  # the stubs ask for more forms
         return ["name", "membership"] if obj is None else _SHOWN
@@ -52,7 +52,7 @@ class ApiTokenAdmin(OrganisationModelAdmin[ApiToken]):
     def present_state(self, token: Any) -> str:
         if token.revoked_at:
             return "Revoked"
-        return "In force" if token.is_in_force else "Without force: its member or its maker may no longer"
+        return "Active" if token.is_active else "Inactive: its member or who made it lost the right to it"
 
     def formfield_for_foreignkey(
         self, db_field: "models.ForeignKey[Any, Any]", request: HttpRequest, **kwargs: Any

@@ -50,13 +50,13 @@ class TokenAuthentication(BaseAuthentication):
             return None
         network = network_of(given)
         if seconds := WRONG_TOKENS.is_empty(network):
-            raise Throttled("This network sent many tokens that are not in force, and", seconds)
+            raise Throttled("This network sent many invalid tokens, and", seconds)
         scheme, _, text = header.partition(" ")
         entered = enter_by_token(text.strip()) if scheme.lower() == "bearer" else None
         if entered is None:
             WRONG_TOKENS.wait(network)
             raise AuthenticationFailed(
-                "This token is not in force here. Send `Authorization: Bearer pt_...` with a token from the admin.",
+                "This token is not valid here. Send `Authorization: Bearer pt_...` with a token from the admin.",
                 code="invalid_token",
             )
         given.api_token = sha256(text.strip().encode()).hexdigest()  # type: ignore[attr-defined]  # ApiView counts by it

@@ -50,7 +50,7 @@ class TokenText:
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    def in_force(self) -> "ApiTokenQuerySet":
+    def active(self) -> "ApiTokenQuerySet":
         """Those that authenticate: not revoked, of an active member, and made by one who may still make such tokens."""
         return self.filter(
             _maker_has(Right.MANAGE_OWNERS) | _maker_has(Right.MANAGE_TOKENS) & ~models.Q(membership__role=Role.OWNER),

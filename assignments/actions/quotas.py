@@ -16,7 +16,7 @@ from potato.configuration import UnreadablePinError
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import prepared
 from tenancy.statements import executed
-from traces.evidence.pages.nothing_to_judge import without_anything_to_judge
+from traces.evidence.nothing_to_judge import without_anything_to_judge
 from traces.models import Trace
 
 OPENED_AT_ONCE = 1_000

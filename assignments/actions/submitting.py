@@ -20,7 +20,7 @@ from potato.schemes.answers import Incomplete
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.prepared import insert, prepared, prepared_update
-from traces.evidence.pages.judged_files import evidence_of
+from traces.evidence.judged_files import evidence_of
 from traces.models.bodies import pack
 
 UNDO = timedelta(seconds=30)

@@ -4,7 +4,10 @@ from drf_spectacular.utils import OpenApiParameter
 
 CURSOR = OpenApiParameter("cursor", str, description="From `next` or `previous` of another page.")
 SURPLUS = OpenApiParameter(
-    "surplus", str, enum=["0", "1"], description="1: with those that came late, when others had taken every place."
+    "surplus",
+    str,
+    enum=["0", "1"],
+    description="1: with those that came late, when the trace had all the annotations it needs.",
 )
 MINE = OpenApiParameter("mine", str, enum=["0", "1"], description="1: the caller's own alone.")
 LINES = [

@@ -222,7 +222,7 @@ class Submission(Shape):
     submission: UUID
     record: Record
     surplus: bool
-    """It came late, when others had taken every place: kept, and counted nowhere."""
+    """It came late, when the trace had all the annotations it needs: kept, and counted nowhere."""
 
 
 class Submitted(Submission):

@@ -30,7 +30,7 @@ from assignments.progress import progress_of
 from assignments.records import record_of
 from potato.runs.changes.places import SIDES
 from tenancy.roles import Right
-from traces.evidence.pages.judged_files import judged_file
+from traces.evidence.judged_files import judged_file
 
 LARGEST_ANNOTATION = 2_000_000
 _KEY = re.compile(r"[!-~]{1,100}")
@@ -87,8 +87,8 @@ class AnnotationsView(AnnotatorView):
     def get(self, request: Request, project: str) -> Response:
         """Submitted annotations, the oldest first: everybody's for who may see them, else the caller's own.
 
-        Those that count; with `surplus=1` also those that came when others had taken every place. `mine=1` leaves out
-        everybody else's.
+        Those that count; with `surplus=1` also those that came when the trace had all the annotations it
+        needs. `mine=1` leaves out everybody else's.
         """
         rows = Submission.objects.for_project(self.project()).visible_to(self.membership, self.person)
         if _is_on(request, "mine"):

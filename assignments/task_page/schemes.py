@@ -19,7 +19,7 @@ from assignments.models.claims import configuration_of
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
-from traces.evidence.pages.pages.judged_files import evidence_of
+from traces.evidence.judged_files import evidence_of
 from traces.models import TraceFile
 
 

@@ -24,7 +24,7 @@ from jobs.models import OutboxEvent
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
-from traces.evidence.pages.fragments import configuration_of
+from traces.evidence.fragments import configuration_of
 
 FIRST = "task_name: First\n"
 SECOND = "task_name: Second\nguidelines: Read it all.\n"

@@ -91,10 +91,10 @@ def test_what_no_event_told_of_is_found_by_the_walk(queue: Queue) -> None:
 def test_a_walk_goes_on_where_it_was(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     live_through(queue, chance(4), 12)
     monkeypatch.setattr("dashboard.actions.PORTION", 5)
-    portions = 1
+    batches = 1
     while not walk(project=queue.project):
-        portions += 1
-    assert portions == Submission.objects.count() // 5 + 1
+        batches += 1
+    assert batches == Submission.objects.count() // 5 + 1
     assert PORTION > 5
     assert_right(queue)
 

@@ -16,7 +16,7 @@ from traces.models.bodies import pack
 PEOPLE = 10
 _AT_ONCE = 10_000
 _DIFFERENT = 500
-"""So many reviews of a portion differ; packing a million of them would take longer than exporting them."""
+"""So many reviews of a batch differ; packing a million of them would take longer than exporting them."""
 _WORDS = ["range", "token", "list", "index", "error", "parser", "value", "return", "start", "line", "case", "name"]
 
 _ASSIGN = """

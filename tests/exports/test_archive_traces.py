@@ -40,9 +40,9 @@ def many(reviews: Reviews, count: int, first: int = 0) -> None:
         reviews.trace(f"t{number}", model=f"model-{number}")
 
 
-@pytest.mark.parametrize("room", [1, 3_000, stored.HELD_BYTES_AT_ONCE])
+@pytest.mark.parametrize("budget", [1, 3_000, stored.BUFFERED_BYTES_AT_ONCE])
 def test_the_lines_are_those_of_traces_that_are_read_alone(
-    reviews: Reviews, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+    reviews: Reviews, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int
 ) -> None:
     many(reviews, 4)
     tenants = reviews.tenants
@@ -58,7 +58,7 @@ def test_the_lines_are_those_of_traces_that_are_read_alone(
         assert Picture.objects.exists()
     expected = one_by_one(reviews)
     assert len(expected) == 7
-    monkeypatch.setattr(stored, "HELD_BYTES_AT_ONCE", room)
+    monkeypatch.setattr(stored, "BUFFERED_BYTES_AT_ONCE", budget)
     monkeypatch.setattr(stored, "TRACES_AT_ONCE", 3)
     assert list(source_of(reviews).trace_lines()) == expected
 
@@ -86,12 +86,12 @@ def test_no_more_is_read_at_a_time_than_fits(reviews: Reviews, monkeypatch: pyte
     monkeypatch.setattr(StoredProject, "_packed", noting)
     list(source.trace_lines())
     assert len(read) == 1
-    room = sum(read[0]) // 2
+    budget = sum(read[0]) // 2
     read.clear()
-    monkeypatch.setattr(stored, "HELD_BYTES_AT_ONCE", room)
+    monkeypatch.setattr(stored, "BUFFERED_BYTES_AT_ONCE", budget)
     list(source.trace_lines())
     assert len(read) > 1
-    assert all(sum(sizes) <= room for sizes in read)
+    assert all(sum(sizes) <= budget for sizes in read)
 
 
 def test_the_job_counts_the_traces_while_it_writes_them(

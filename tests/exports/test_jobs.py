@@ -189,7 +189,7 @@ def test_a_storage_that_gives_other_bytes_back_is_found(five: Reviews, in_a_fold
     while (job := work(five, export)).is_open:
         pass
     assert job.state == JobState.FAILED
-    assert "otherwise than it was given. Export again." in job.error
+    assert "with other content than was written. Export again." in job.error
 
 
 @pytest.mark.usefixtures("part_by_part")

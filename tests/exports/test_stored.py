@@ -30,9 +30,9 @@ def snapshot(reviews: Reviews) -> Snapshot:
 
 
 def seen(reviews: Reviews, at: Snapshot) -> list[str]:
-    """The annotators whose reviews count at that moment, as an export in portions reads them."""
+    """The annotators whose reviews count at that moment, as an export in batches reads them."""
     source = StoredProject(reviews.project, reviews.actor, at)
-    return [record.annotator for portion in source.records("all", held=False) for record in portion]
+    return [record.annotator for batch in source.records("all", held=False) for record in batch]
 
 
 def test_a_review_that_was_handed_in_leaves_as_documented_in_all_four_formats(reviews: Reviews) -> None:
@@ -204,14 +204,14 @@ def test_a_submission_beyond_the_wanted_number_does_not_leave(reviews: Reviews) 
     assert len(json_lines(reviews.export("code_review"))) == 1
 
 
-def test_portions_join_without_a_gap(reviews: Reviews, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_join_without_a_gap(reviews: Reviews, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(7):
         reviews.trace(f"t{number}")
         reviews.submit(reviews.tenants.bob)
     whole = {format: reviews.export(format) for format in FORMATS}
     for name, size in (
         ("ROWS_AT_ONCE", 2),
-        ("HELD_AT_ONCE", 3),
+        ("BUFFERED_AT_ONCE", 3),
         ("FACTS_AT_ONCE", 2),
         ("TRACES_AT_ONCE", 2),
         ("LINES_KEPT", 1),
@@ -219,7 +219,7 @@ def test_portions_join_without_a_gap(reviews: Reviews, monkeypatch: pytest.Monke
     ):
         monkeypatch.setattr(stored_source, name, size)
     assert {format: reviews.export(format) for format in FORMATS} == whole
-    monkeypatch.setattr(stored_source, "HELD_BYTES_AT_ONCE", 1)
+    monkeypatch.setattr(stored_source, "BUFFERED_BYTES_AT_ONCE", 1)
     monkeypatch.setattr(stored_source, "BYTES_AT_ONCE", 1)
     assert {format: reviews.export(format) for format in FORMATS} == whole
 

@@ -34,7 +34,7 @@ from potato.statistics.rewards.curves import Curve, RewardCurves
 from potato.statistics.rewards.figures import RewardTally
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
-from traces.evidence.pages.fragments import DisplayOptions, render_files, render_steps
+from traces.evidence.fragments import DisplayOptions, render_files, render_steps
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash

@@ -20,7 +20,7 @@ from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, is_ready, send_now, task_path
 from tests.tenants import Tenants
 from tests.traces.stored import code, outcome
-from traces.evidence.pages.judged_files import evidence_of
+from traces.evidence.judged_files import evidence_of
 from traces.models import Trace, TraceFile
 
 PATH = "src/parser.py"

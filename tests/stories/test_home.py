@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 HOME = "/o/acme/"
 
 
-def furnish(tenants: Tenants, traces: int = 6) -> Queue:
+def make_queue(tenants: Tenants, traces: int = 6) -> Queue:
     """Acme's project, published, with so many traces; Acme is entered by the caller."""
     queue = Queue(tenants, tenants.acme_project)
     queue.publish()
@@ -43,7 +43,7 @@ def furnish(tenants: Tenants, traces: int = 6) -> Queue:
 def test_an_annotator_takes_a_task_and_puts_it_off(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page = themed_reader, themed_reader.page
     with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
-        furnish(tenants_of_browsers)
+        make_queue(tenants_of_browsers)
     reader.sign_in("bob")
     reader.open(HOME)
     expect(page.get_by_role("heading", name="Welcome back, bob")).to_be_visible()
@@ -69,7 +69,7 @@ def test_an_annotator_takes_a_task_and_puts_it_off(tenants_of_browsers: Tenants,
 def test_a_task_is_skipped_with_a_reason_from_the_front_page(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page = reader.page
     with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
-        furnish(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
+        make_queue(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
     reader.sign_in("bob")
     reader.open(HOME)
     page.get_by_role("button", name="Skip Mend case 0 of the parser").click()
@@ -90,8 +90,8 @@ def test_a_task_is_skipped_with_a_reason_from_the_front_page(tenants_of_browsers
 
 def test_a_lease_that_ends_is_told_while_the_page_is_open(tenants_of_browsers: Tenants, reader: Reader) -> None:
     with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
-        held = furnish(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
-        Assignment.objects.filter(pk=held.pk).update(lease_until=timezone.now() + timedelta(seconds=4))
+        assignment = make_queue(tenants_of_browsers, 1).claimed(tenants_of_browsers.bob)
+        Assignment.objects.filter(pk=assignment.pk).update(lease_until=timezone.now() + timedelta(seconds=4))
     reader.sign_in("bob")
     reader.open(HOME)
     expect(reader.page.locator("[data-until]")).to_have_text("Time ended")
@@ -100,7 +100,7 @@ def test_a_lease_that_ends_is_told_while_the_page_is_open(tenants_of_browsers: T
 def test_everything_that_was_done_can_be_read(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
     with acting_in(tenants.acme, tenants.alice):
-        queue = furnish(tenants)
+        queue = make_queue(tenants)
         late = queue.claimed(tenants.bob)
         queue.expire(late)
         for _ in range(6):
@@ -128,11 +128,11 @@ def test_a_manager_goes_from_a_project_to_its_annotations_and_skips(
 ) -> None:
     reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
     with acting_in(tenants.acme, tenants.alice):
-        queue = furnish(tenants)
+        queue = make_queue(tenants)
         for _ in range(3):
             hand_in(queue.claimed(tenants.bob))
-        held = queue.claimed(tenants.bob)
-        skip(assignment=held, fencing_token=held.fencing_token, reason=HOSTILE[0])
+        assignment = queue.claimed(tenants.bob)
+        skip(assignment=assignment, fencing_token=assignment.fencing_token, reason=HOSTILE[0])
     reader.sign_in("mallory")
     reader.open(HOME)
     page.get_by_role("link", name="Annotations of Parser review of Acme Research").click()

@@ -231,7 +231,7 @@ def test_after_the_lease_ended_drafts_are_kept_and_the_task_can_be_claimed_again
 
 
 @pytest.mark.parametrize(
-    ("is_taken", "words"), [(False, "A place was still free"), (True, "others had taken every place")]
+    ("is_taken", "words"), [(False, "The trace still needed one"), (True, "had all the annotations it needs")]
 )
 def test_a_late_submission_counts_while_a_place_is_free_and_is_kept_otherwise(
     task_page: TaskPage, *, is_taken: bool, words: str

@@ -16,7 +16,7 @@ from tests.stories.conftest import Reader
 from tests.stories.reviewing import at_task, claimed, is_ready, saved
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, read
-from traces.evidence.pages.judged_files import evidence_of
+from traces.evidence.judged_files import evidence_of
 
 pytestmark = pytest.mark.browser
 

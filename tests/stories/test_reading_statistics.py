@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 PAGE = "/o/acme/p/parser/"
 
 
-def furnish(tenants: Tenants, folder: Path) -> Judging:
+def make_annotations(tenants: Tenants, folder: Path) -> Judging:
     """Two people rate the runs of four models."""
     judging, random = Judging(tenants, tenants.acme_project, folder), chance(11)
     judging.publish()
@@ -39,7 +39,7 @@ def wide(page: Page) -> bool:
 def test_statistics_are_computed_at_a_click_and_read_in_both_themes(
     tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
-    judging = furnish(tenants_of_browsers, tmp_path)
+    judging = make_annotations(tenants_of_browsers, tmp_path)
     reader.sign_in("mallory")
     reader.open(PAGE)
     page = reader.page

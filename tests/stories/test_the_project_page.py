@@ -36,7 +36,7 @@ def in_a_folder(settings: Settings, tmp_path: Path) -> None:
     }
 
 
-def furnish(tenants: Tenants, traces: int = 40) -> Queue:
+def make_queue(tenants: Tenants, traces: int = 40) -> Queue:
     """Acme's project after a month of work by five people; Acme is entered by the caller."""
     random, queue = chance(5), Queue(tenants, tenants.acme_project)
     publish_review(queue, annotations_per_trace=2, max_open=2)
@@ -77,7 +77,7 @@ def assert_fits(page: Page) -> None:
 def test_a_manager_reads_the_figures_of_a_project(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page = themed_reader, themed_reader.page
     with acting_in(tenants_of_browsers.acme, tenants_of_browsers.alice):
-        furnish(tenants_of_browsers)
+        make_queue(tenants_of_browsers)
     reader.sign_in("mallory")
     reader.open("/o/acme/")
     page.get_by_role("link", name="Parser review of Acme Research", exact=True).click()
@@ -102,7 +102,7 @@ def test_a_manager_reads_the_figures_of_a_project(tenants_of_browsers: Tenants, 
 def test_an_export_is_asked_for_watched_and_downloaded(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
     with acting_in(tenants.acme, tenants.alice):
-        furnish(tenants, 8)
+        make_queue(tenants, 8)
     reader.sign_in("mallory")
     reader.open(PAGE)
     expect(page.get_by_text("Nothing was exported yet")).to_be_visible()

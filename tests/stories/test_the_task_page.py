@@ -154,7 +154,7 @@ def test_without_javascript_a_task_can_be_read(
         reader = Reader(context.new_page(), live_server.url, [], [])
         reader.sign_in_by_form("bob")
         reader.open(task_path(assignment))
-        expect(reader.page.get_by_text("Judging needs JavaScript")).to_be_visible()
+        expect(reader.page.get_by_text("Annotating needs JavaScript")).to_be_visible()
         expect(reader.page.get_by_text("# changed 20")).to_be_visible()
         expect(reader.page.get_by_role("button", name="Submit review")).to_be_hidden()
         reader.page.get_by_role("link", name=re.compile("Agent trace")).click()

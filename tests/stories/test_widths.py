@@ -23,7 +23,7 @@ SPACED = "Judge what the agent did before it was asked a second time. " * 8
 WIDTHS = [(1440, 900), (390, 844)]
 
 
-def furnish(tenants: Tenants) -> Assignment:
+def make_task(tenants: Tenants) -> Assignment:
     """Names, titles, labels and texts as long as they may be, without a place to break."""
     labels = [
         {"value": f"value_{number}", "display": (LONG + str(number))[-190:], "score": number} for number in (0, 1)
@@ -83,16 +83,16 @@ def assert_fits(page: Page, where: str) -> None:
 @pytest.mark.parametrize(("width", "height"), WIDTHS)
 def test_long_names_widen_no_page(tenants_of_browsers: Tenants, reader: Reader, width: int, height: int) -> None:
     tenants, page = tenants_of_browsers, reader.page
-    held = furnish(tenants)
+    assignment = make_task(tenants)
     page.set_viewport_size({"width": width, "height": height})
     reader.sign_in("alice")
-    task = f"/o/acme/p/parser/tasks/{held.pk}"
+    task = f"/o/acme/p/parser/tasks/{assignment.pk}"
     for path in (
         "/o/acme/",
         "/o/acme/p/parser/",
         "/o/acme/p/parser/annotations/",
         "/o/acme/p/parser/traces/",
-        f"/o/acme/p/parser/traces/{held.trace_id}/",
+        f"/o/acme/p/parser/traces/{assignment.trace_id}/",
         f"{task}/",
         f"{task}/files/",
         f"{task}/steps/",
@@ -125,7 +125,7 @@ ADMIN = [
 
 def test_the_admin_can_be_used_on_a_phone(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
     tenants, page = tenants_of_browsers, themed_reader.page
-    furnish(tenants)
+    make_task(tenants)
     page.set_viewport_size({"width": 390, "height": 844})
     themed_reader.sign_in("alice")
     for path in ADMIN:

@@ -5,7 +5,7 @@ a millisecond for each file: a page has up to 150 of them.
 from collections.abc import Iterable
 
 from accounts.drawn_icons import drawn_icon
-from traces.evidence.pages.pages import ShownFile
+from traces.evidence.pages import ShownFile
 from traces.rendering.middle import path_of
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped

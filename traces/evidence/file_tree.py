@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from accounts.drawn_icons import drawn_icon
 from potato.configuration.agentic import FileTree
-from traces.evidence.pages.pages import Folder, ShownFile
+from traces.evidence.pages import Folder, ShownFile
 from traces.rendering.middle import cut_in_the_middle
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import escaped

@@ -15,8 +15,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from tenancy.prepared import prepared
-from traces.evidence.pages.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
-from traces.evidence.pages.search import FoundSteps, steps_saying
+from traces.evidence.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
+from traces.evidence.search import FoundSteps, steps_saying
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.models.traces import Operation
 from traces.rendering.diff import NODES_IN_PART, RENDER_VERSION

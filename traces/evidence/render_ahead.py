@@ -14,8 +14,8 @@ from jobs.kinds import JobFailed, Part
 from jobs.models import Job
 from potato.configuration import UnreadablePinError
 from tenancy.actor import acting_in
-from traces.evidence.pages.fragments import DisplayOptions, Making, configuration_of, hashes_there
-from traces.evidence.pages.pages import FILES_ON_A_PAGE, files_of, in_order
+from traces.evidence.fragments import DisplayOptions, Making, configuration_of, hashes_there
+from traces.evidence.pages import FILES_ON_A_PAGE, files_of, in_order
 from traces.models import TraceFile, TraceStep
 
 TRACES_AHEAD = 24

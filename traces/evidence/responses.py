@@ -14,8 +14,8 @@ from django.utils.cache import patch_vary_headers
 
 from potato.configuration import ProjectConfiguration
 from potato.configuration.agentic import CodingTraceDisplay
-from traces.evidence.pages.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
-from traces.evidence.pages.pages import Address, files_page, steps_page
+from traces.evidence.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
+from traces.evidence.pages import Address, files_page, steps_page
 from traces.models import Fragment, Picture, Trace
 from traces.rendering.diff import RENDER_VERSION
 

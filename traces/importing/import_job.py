@@ -25,8 +25,8 @@ from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.named_keys import problems
 from potato.runs.packages import BROKEN, is_package, sources_in
 from potato.runs.sources import FileSource
-from traces.evidence.pages.fragments import configuration_of
-from traces.evidence.pages.nothing_to_judge import judged_of_file
+from traces.evidence.fragments import configuration_of
+from traces.evidence.nothing_to_judge import judged_of_file
 from traces.importing.screenshots import with_pictures
 from traces.importing.storing import Ready, UnusableRun, count_rows, ready, store_runs
 from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task

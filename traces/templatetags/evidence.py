@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from django import template
 from django.template import Context
 
-from traces.evidence.pages.file_diffs import file_articles as articles_of
-from traces.evidence.pages.file_tree import file_tree as tree_of
-from traces.evidence.pages.pages import Folder, ShownFile
+from traces.evidence.file_diffs import file_articles as articles_of
+from traces.evidence.file_tree import file_tree as tree_of
+from traces.evidence.pages import Folder, ShownFile
 from traces.rendering.middle import cut_in_the_middle
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.visible import attribute, escaped

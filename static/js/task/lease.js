@@ -75,7 +75,7 @@ export class Lease {
     setIcon(stat, this.isEnded ? "timer-off" : "timer");
     if (left < LOW && !this.isEnded && !this.#hasWarned) {
       this.#hasWarned = true;
-      this.task.announce(`This trace is held for you for ${clock(left)} more. Any change renews it.`);
+      this.task.announce(`This task is yours for ${clock(left)} more. Any change renews it.`);
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Runs a program that ends with its parent: `python tethered.py PARENT_PID PROGRAM ARGUMENTS...`.
+"""Runs a program that ends with its parent: `python die_with_parent.py PARENT_PID PROGRAM ARGUMENTS...`.
 
 On Linux the kernel sends it SIGTERM when the parent is gone, even when the parent was killed. Elsewhere only
 the parent's own shutdown ends it. Run by its path, so that it imports nothing of the site.
