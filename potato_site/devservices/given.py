@@ -44,13 +44,10 @@ def complete(environ: MutableMapping[str, str], locations: Locations, report: Ca
     try:
         roles.provision(
             conninfo.make_conninfo(given, dbname="postgres"),
+            development=True,
             database=database,
-            app_role=roles.APP_ROLE,
-            owner_role=roles.OWNER_ROLE,
-            platform_role=roles.PLATFORM_ROLE,
             app_password=passwords["app"],
             owner_password=passwords["owner"],
-            development=True,
         )
     except (roles.ProvisionError, psycopg.Error) as error:
         raise ServiceError(f"DATABASE_URL: {str(error).strip()}") from error

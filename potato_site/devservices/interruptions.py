@@ -15,15 +15,16 @@ def held_back() -> Iterator[None]:
         # Only the main thread is ever interrupted by a signal.
         yield
         return
+    # Not a mask of signals: the servers would inherit it, and Valkey would never get what is to stop it.
     arrived: list[int] = []
     before = {number: signal.getsignal(number) for number in ENDINGS}
-    heard = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
-    for number in heard:
+    caught = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    for number in caught:
         signal.signal(number, lambda number, _: arrived.append(number))
     try:
         yield
     finally:
-        for number, handler in heard.items():
+        for number, handler in caught.items():
             signal.signal(number, handler)
         if arrived:
             signal.raise_signal(arrived[0])

@@ -6,12 +6,12 @@ Starting and stopping happen under an exclusive lock on another file, so they ne
 
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from potato_site.devservices.errors import ServiceError
+from potato_site.devservices.processes import wait_until
 
 PATIENCE_SECONDS = 180.0
 
@@ -30,20 +30,18 @@ class Lease:
         """Nobody else starts or stops the servers inside this block."""
         handle = _open(self.start_stop)
         try:
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while not _lock(handle, fcntl.LOCK_EX):
-                if time.monotonic() > deadline:
-                    raise ServiceError(
-                        f"another process starts or stops the servers since {PATIENCE_SECONDS:.0f} s. "
-                        f"Find it with: fuser {self.start_stop}"
-                    )
-                time.sleep(0.05)
+            if not wait_until(lambda: _lock(handle, fcntl.LOCK_EX), PATIENCE_SECONDS):
+                raise ServiceError(
+                    f"another process starts or stops the servers since {PATIENCE_SECONDS:.0f} s. "
+                    f"Find it with: fuser {self.start_stop}"
+                )
             yield
         finally:
             os.close(handle)
 
     def take(self) -> None:
         """Become a user of the servers, until `give_back` or the end of the process. Call it in `alone`."""
+        # A forked child has its parent's lock, which lasts as long as either of them has it open.
         if self._held is None or self._holder != os.getpid():
             self._held = _open(self.in_use)
             self._holder = os.getpid()
@@ -56,6 +54,7 @@ class Lease:
         """
         if self._held is None or self._holder != os.getpid():
             return False
+        # The shared lock becomes an exclusive one only where nobody else holds it.
         last = _lock(self._held, fcntl.LOCK_EX)
         os.close(self._held)
         self._held = None

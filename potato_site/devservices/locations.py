@@ -25,24 +25,16 @@ LONGEST_SOCKET_NAME = "postgresql-18/.s.PGSQL.5432"
 
 
 @dataclass(frozen=True)
-class ServerUser:
-    """The unprivileged user that the servers run as when root starts them."""
-
-    uid: int
-    gid: int
-
-
-@dataclass(frozen=True)
 class Locations:
     """The folders of one checkout and one purpose.
 
-    `user` is None where the servers run as the user who starts them.
+    `user` is the unprivileged one that the servers run as when root starts them, else None.
     """
 
     purpose: Purpose
     base: Path
     sockets: Path
-    user: ServerUser | None
+    user: pwd.struct_passwd | None
 
     @property
     def home(self) -> Path:
@@ -56,14 +48,9 @@ class Locations:
 
     def make(self) -> None:
         """Make the folders that hold all others; repeatable."""
-        if self.user:
-            own_folder(self.base, 0o755)
-            own_folder(self.home, 0o755)
-            own_folder(self.sockets, 0o755)
-        else:
-            own_folder(self.base, 0o755)
-            own_folder(self.home, 0o700)
-            own_folder(self.sockets, 0o700)
+        own_folder(self.base, 0o755)
+        for folder in (self.home, self.sockets):
+            own_folder(folder, 0o755 if self.user else 0o700)
 
     def make_private(self, folder: Path) -> None:
         """Make a folder that nobody but the servers' user, and root, may enter; repeatable.
@@ -80,23 +67,23 @@ def find_locations(purpose: Purpose, *, checkout: Path = CHECKOUT, shared: Path 
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     if os.geteuid() == 0:
         # A checkout below a root-only home can't be entered by the user the servers run as.
-        nobody = pwd.getpwnam("nobody")
         base = shared / f"potato-{digest}"
-        return Locations(purpose, base, base / purpose / "sockets", ServerUser(nobody.pw_uid, nobody.pw_gid))
+        return Locations(purpose, base, base / purpose / "sockets", pwd.getpwnam("nobody"))
     base = checkout / ".local"
     sockets = base / purpose / "sockets"
     if len(os.fsencode(sockets / LONGEST_SOCKET_NAME)) > SOCKET_PATH_BYTES:
-        sockets = _runtime_folder() / f"potato-{os.geteuid()}-{digest}-{purpose}"
+        # The folder is private, and checked for its owner.
+        sockets = Path("/tmp") / f"potato-{os.geteuid()}-{digest}-{purpose}"  # noqa: S108
     return Locations(purpose, base, sockets, None)
 
 
-def own_folder(folder: Path, mode: int, owner: ServerUser | None = None) -> None:
+def own_folder(folder: Path, mode: int, owner: pwd.struct_passwd | None = None) -> None:
     """Make `folder` with `mode` and `owner` (by default this process's user), or check that it is so."""
-    uid = owner.uid if owner else os.geteuid()
+    uid, gid = (owner.pw_uid, owner.pw_gid) if owner else (os.geteuid(), -1)
     try:
         folder.mkdir(mode=0o700)
         if owner:
-            os.chown(folder, owner.uid, owner.gid)
+            os.chown(folder, uid, gid)
         folder.chmod(mode)
     except FileExistsError:
         pass
@@ -104,26 +91,19 @@ def own_folder(folder: Path, mode: int, owner: ServerUser | None = None) -> None
         raise ServiceError(
             f"{folder} can't be made: {error.strerror}. Use a checkout in a folder you may write to."
         ) from error
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode):
         raise ServiceError(f"{folder} is not a folder. Remove it and try again.")
-    if found.st_uid == os.geteuid() and uid != found.st_uid:
+    if state.st_uid == os.geteuid() and uid != state.st_uid:
         # We were interrupted between mkdir and chown.
-        os.chown(folder, uid, owner.gid if owner else -1)
-    elif found.st_uid != uid:
+        os.chown(folder, uid, gid)
+    elif state.st_uid != uid:
         raise ServiceError(
-            f"{folder} belongs to user id {found.st_uid}, not to {uid}: somebody else made it. "
+            f"{folder} belongs to user id {state.st_uid}, not to {uid}: somebody else made it. "
             "Remove it, or use a checkout of your own."
         )
-    if stat.S_IMODE(found.st_mode) & ~mode & 0o077:
+    if stat.S_IMODE(state.st_mode) & ~mode & 0o077:
         raise ServiceError(
-            f"{folder} is open to other users (mode {stat.S_IMODE(found.st_mode):o}, expected {mode:o}). "
+            f"{folder} is open to other users (mode {stat.S_IMODE(state.st_mode):o}, expected {mode:o}). "
             "If what is in it is yours, close it with chmod and try again; if not, remove it."
         )
-
-
-def _runtime_folder() -> Path:
-    given = os.environ.get("XDG_RUNTIME_DIR")
-    if given and len(given) <= 40 and os.access(given, os.W_OK):
-        return Path(given)
-    return Path("/tmp")  # noqa: S108 - the folder we make in it is private, and checked for its owner

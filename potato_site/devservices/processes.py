@@ -12,12 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from pwd import struct_passwd
 
 from potato_site.devservices.errors import ServiceError
-from potato_site.devservices.locations import ServerUser
 
 
-def run(command: Sequence[str | Path], *, user: ServerUser | None, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str | Path], *, user: struct_passwd | None, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, as `user`, with none of the caller's environment; no exit code raises.
 
     It has a session of its own: a terminal's Ctrl-C reaches the caller alone.
@@ -25,8 +25,8 @@ def run(command: Sequence[str | Path], *, user: ServerUser | None, folder: Path)
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     return subprocess.run(
         [str(part) for part in command],
-        user=user.uid if user else None,
-        group=user.gid if user else None,
+        user=user.pw_uid if user else None,
+        group=user.pw_gid if user else None,
         extra_groups=[] if user else None,
         cwd=folder,
         env=environment,

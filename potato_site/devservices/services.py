@@ -9,19 +9,18 @@ import os
 import sys
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import cast, get_args
 
 import psycopg
 
-from potato_site.devservices import given, postgres, valkey
+from potato_site.devservices import given, servers
 from potato_site.devservices.addresses import broker_url, database_url
 from potato_site.devservices.binaries import Choice, find_postgres, find_valkey
 from potato_site.devservices.errors import ServiceError
 from potato_site.devservices.interruptions import held_back
 from potato_site.devservices.lease import Lease
 from potato_site.devservices.locations import Locations, Purpose, find_locations
-from potato_site.devservices.postgres import Cluster
-from potato_site.devservices.valkey import Broker
+from potato_site.devservices.servers import Broker, Cluster
 from tenancy import provision as roles
 
 # Names which of the addresses in the environment are ours, so that a child process takes a lease of its own.
@@ -71,11 +70,8 @@ class Services:
             return
         with self.lease.alone():
             if self.lease.give_back():
-                for folder in sorted(self.locations.sockets.iterdir()):
-                    if folder.name.startswith("postgresql-"):
-                        postgres.stop(self.locations.home / folder.name, folder)
-                    else:
-                        valkey.stop(folder)
+                for sockets in sorted(self.locations.sockets.iterdir()):
+                    servers.stop(sockets)
 
 
 @held_back()
@@ -94,7 +90,9 @@ def ensure(
     """
     for name in environ.pop(OURS, "").split():
         environ.pop(name, None)
-    choice = _choice(environ)
+    choice = cast(Choice, environ.get("POTATO_SERVERS") or "auto")
+    if choice not in get_args(Choice):
+        raise ServiceError(f"POTATO_SERVERS is {choice!r}; it must be one of {', '.join(get_args(Choice))}.")
     locations = locations or find_locations(purpose)
     if environ.get("DATABASE_URL"):
         given.complete(environ, locations, report)
@@ -102,56 +100,30 @@ def ensure(
         raise ServiceError(
             "DATABASE_OWNER_URL is set and DATABASE_URL is not. Set both, or neither for an embedded server."
         )
-    needs_database, needs_broker = not environ.get("DATABASE_URL"), not environ.get("BROKER_URL")
-    if needs_database or needs_broker:
+    services = Services(locations, None, None, report)
+    addresses: dict[str, str] = {}
+    if not environ.get("DATABASE_URL"):
         locations.make()
-    services = Services(
-        locations,
-        Cluster(find_postgres(choice, locations), locations) if needs_database else None,
-        Broker(find_valkey(choice, locations), locations) if needs_broker else None,
-        report,
-    )
-    if services.cluster or services.broker:
+        services.cluster = Cluster(find_postgres(choice, locations), locations)
+        parameters = {"host": str(services.cluster.sockets), "port": str(servers.PORT)}
+        addresses["DATABASE_URL"] = database_url(roles.APP_ROLE, roles.DATABASE, None, parameters)
+        addresses["DATABASE_OWNER_URL"] = database_url(roles.OWNER_ROLE, roles.DATABASE, None, parameters)
+    if not environ.get("BROKER_URL"):
+        locations.make()
+        services.broker = Broker(find_valkey(choice, locations), locations)
+        addresses["BROKER_URL"] = broker_url(services.broker.socket)
+    if addresses:
         # Before the first one runs: the second may fail to start.
         atexit.register(services.leave)
-    services.start()
-    ours: list[str] = []
-    if services.cluster:
-        environ["DATABASE_URL"] = _embedded_url(services.cluster, roles.APP_ROLE)
-        environ["DATABASE_OWNER_URL"] = _embedded_url(services.cluster, roles.OWNER_ROLE)
-        ours += ["DATABASE_URL", "DATABASE_OWNER_URL"]
-    if services.broker:
-        environ["BROKER_URL"] = broker_url(services.broker.socket)
-        ours.append("BROKER_URL")
-    if ours:
-        environ[OURS] = " ".join(ours)
+        services.start()
+        environ.update(addresses, **{OURS: " ".join(addresses)})
     return services
 
 
-def _choice(environ: MutableMapping[str, str]) -> Choice:
-    asked = environ.get("POTATO_SERVERS") or "auto"
-    for choice in get_args(Choice):
-        if asked == choice:
-            return choice  # type: ignore[no-any-return]
-    raise ServiceError(f"POTATO_SERVERS is {asked!r}; it must be one of {', '.join(get_args(Choice))}.")
-
-
-def _embedded_url(cluster: Cluster, role: str) -> str:
-    return database_url(role, roles.DATABASE, None, {"host": str(cluster.sockets), "port": str(postgres.PORT)})
-
-
 def _provision(cluster: Cluster) -> None:
+    administrator = f"host='{cluster.sockets}' port={servers.PORT} user={servers.SUPERUSER} dbname=postgres"
     try:
-        roles.provision(
-            f"host='{cluster.sockets}' port={postgres.PORT} user={postgres.SUPERUSER} dbname=postgres",
-            database=roles.DATABASE,
-            app_role=roles.APP_ROLE,
-            owner_role=roles.OWNER_ROLE,
-            platform_role=roles.PLATFORM_ROLE,
-            app_password=None,
-            owner_password=None,
-            development=True,
-        )
+        roles.provision(administrator, development=True)
     except psycopg.OperationalError as error:
         raise ServiceError(
             f"{cluster.binaries} runs but does not answer: {str(error).strip()}\nIts log is {cluster.log}."

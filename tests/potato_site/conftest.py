@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from potato_site.devservices import ServiceError, postgres, valkey
+from potato_site.devservices import ServiceError, servers
 from potato_site.devservices.binaries import find_postgres, find_valkey
 from potato_site.devservices.locations import find_locations
 from tests.potato_site.developers import Develop, Developer
@@ -63,5 +63,4 @@ def _stop_all(place: Path) -> None:
     for purpose in ("development", "test"):
         locations = find_locations(purpose, checkout=place, shared=place)
         for folder in locations.sockets.glob("*"):
-            postgres.stop(locations.home / folder.name, folder)
-            valkey.stop(folder)
+            servers.stop(folder)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -33,7 +32,6 @@ class Developer:
     source: str
     purpose: str = "test"
     user: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,7 +44,7 @@ class Developer:
             cwd="/",
             user=self.user,
             extra_groups=[] if self.user else None,
-            env={**os.environ, "PYTHONPATH": str(CHECKOUT), **self.environment},
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         )
 
     def addresses(self) -> tuple[str, str, str]:

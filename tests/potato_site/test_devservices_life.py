@@ -96,13 +96,13 @@ def test_a_stale_pid_file_that_names_a_living_process_stops_nobody(place: Path, 
     alice.leave()
     bystander = subprocess.Popen(
         ["sleep", "60"],
-        user=locations.user.uid if locations.user else None,
+        user=locations.user.pw_uid if locations.user else None,
         extra_groups=[] if locations.user else None,
     )
     try:
         pid_file.write_text("\n".join([str(bystander.pid), *content[1:]]))
         if locations.user:
-            os.chown(pid_file, locations.user.uid, locations.user.gid)
+            os.chown(pid_file, locations.user.pw_uid, locations.user.pw_gid)
         assert develop().server()
         assert bystander.poll() is None
     finally:
@@ -186,7 +186,7 @@ def test_a_checkout_with_a_very_long_path_gets_short_private_sockets(source: str
             reachable = subprocess.run(command, user=user, extra_groups=[], cwd="/", check=False)
             if reachable.returncode:
                 pytest.skip("the virtual environment is in a folder that only root may enter")
-        developer = Developer(checkout, source, user=user, environment={"XDG_RUNTIME_DIR": ""})
+        developer = Developer(checkout, source, user=user)
         socket = Path(unquote(developer.addresses()[2].removeprefix("redis+socket://")))
         assert len(os.fsencode(socket)) < 107
         assert checkout not in socket.parents

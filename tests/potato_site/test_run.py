@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from potato_site.devservices import postgres, valkey
+from potato_site.devservices import servers
 from potato_site.devservices.locations import find_locations
 from potato_site.devservices.processes import listener
 from tests.potato_site.developers import CHECKOUT, Developer
@@ -107,8 +107,7 @@ def said_until(process: "subprocess.Popen[str]", words: str) -> str:
 def stop_servers(checkout: Path) -> None:
     locations = find_locations("development", checkout=checkout)
     for sockets in locations.sockets.glob("*"):
-        postgres.stop(locations.home / sockets.name, sockets)
-        valkey.stop(sockets)
+        servers.stop(sockets)
 
 
 def running_servers(checkout: Path) -> list[Path]:

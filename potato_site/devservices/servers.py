@@ -1,4 +1,4 @@
-"""A private PostgreSQL cluster: make it once, start it, stop it. Reached through a Unix socket only."""
+"""A private PostgreSQL cluster and a private Valkey or Redis: start, stop. Reached through Unix sockets alone."""
 
 import shlex
 import shutil
@@ -15,9 +15,8 @@ from potato_site.devservices.processes import end, listener, run, wait_until, wo
 PORT = 5432
 START_SECONDS = 60
 SUPERUSER = "postgres"
-NO_TCP = ("listen_addresses=", f"port={PORT}", "unix_socket_permissions=0700")
 # Data of tests may be lost in a power cut; those of a developer may not.
-FAST_AND_FORGETFUL = (
+NOT_DURABLE = (
     "fsync=off",
     "synchronous_commit=off",
     "full_page_writes=off",
@@ -27,8 +26,8 @@ FAST_AND_FORGETFUL = (
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """The cluster of one major version in one location."""
+class Server:
+    """The server of one product and major version in one location."""
 
     binaries: Binaries
     locations: Locations
@@ -39,35 +38,49 @@ class Cluster:
 
     @property
     def sockets(self) -> Path:
-        """What libpq calls the host."""
+        """The folder of its socket; what libpq calls the host."""
         return self.locations.sockets / self.binaries.name
+
+    @property
+    def socket(self) -> Path:
+        return _socket(self.sockets)
 
     @property
     def log(self) -> Path:
         return self.data / "server.log"
 
     def is_running(self) -> bool:
-        return listener(_socket(self.sockets)) is not None
+        return listener(self.socket) is not None
 
     def start(self) -> bool:
-        """Have the cluster running and accepting connections; answers whether it had to be started."""
+        """Have the server running and accepting connections; answers whether it had to be started."""
         if self.is_running():
             return False
         self.locations.make_private(self.sockets)
+        return self._start()
+
+    def _start(self) -> bool:
+        raise NotImplementedError
+
+
+class Cluster(Server):
+    """PostgreSQL."""
+
+    def _start(self) -> bool:
         if not self.data.exists():
             self._initialise()
         if self._await_other_start():
             return False
         for attempt in range(5):
-            answer = self._launch()
-            if answer is None:
+            complaint = self._launch()
+            if complaint is None:
                 return True
-            if "shared memory" not in answer:
+            if "shared memory" not in complaint:
                 break
             # The server was killed a moment ago and its children have not noticed yet.
             time.sleep(0.3 * (attempt + 1))
         raise ServiceError(
-            f"{self.binaries} does not start.\n{answer}\nIts log is {self.log}; its data are in {self.data}."
+            f"{self.binaries} does not start.\n{complaint}\nIts log is {self.log}; its data are in {self.data}."
         )
 
     def _initialise(self) -> None:
@@ -75,7 +88,7 @@ class Cluster:
         part = self.data.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         self.locations.make_private(part)
-        answer = ""
+        # With C alone upper() and lower(), and so every search, know ASCII only; a macOS may have no C.UTF-8.
         for locale in ("C.UTF-8", "C"):
             done = run(
                 [
@@ -93,11 +106,10 @@ class Cluster:
             if done.returncode == 0:
                 part.rename(self.data)
                 return
-            answer = done.stderr.strip() or done.stdout.strip()
-        raise ServiceError(f"{self.binaries} can't make a cluster in {self.data}.\n{answer}")
+        raise ServiceError(f"{self.binaries} can't make a cluster in {self.data}.\n{done.stderr or done.stdout}")
 
     def _await_other_start(self) -> bool:
-        """Wait for a server that is still recovering from its starter's death; remove stale lock files.
+        """Wait for a server whose starter died before it listened; else remove stale lock files.
 
         Answers whether that server runs now.
         """
@@ -111,17 +123,18 @@ class Cluster:
         if self.is_running():
             return True
         # Their number may meanwhile be another process's: PostgreSQL would then refuse to start.
-        for stale in (pid_file, _socket(self.sockets).with_name(f"{_socket(self.sockets).name}.lock")):
+        for stale in (pid_file, self.socket.with_name(f"{self.socket.name}.lock")):
             stale.unlink(missing_ok=True)
         return False
 
     def _launch(self) -> str | None:
         """Start the server in the background; answers its complaint, None when it accepts connections."""
-        settings = [*NO_TCP, f"unix_socket_directories={self.sockets}"]
+        settings = ["listen_addresses=", f"port={PORT}", "unix_socket_permissions=0700"]
+        settings += [f"unix_socket_directories={self.sockets}"]
         if self.locations.purpose == "test":
-            settings += FAST_AND_FORGETFUL
+            settings += NOT_DURABLE
         options = " ".join(f"-c {shlex.quote(setting)}" for setting in settings)
-        written = self.log.stat().st_size if self.log.exists() else 0
+        logged = self.log.stat().st_size if self.log.exists() else 0
         done = run(
             [
                 self.binaries.folder / "pg_ctl", "start", "--wait", "--timeout", str(START_SECONDS),
@@ -132,23 +145,47 @@ class Cluster:
         )  # fmt: skip
         if done.returncode == 0:
             return None
-        if self.log.exists():
-            with self.log.open() as log:
-                log.seek(written)
-                return log.read().strip()[-2000:]
-        return done.stderr.strip()
+        if not self.log.exists():
+            return done.stderr.strip()
+        return self.log.read_bytes()[logged:].decode(errors="replace").strip()[-2000:]
 
 
-def stop(data: Path, sockets: Path) -> bool:
-    """Stop the cluster of a data folder, of whichever version it is; answers whether one was running."""
+class Broker(Server):
+    """Valkey or Redis."""
+
+    def _start(self) -> bool:
+        self.locations.make_private(self.data)
+        done = run(
+            [
+                self.binaries.folder / f"{self.binaries.product}-server",
+                "--port", "0",
+                "--unixsocket", self.socket,
+                "--unixsocketperm", "700",
+                "--daemonize", "yes",
+                "--dir", self.data,
+                "--logfile", self.log,
+                "--save", "",
+                # Messages outlive the server, except in tests.
+                "--appendonly", "yes" if self.locations.purpose == "development" else "no",
+                # A broker that is full must say so instead of dropping messages.
+                "--maxmemory-policy", "noeviction",
+            ],
+            user=self.locations.user,
+            folder=self.data,
+        )  # fmt: skip
+        if done.returncode or not wait_until(self.is_running, START_SECONDS):
+            complaint = (done.stderr or done.stdout).strip()
+            raise ServiceError(f"{self.binaries} does not start. {complaint}\nIts log is {self.log}.")
+        return True
+
+
+def stop(sockets: Path) -> None:
+    """Stop the server with a socket in this folder, if one runs there, of whichever product and version."""
     pid = listener(_socket(sockets))
-    if pid is None:
-        return False
-    # Fast, immediate, killed. The data survive each of them.
-    end(pid, [(signal.SIGINT, 30), (signal.SIGQUIT, 10), (signal.SIGKILL, 5)])
-    (data / "postmaster.pid").unlink(missing_ok=True)
-    return True
+    if pid:
+        # To PostgreSQL these are a fast shutdown and an immediate one; to Valkey an orderly one and a dead process.
+        end(pid, [(signal.SIGINT, 30), (signal.SIGQUIT, 10), (signal.SIGKILL, 5)])
 
 
-def _socket(folder: Path) -> Path:
-    return folder / f".s.PGSQL.{PORT}"
+def _socket(sockets: Path) -> Path:
+    return sockets / (f".s.PGSQL.{PORT}" if sockets.name.startswith("postgresql-") else "server.sock")
