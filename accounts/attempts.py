@@ -180,10 +180,10 @@ def network_of(request: HttpRequest) -> str:
 def _device(request: HttpRequest) -> tuple[str, set[str]]:
     given = request.COOKIES.get(settings.DEVICE_COOKIE_NAME, "")
     try:
-        found = signing.loads(given, salt=_SALT, max_age=_KNOWN_SECONDS) if given else None
+        cookie = signing.loads(given, salt=_SALT, max_age=_KNOWN_SECONDS) if given else None
     except signing.BadSignature:
-        found = None
-    return (found["device"], set(found["people"])) if found else (secrets.token_urlsafe(12), set())
+        cookie = None
+    return (cookie["device"], set(cookie["people"])) if cookie else (secrets.token_urlsafe(12), set())
 
 
 def _known_key(login: str, network: str) -> str:

@@ -30,8 +30,8 @@ class InvitationToken:
     @classmethod
     def read(cls, text: str) -> "InvitationToken | None":
         """The token of a link; None for text that no link of ours ever held."""
-        found = _TOKEN.fullmatch(text)
-        return cls(UUID(found["organisation"]), found["secret"]) if found else None
+        match = _TOKEN.fullmatch(text)
+        return cls(UUID(match["organisation"]), match["secret"]) if match else None
 
     @property
     def digest(self) -> str:

@@ -77,8 +77,8 @@ class AuthenticationBackend(AllauthBackend):  # type: ignore[misc]  # allauth sh
 
     def get_user(self, user_id: UUID) -> User | None:
         """The person of a session; None for one who is switched off."""
-        found = person_with.first(user_id)
-        return found if found is not None and self.user_can_authenticate(found) else None
+        user = person_with.first(user_id)
+        return user if user is not None and self.user_can_authenticate(user) else None
 
     def _authenticate(self, request: HttpRequest | None, **credentials: str) -> User | None:
         login = credentials.get("email") or credentials.get("username") or ""

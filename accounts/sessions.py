@@ -17,7 +17,7 @@ def _living(key: str, now: datetime) -> QuerySet[Session]:
 
 class SessionStore(DatabaseStore):
     def _get_session_from_db(self) -> Session | None:
-        found = _living.first(self.session_key or "", timezone.now())
-        if found is None:
+        session = _living.first(self.session_key or "", timezone.now())
+        if session is None:
             self._session_key = None
-        return found
+        return session

@@ -102,16 +102,16 @@ class ProjectExportsView(ExporterView):
     def get(self, request: Request, project: str) -> Response:
         """The project's exports, the oldest first."""
         rows = ExportRow.objects.for_project(self.project()).select_related("project", "job")
-        following, previous, found = page_of(rows, request)
-        return Response(Exports(next=following, previous=previous, results=[self.shown(row) for row in found]))
+        following, previous, exports = page_of(rows, request)
+        return Response(Exports(next=following, previous=previous, results=[self.shown(row) for row in exports]))
 
     @extend_schema(request=ExportRequest, responses={202: Export})
     def post(self, request: Request, project: str) -> Response:
         """Ask for an export. It is made in the background; its address says how far it is. 429, with Retry-After, while
         as many jobs wait or run as a person or the organisation may have."""
-        found = self.project()
+        row = self.project()
         body = read(ExportRequest, request)
-        made = request_export(project=found, format=body.format, options=body.options)
+        made = request_export(project=row, format=body.format, options=body.options)
         return Response(self.shown(made), status=202, headers={"Location": self.address("api-export", made)})
 
 

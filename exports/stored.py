@@ -162,8 +162,8 @@ class StoredProject:
             with reading(self._actor):
                 given = dict(Assignment.objects.filter(trace__in=traces).values_list("pk", "trace_id"))
                 here = self._selected("all").filter(assignment__in=given)
-                found = here.values_list("assignment_id", "pk", Length("packed"))
-                keys = sorted((given[assignment], pk, size) for assignment, pk, size in found)
+                rows_of_keys = here.values_list("assignment_id", "pk", Length("packed"))
+                keys = sorted((given[assignment], pk, size) for assignment, pk, size in rows_of_keys)
             sizes = [(pk, size) for _, pk, size in keys]
             while sizes:
                 chosen = _first_of(sizes, BUFFERED_BYTES_AT_ONCE)
@@ -310,11 +310,11 @@ class StoredProject:
             with reading(self._actor):
                 rows = self._seen_traces()
                 behind = rows.filter(pk__gt=after) if after else rows
-                found = list(behind.order_by("pk").values_list("pk", flat=True)[:TRACES_AT_ONCE])
-            if not found:
+                keys = list(behind.order_by("pk").values_list("pk", flat=True)[:TRACES_AT_ONCE])
+            if not keys:
                 return
-            yield found
-            after = found[-1]
+            yield keys
+            after = keys[-1]
 
     def _facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
         keys = {UUID(bytes=cast(bytes, record.trace)) for record, _ in wanted}
@@ -331,11 +331,11 @@ class StoredProject:
     def _files_of(self, traces: Collection[UUID], wanted: Wanted) -> dict[Any, dict[str, list["_File"]]]:
         """The files that are asked for, by trace and by their path as columns keep it."""
         paths = {storable(path, _PATH_LENGTH) for _, paths in wanted for path in paths}
-        found: defaultdict[Any, dict[str, list[_File]]] = defaultdict(dict)
+        files: defaultdict[Any, dict[str, list[_File]]] = defaultdict(dict)
         rows = TraceFile.objects.filter(trace__in=traces, path__in=paths).order_by("trace", "index")
         for trace, path, operation, sha256 in rows.values_list("trace", "path", "operation", "sha256"):
-            found[trace.bytes].setdefault(path, []).append(_File(operation, sha256))
-        return found
+            files[trace.bytes].setdefault(path, []).append(_File(operation, sha256))
+        return files
 
 
 @dataclass(frozen=True)
@@ -481,6 +481,7 @@ def _trace_line(trace: Trace, native: bytes) -> bytes:
     """
     more = f',"trace_version":{trace.version}' if trace.version > 1 else ""
     name = json_text(trace.external_id)
+    # Spliced, not parsed: it is ASCII without spaces, as the import wrote it, and a run may have megabytes of it.
     if native.startswith(b'{"id":"",'):
         native = b'{"id":' + name.encode("ascii") + native.removeprefix(b'{"id":""')
     elif not native.startswith(b'{"id":' + name.encode("ascii") + b","):

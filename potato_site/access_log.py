@@ -10,7 +10,7 @@ from accounts.invitation_links import without_secrets
 class AccessLog(Logger):  # type: ignore[misc]  # gunicorn ships no types
     def atoms(self, *args: Any) -> dict[str, Any]:
         """What a format can ask for: the path, the referring page and every header among it."""
-        found: dict[str, Any] = super().atoms(*args)
+        atoms: dict[str, Any] = super().atoms(*args)
         return {
-            name: without_secrets(self, "", each) if isinstance(each, str) else each for name, each in found.items()
+            name: without_secrets(self, "", each) if isinstance(each, str) else each for name, each in atoms.items()
         }

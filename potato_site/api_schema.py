@@ -53,6 +53,6 @@ def _no_warnings() -> Iterator[None]:
     GENERATOR_STATS.reset()
     with GENERATOR_STATS.silence():
         yield
-    found = [*GENERATOR_STATS._warn_cache, *GENERATOR_STATS._error_cache]
-    if found:
-        raise SchemaWarningsError("\n".join(map(str, found)))
+    complaints = [*GENERATOR_STATS._warn_cache, *GENERATOR_STATS._error_cache]
+    if complaints:
+        raise SchemaWarningsError("\n".join(map(str, complaints)))

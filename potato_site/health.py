@@ -36,7 +36,9 @@ _BROKER_KEY = "potato:readyz"
 # Nothing of it stays, and each of the three steps needs what any change needs: a server that is no replica and lets
 # itself be written, a block of the data's disk, and the end of a transaction in its log.
 _TRY_A_WRITE = (
+    # A database that hangs is an answer, too, and has to be given before the probe gives up.
     "SET LOCAL statement_timeout = '3s'",
+    # The smallest there is, so that the sort below spills to a file, which a full disk refuses.
     "SET LOCAL work_mem = '64kB'",
     "SELECT count(*) FROM (SELECT repeat('x', 200) || n FROM generate_series(1, 1500) AS n ORDER BY 1 OFFSET 1) AS s",
     "SELECT pg_current_xact_id(), current_setting('transaction_read_only')",
@@ -53,10 +55,10 @@ class HealthMiddleware:
         if request.path_info == "/healthz":
             return HttpResponse("ok\n", content_type="text/plain")
         if request.path_info == "/readyz":
-            found = self._readiness.now()
+            readiness = self._readiness.now()
             # Without its disk for uploads the site still serves annotators.
-            is_ready = found["database"] and found["broker"]
-            return JsonResponse(found, status=200 if is_ready else 503)
+            is_ready = readiness["database"] and readiness["broker"]
+            return JsonResponse(readiness, status=200 if is_ready else 503)
         if request.path_info == "/csp-report/":
             return self._report(request)
         return self.get_response(request)
@@ -118,6 +120,7 @@ def _broker_takes_writes() -> bool:
         with app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=1, timeout=2)
             channel: Any = broker.default_channel  # of Redis
+            # A write: a replica, and a broker whose memory is full, answer PING as ever.
             channel.client.set(_BROKER_KEY, "1", ex=60)
     except (BrokerError, redis.RedisError, OSError, ValueError) as error:
         log.warning("readyz.broker", problem=str(error).strip()[:500])

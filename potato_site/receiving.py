@@ -66,6 +66,7 @@ class ReceivingMiddleware:
         if upload is not None and request.method == "POST":
             return self._receive(request, upload, declared)
         bound = API_BYTES if request.path_info.startswith("/api/") else FORM_BYTES
+        # By what it declares, before a byte is read: Django reads no further than that.
         if declared > bound:
             return _too_large(request, declared, bound)
         return self.get_response(request)
@@ -91,8 +92,10 @@ class ReceivingMiddleware:
     def _receive(self, request: HttpRequest, upload: Upload, declared: int) -> HttpResponseBase:
         if declared > upload.largest:
             return _too_large(request, declared, FILE_BYTES)
+        # Before the body is read, in a transaction of its own: an upload of minutes must not hold one open.
         if (elsewhere := _demand(request, upload.right)) is not None:
             return elsewhere
+        # Not waited for: each that waits would hold a thread, until uploads had taken all of them from annotators.
         if not self._uploads.acquire(blocking=False):
             return refusal(
                 request,

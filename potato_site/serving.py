@@ -49,13 +49,14 @@ class Arrival:
 
     def __init__(self, now: float, data: bytes) -> None:
         self.data = bytearray(data)
+        # A moment, not a pause: one byte every few seconds would renew a pause for ever.
         self.ends = now + HEAD_SECONDS
         self.began = now
         self.is_partial = False
         """Whether the body is left for the thread to read."""
         self.expects = False
         self._needed: int | None = None
-        """The request's length in bytes, when its head has told."""
+        """The request's length in bytes, once its head is there."""
         self._next_chunk: int | None = None
         self._searched = 0
 
@@ -80,11 +81,12 @@ class Arrival:
             self.ends = self.began + HEAD_SECONDS + BODY_SECONDS
             return self._chunks_are_whole()
         at = head.find(b"\r\ncontent-length:")
-        found = _LENGTH.match(head, at + len(b"\r\ncontent-length:")) if at >= 0 else None
-        length = int(found[1]) if found else 0
+        declared = _LENGTH.match(head, at + len(b"\r\ncontent-length:")) if at >= 0 else None
+        length = int(declared[1]) if declared else 0
         if length > LARGEST_GATHERED:
             self.is_partial = True
             return True
+        # A long body gets longer, at a rate that any line has; a short one cannot be drawn out.
         self.ends = self.began + HEAD_SECONDS + BODY_SECONDS + length / SLOWEST_BYTES_A_SECOND
         self._needed = len(head) + length
         return len(self.data) >= self._needed
@@ -169,7 +171,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
         conn.sock.setblocking(False)
         read_ahead = conn.parser.unreader.take_buffered() if conn.parser else b""
         if self.nr_conns >= self.worker_connections and self._arriving:
-            # Who came first and has not finished asking makes room.
+            # The oldest unfinished request gives its slot up: gunicorn would accept nobody any more, and whoever opens
+            # connections without a request could so close the site.
             self._drop(next(iter(self._arriving)))
         self._arriving[conn] = Arrival(time.monotonic(), read_ahead)
         self._held += len(read_ahead)
@@ -189,6 +192,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
         before = len(arrival.data)
         ended = False
         whole = bool(arrival.data) and arrival.is_whole()
+        # So many, and then the others': one fast client would keep the loop to itself.
         for _ in range(_READS_A_TURN):
             if whole:
                 break
@@ -214,6 +218,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
             self._drop(conn, _TOO_MUCH)
             return True
         if arrival.expects:
+            # curl waits for this answer before it sends a body; gunicorn sends it when a thread has the request.
             arrival.expects = False
             with contextlib.suppress(OSError):
                 conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -137,15 +137,15 @@ USE_I18N = False
 def _database(url: str) -> dict[str, Any]:
     """Django's settings for a libpq address, whose parameters (host, sslmode, ...) are all kept."""
     try:
-        found = conninfo_to_dict(url)
+        parameters = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         raise ImproperlyConfigured(f"A database address cannot be read: {str(error).strip()}") from None
-    named = {key.upper(): str(found.pop(key, "")) for key in ("user", "password", "host", "port")}
+    named = {key.upper(): str(parameters.pop(key, "")) for key in ("user", "password", "host", "port")}
     return {
         "ENGINE": "django.db.backends.postgresql",
-        "NAME": found.pop("dbname", ""),
+        "NAME": parameters.pop("dbname", ""),
         **named,
-        "OPTIONS": found,
+        "OPTIONS": parameters,
         "DISABLE_SERVER_SIDE_CURSORS": True,  # PgBouncer's transaction mode could not find one again.
     }
 

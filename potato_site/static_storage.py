@@ -44,10 +44,10 @@ class HashedStaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore
         """The address of a file, made once for each: a page names many, and the manifest is read but once, too."""
         if force or name is None or settings.DEBUG:
             return str(super().url(name, force))
-        found = self._addresses.get(name)
-        if found is None:
-            found = self._addresses[name] = str(super().url(name))
-        return found
+        address = self._addresses.get(name)
+        if address is None:
+            address = self._addresses[name] = str(super().url(name))
+        return address
 
     def post_process(
         self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **options: Any

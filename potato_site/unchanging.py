@@ -31,19 +31,19 @@ class UnchangingNode(Node):
         self.rendered: dict[_Words, SafeString] = {}
 
     def render(self, context: Context) -> SafeString:
-        said = {name: _resolved(word, context) for name, word in self.words}
+        values = {name: _resolved(word, context) for name, word in self.words}
         # The type belongs to it: a text that is marked as safe equals the one that is not, and True equals 1.
-        key = tuple([(type(value), value) for value in said.values()])
+        key = tuple([(type(value), value) for value in values.values()])
         known = self.rendered.get(key)
         if known is not None:
             return known
-        for name, value in said.items():
+        for name, value in values.items():
             if not (value is None or isinstance(value, str | bool | int)):
                 raise TypeError(
                     f"{{% unchanging {name} %}} got {type(value).__name__} for {name}: a word is a str, bool, int or "
                     "None, of which there are few."
                 )
-        alone = Context(said)
+        alone = Context(values)
         template: Any = context.template  # it has one while it is rendered
         with alone.render_context.push_state(template), alone.bind_template(template):
             fresh = self.content.render(alone)

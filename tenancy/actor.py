@@ -90,6 +90,7 @@ def acting_as(user: models.Model) -> Iterator[Actor]:
     """Read the rows of every organisation that the person belongs to, and write none."""
     with acting(Actor(user=user.pk)):
         with connection.cursor() as cursor:
+            # Asked of the database, which knows who acts: a list that Python had kept could be of a former member.
             cursor.execute("SELECT * FROM my_organisations()")
             organisations = tuple(organisation for (organisation,) in cursor.fetchall())
         with acting(Actor(None, organisations, user.pk)) as actor:
@@ -104,8 +105,10 @@ def unscoped(reason: str) -> Iterator[None]:
     """
     if not reason.strip():
         raise ValueError("unscoped() needs a reason that a later reader understands")
+    # Before the transaction: its rollback would take the row of the trail along.
     log.warning("tenancy.unscoped", reason=reason)
     with transaction.atomic():
+        # The same connection, not a second one of the platform's: it sees what this transaction has written.
         role = _current_role()
         _send_settings(limits.own())
         _set_role(settings.DATABASE_PLATFORM_ROLE)
@@ -143,6 +146,7 @@ def enter_organisation(user: models.Model, slug: str) -> ActiveMembership | None
     row = executed("SELECT * FROM enter_organisation(%s, %s)", [user.pk, slug]).fetchone()
     membership_id, organisation_id, name, role, annotator_name = row
     if membership_id is None:
+        # The function has emptied the settings already: what a view does next fails closed.
         _actor.set(Actor(user=user.pk))
         return None
     _actor.set(Actor(organisation_id, (organisation_id,), user.pk, str(user)))
@@ -169,6 +173,8 @@ def _send(actor: Actor) -> None:
 
 def _send_settings(values: Mapping[str, str]) -> None:
     if values:
+        # true: for this transaction. A setting of the session would stay on the connection, and the next request that
+        # gets it, from Django's pool or from PgBouncer, would act for the organisation of this one.
         calls = ", ".join(f"set_config('{name}', %s, true)" for name in values)
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {calls}", list(values.values()))
@@ -183,6 +189,7 @@ def _current_role() -> str:
 
 def _set_role(role: str) -> None:
     with connection.cursor() as cursor:
+        # LOCAL, as the settings: no connection may go back to a pool as the platform role.
         cursor.execute(f"SET LOCAL ROLE {connection.ops.quote_name(role)}")
 
 

@@ -15,7 +15,7 @@ from tenancy.errors import Refused
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 
-TenantRow = TypeVar("Row", bound=models.Model)
+TenantRow = TypeVar("TenantRow", bound=models.Model)
 
 _LOOKUPS = {"", "exact", "id__exact", "isnull", "in", "gte", "lt", "year", "month", "day"}
 

@@ -101,6 +101,7 @@ def refuse_to_start_unisolated() -> None:
     """For the site and the worker, which run no database checks of their own: raise ImproperlyConfigured."""
     problems = role_obeys_row_level_security(databases=[DEFAULT_DB_ALIAS])
     connection = connections[DEFAULT_DB_ALIAS]
+    # A socket that two processes have after a fork would mix their answers.
     connection.close()
     if connection.settings_dict["OPTIONS"].get("pool"):
         # A pool that is open when the server or the worker forks would be one for all its children.

@@ -12,6 +12,8 @@ from django.db import DEFAULT_DB_ALIAS, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement, Table
 
+# The sub-select makes the function's answer a parameter of the plan, found once a statement and usable by an index;
+# called directly it would be asked again for each row.
 _READ = "organisation_id = ANY ((SELECT app_organisations())::uuid[])"
 _READ_OR_NONE = "organisation_id = ANY ((SELECT app_organisations_or_none())::uuid[])"
 _WRITE = "organisation_id = (SELECT app_organisation())"
@@ -84,12 +86,16 @@ class TenantPolicy(_DatabaseConstraint):
         read = _READ_OR_NONE if self.personal else _READ
         statements = [
             "ALTER TABLE %(table)s ENABLE ROW LEVEL SECURITY",
+            # ENABLE spares the table's owner. The owner role has BYPASSRLS for its migrations, which some providers of
+            # PostgreSQL do not grant: then FORCE is what keeps a site that was given the owner's address isolated.
             "ALTER TABLE %(table)s FORCE ROW LEVEL SECURITY",
             f"CREATE POLICY {quote(self.name)} ON %(table)s FOR SELECT USING ({read})",
             f"CREATE POLICY {quote(self.name + '_add')} ON %(table)s FOR INSERT WITH CHECK ({_WRITE})",
         ]
         if not self.append_only:
-            # Not one policy for all commands: whoever may read several organisations could remove their rows.
+            # A policy for each command, not one for all: reading is of every organisation that `app.organisations`
+            # lists, writing of the one in `app.organisation`. One FOR ALL policy would have to name the wider set in
+            # USING, which is also what UPDATE and DELETE find their rows by: acting_as() could remove them.
             statements += [
                 f"CREATE POLICY {quote(self.name + '_change')} ON %(table)s"
                 f" FOR UPDATE USING ({_WRITE}) WITH CHECK ({_WRITE})",
@@ -97,6 +103,8 @@ class TenantPolicy(_DatabaseConstraint):
             ]
         if self.personal:
             column = quote(_foreign_key(model, self.personal).column)
+            # Permissive policies are joined by OR: without its second half this one would show a member of several
+            # organisations the rows of all of them inside each.
             own = (
                 f"{column} = nullif(current_setting('app.user', true), '')::uuid"
                 " AND coalesce(current_setting('app.organisation', true), '') = ''"
@@ -138,6 +146,7 @@ class SameOrganisation(_DatabaseConstraint):
             f"ALTER TABLE %(table)s ADD CONSTRAINT {quote(self.name)}"
             f" FOREIGN KEY (organisation_id, {quote(field.column)})"
             f" REFERENCES {quote(target.db_table)} (organisation_id, {quote(target.pk.column)})"
+            # As Django's own foreign keys are, so that rows that point at each other can be written in any order.
             " DEFERRABLE INITIALLY DEFERRED"
         ]
 

@@ -70,12 +70,14 @@ class TenancyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         before, nested = actor.current(), connection.in_atomic_block
         request.failed = False  # type: ignore[attr-defined]
+        # The settings of the actor are the transaction's, so it has to be open until the last query of the page.
         with transaction.atomic():
             try:
                 response = self.get_response(request)
                 # A lazily rendered answer is rendered by the handler below us, inside this block.
             finally:
                 actor.restore(before, send=False)
+            # The handler has turned an exception of the view into an answer: atomic() sees none and would commit.
             if request.failed or response.status_code >= 500:  # type: ignore[attr-defined]
                 transaction.set_rollback(True)
             elif nested and not connection.needs_rollback:
@@ -97,6 +99,7 @@ class TenancyMiddleware:
         if slug is None:
             actor.enter(Actor(user=request.user.pk))
             return None
+        # Not in __call__: an Http404 that is raised here becomes the page that an unknown address gets.
         membership = actor.enter_organisation(cast(Model, request.user), slug)
         if membership is None:
             raise Http404

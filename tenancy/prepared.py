@@ -166,8 +166,8 @@ class PreparedQuery(Generic[Parameters, Row]):
         statement = self._statement
         if self._locks and not connection.in_atomic_block:
             raise TransactionManagementError("A row is locked for a transaction, and none is open.")
-        found = executed(statement.sql, statement.values(arguments, named)).fetchall()
-        return self._read(self._converted(found) if self._converters else found)
+        rows = executed(statement.sql, statement.values(arguments, named)).fetchall()
+        return self._read(self._converted(rows) if self._converters else rows)
 
     def first(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Row | None:
         """The first of the rows. The queryset limits itself where it could have many."""
@@ -175,10 +175,10 @@ class PreparedQuery(Generic[Parameters, Row]):
 
     def get(self, *arguments: Parameters.args, **named: Parameters.kwargs) -> Row:
         """The one row. Raises the model's DoesNotExist where there is none."""
-        found = self.first(*arguments, **named)
-        if found is None:
+        row = self.first(*arguments, **named)
+        if row is None:
             raise self._model.DoesNotExist(f"No {self._model._meta.verbose_name} is there.")
-        return found
+        return row
 
     @cached_property
     def _statement(self) -> _Statement:
@@ -215,12 +215,12 @@ def _reader(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[list[Any
         related = get_related_populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are a release ahead
 
         def models(rows: list[Any]) -> list[Any]:
-            found = []
+            instances = []
             for row in rows:
-                found.append(model.from_db(DEFAULT_DB_ALIAS, names, row[start:end]))
+                instances.append(model.from_db(DEFAULT_DB_ALIAS, names, row[start:end]))
                 for populator in related:
-                    populator.populate(row, found[-1])
-            return found
+                    populator.populate(row, instances[-1])
+            return instances
 
         return models
     if kind is FlatValuesListIterable:

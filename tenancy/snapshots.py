@@ -45,6 +45,8 @@ class Snapshot:
     @classmethod
     def now(cls) -> Self:
         with connection.cursor() as cursor:
+            # Written down as text, because no transaction may stay open for the hours of an export: it would hold back
+            # VACUUM in every table, and end with the first server that restarts.
             cursor.execute("SELECT pg_current_snapshot()::text")
             (committed,) = cursor.fetchone()
         return cls(committed, timezone.now())
@@ -58,6 +60,7 @@ class Snapshot:
 
     def saw(self) -> Q:
         """The rows that were there: of a model with a version 7 UUID as its key, and a `transaction_id()`."""
+        # Not `xid < xmax`: of the transactions below it, those that were still running are not visible.
         seen = Func(
             F("transaction"),
             Value(self.committed),
@@ -65,9 +68,11 @@ class Snapshot:
             template="%(function)s(%(expressions)s::pg_snapshot)",
             output_field=models.BooleanField(),
         )
+        # Nearly all rows are older: the comparison decides them, and the function is asked for the last minutes' alone.
         return Q(pk__lt=_first_id_at(self.at - _CERTAIN)) | Q(seen)
 
 
 def _first_id_at(at: datetime) -> UUID:
+    # The layout of RFC 9562: 48 bits of milliseconds, then the version 7 and the variant, and nothing random.
     milliseconds = int(at.timestamp() * 1000)
     return UUID(int=milliseconds << 80 | 7 << 76 | 2 << 62)

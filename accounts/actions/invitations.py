@@ -123,23 +123,23 @@ def offer_behind(token: InvitationToken, *, reader: User | None) -> Offer | None
     Reads in the organisation that the link names, and writes nowhere.
     """
     with acting(Actor(readable=(token.organisation_id,))):
-        found = (
+        invitation = (
             Invitation.objects.acceptable(timezone.now())
             .filter(organisation=token.organisation_id, secret_sha256=token.digest)
             .select_related("organisation", "created_by")
             .first()
         )
-        if found is None:
+        if invitation is None:
             return None
         return Offer(
             token=token,
-            organisation_name=found.organisation.name,
-            organisation_slug=found.organisation.slug,
-            email=found.email,
-            role=Role(found.role),
-            annotator_name=found.annotator_name,
-            inviter=str(found.created_by),
-            expires_at=found.expires_at,
+            organisation_name=invitation.organisation.name,
+            organisation_slug=invitation.organisation.slug,
+            email=invitation.email,
+            role=Role(invitation.role),
+            annotator_name=invitation.annotator_name,
+            inviter=str(invitation.created_by),
+            expires_at=invitation.expires_at,
             reader_belongs=reader is not None and _memberships(token, reader).active().exists(),
         )
 

@@ -71,6 +71,7 @@ def loads(body: bytes) -> Any:
 
 def dumps(data: Any) -> bytes:
     """JSON of plain values, models, times (UTC, milliseconds) and ids; all beyond ASCII is escaped."""
+    # Escaped, a text that no UTF-8 can carry (a lone surrogate of a run) reaches the client as it was recorded.
     return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_plain).encode("ascii")
 
 

@@ -34,8 +34,8 @@ class TokenText:
     @classmethod
     def read(cls, text: str) -> "TokenText | None":
         """None for text that was never a token of ours."""
-        found = _TEXT.fullmatch(text)
-        return cls(UUID(found["organisation"]), found["prefix"], found["secret"]) if found else None
+        match = _TEXT.fullmatch(text)
+        return cls(UUID(match["organisation"]), match["prefix"], match["secret"]) if match else None
 
     @property
     def digest(self) -> str:

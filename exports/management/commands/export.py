@@ -60,7 +60,7 @@ def _named(name: str) -> tuple[Organisation, Project]:
     if organisation is None:
         raise RecordsError(f"There is no organisation {slug!r}.")
     with acting_in(organisation):
-        found = Project.objects.filter(slug=project).first()
-    if found is None:
+        row = Project.objects.filter(slug=project).first()
+    if row is None:
         raise RecordsError(f"{slug} has no project {project!r}.")
-    return organisation, found
+    return organisation, row

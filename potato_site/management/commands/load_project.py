@@ -157,7 +157,7 @@ def _data_files(config: Path, configuration: ProjectConfiguration) -> list[Path]
     """The data files, each inside the configuration's folder with links resolved. All that is wrong is said at once."""
     root = config.resolve().parent
     folder = root / configuration.task_dir
-    found, wrong = [], []
+    files, wrong = [], []
     for name in configuration.data_files or ():
         try:
             file = (folder / name).resolve()
@@ -170,15 +170,15 @@ def _data_files(config: Path, configuration: ProjectConfiguration) -> list[Path]
         if not file.is_relative_to(root):
             wrong.append(f"{name} lies outside the folder of {config.name}.")
         elif within:
-            found += [one for one in within if one not in found]
+            files += [one for one in within if one not in files]
         elif file.is_dir():
             wrong.append(f"{name} is a folder without a file of agent runs.")
         elif not is_file:
             wrong.append(f"{name} is no file in {folder}.")
-        elif file in found:
+        elif file in files:
             wrong.append(f"{name} is a file that was already named.")
         else:
-            found.append(file)
+            files.append(file)
     if wrong:
         raise CommandError("data_files: " + " ".join(wrong))
-    return found
+    return files
