@@ -165,5 +165,5 @@ def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    said = re.sub(r"\n+", "\n", log.read_text(errors="replace"))[-2000:]
-    raise RuntimeError(f"The site did not start; {log} says: {said}")
+    tail = re.sub(r"\n+", "\n", log.read_text(errors="replace"))[-2000:]
+    raise RuntimeError(f"The site did not start; {log} says: {tail}")

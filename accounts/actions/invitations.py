@@ -92,7 +92,7 @@ def invite(*, email: str, role: Role, annotator_name: str, by_owner: bool) -> tu
 
 
 def renew_invitation(*, invitation: Invitation, by_owner: bool) -> tuple[Invitation, InvitationToken]:
-    """Make another link, in the name of the acting person, which lasts from now on; the old one is dead at once.
+    """Make another link, in the name of the acting person, which lasts from now on; the old one stops working at once.
 
     Raises InvitationChanged where it was accepted or revoked meanwhile, and NotForAdmins as `invite` does.
     """

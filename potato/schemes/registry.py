@@ -83,7 +83,7 @@ class SchemeType:
     @classmethod
     def hides_later_steps(cls, scheme: Any) -> bool:
         """Whether what the agent did next is a secret until the steps before are judged: no page may tell of it then,
-        neither by a search nor by a film."""
+        neither by a search nor by a filmstrip."""
         return False
 
     @classmethod

@@ -9,7 +9,7 @@ const PAUSE = 2_000;
 const LONGEST_PAUSE = 60_000;
 
 const table = document.querySelector("[data-exports]");
-const said = document.querySelector("[data-exports-said]");
+const status = document.querySelector("[data-exports-said]");
 let pause = PAUSE;
 
 /** @param {ParentNode} rows @returns {string[]} the ids of those that are on their way */
@@ -30,7 +30,7 @@ async function look(shown) {
     const now = open(shown);
     const over = before.filter((id) => !now.includes(id));
     const words = over.map((id) => document.getElementById(id)?.dataset.over ?? "").filter(Boolean);
-    if (said && words.length) said.textContent = words.join(". ");
+    if (status && words.length) status.textContent = words.join(". ");
   }
   pause = came || document.hidden ? PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
   setTimeout(() => look(shown), pause);

@@ -1,5 +1,5 @@
 /**
- * Counts down how long tasks are held. The server's clock is the one that counts: the page says what it showed when
+ * Counts down how long leases last. The server's clock is the one that counts: the page says what it showed when
  * it was made. Without JavaScript the page shows what was left then, and when it ends.
  */
 
@@ -13,12 +13,12 @@ function clock(seconds) {
 }
 
 /** @type {[HTMLElement, number][]} */
-const held = [...document.querySelectorAll("[data-until]")]
+const leases = [...document.querySelectorAll("[data-until]")]
   .filter((shown) => shown instanceof HTMLElement)
   .map((shown) => [shown, Date.parse(shown.dataset.until ?? "") - Date.parse(shown.dataset.now ?? "") + Date.now()]);
 
 function show() {
-  for (const [shown, end] of held) {
+  for (const [shown, end] of leases) {
     const left = Math.max(0, Math.floor((end - Date.now()) / 1000));
     const words = shown.querySelector("span");
     if (words) words.textContent = left ? `Held ${clock(left)}` : "Time ended";

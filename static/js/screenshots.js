@@ -1,6 +1,6 @@
 /**
- * Screenshots of a web agent: the film above the steps follows the reader, and a picture is seen larger in a dialog.
- * The page is whole without it: films and pictures are links.
+ * Screenshots of a web agent: the filmstrip above the steps follows the reader, and a picture is seen larger in a dialog.
+ * The page is whole without it: filmstrip and pictures are links.
  */
 
 import { namesAlone, on } from "./events.js";
@@ -9,27 +9,27 @@ const LEVELS = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4];
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("zoom"));
 const body = /** @type {HTMLElement} */ (dialog.querySelector("[data-zoom-body]"));
 const level = dialog.querySelector("[data-zoom-level]");
-const film = document.querySelector(".film");
+const filmstrip = document.querySelector(".filmstrip");
 /** The link of the picture that is shown. @type {HTMLElement | undefined} */
 let shown;
 /** Its scale, 0 for as large as the dialog. */
 let scale = 0;
 
-/* The film ----------------------------------------------------------------------------------------- */
+/* The filmstrip ----------------------------------------------------------------------------------------- */
 
 /** The reader is at this step. @param {string} id */
 function follow(id) {
-  const link = film?.querySelector(`a[href="#${id}"]`);
-  if (!film || !(link instanceof HTMLElement)) return;
-  for (const other of film.querySelectorAll("a[aria-current]")) other.removeAttribute("aria-current");
+  const link = filmstrip?.querySelector(`a[href="#${id}"]`);
+  if (!filmstrip || !(link instanceof HTMLElement)) return;
+  for (const other of filmstrip.querySelectorAll("a[aria-current]")) other.removeAttribute("aria-current");
   link.setAttribute("aria-current", "step");
-  for (const other of film.querySelectorAll("a")) other.tabIndex = other === link ? 0 : -1;
-  const [box, frame] = [link.getBoundingClientRect(), film.getBoundingClientRect()];
-  if (box.left < frame.left || box.right > frame.right) film.scrollLeft += box.left - frame.left - frame.width / 2;
+  for (const other of filmstrip.querySelectorAll("a")) other.tabIndex = other === link ? 0 : -1;
+  const [box, frame] = [link.getBoundingClientRect(), filmstrip.getBoundingClientRect()];
+  if (box.left < frame.left || box.right > frame.right) filmstrip.scrollLeft += box.left - frame.left - frame.width / 2;
 }
 
 /** @param {KeyboardEvent} event @param {HTMLElement} link */
-function moveInFilm(event, link) {
+function moveInFilmstrip(event, link) {
   const to = { ArrowLeft: link.previousElementSibling, ArrowRight: link.nextElementSibling }[event.key];
   if (!(to instanceof HTMLElement)) return;
   event.preventDefault();
@@ -128,10 +128,10 @@ on("click", "#zoom", ({ target }) => {
   if (target === dialog) dialog.close();
 });
 on("keydown", "#zoom", press);
-on("keydown", ".film a", moveInFilm);
+on("keydown", ".filmstrip a", moveInFilmstrip);
 on("current", ":root", (event) => follow(event.detail));
 dialog.addEventListener("close", () => shown?.focus());
 addEventListener("resize", () => {
   if (dialog.open && !scale) resize(0);
 });
-follow((film?.querySelector("a")?.hash ?? "").slice(1));
+follow((filmstrip?.querySelector("a")?.hash ?? "").slice(1));

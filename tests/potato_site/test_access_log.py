@@ -50,11 +50,11 @@ def test_nothing_that_an_address_gives_as_a_secret_is_logged() -> None:
     }
     request = SimpleNamespace(headers=[("REFERER", environ["HTTP_REFERER"]), ("AUTHORIZATION", f"Bearer {api}")])
     response = SimpleNamespace(status="200 OK", headers=[], sent=17)
-    said = str(AccessLog(Config()).atoms(response, request, environ, timedelta(milliseconds=3)))
-    assert "c" * 48 not in said
-    assert "hunter" not in said
-    assert "page=2" in said
-    assert "page=3" in said
+    output = str(AccessLog(Config()).atoms(response, request, environ, timedelta(milliseconds=3)))
+    assert "c" * 48 not in output
+    assert "hunter" not in output
+    assert "page=2" in output
+    assert "page=3" in output
 
 
 def test_the_sites_own_log_says_none_of_it_either() -> None:

@@ -26,5 +26,5 @@ def test_no_served_script_reads_a_name_before_its_declaration(tmp_path: Path) ->
         made.write_bytes(storage.open(str(script.relative_to(source))).read())
         written.append(str(made))
     assert written
-    told = subprocess.run([TSC, *OPTIONS.split(), *written], capture_output=True, text=True, check=False).stdout
-    assert [line for line in told.splitlines() if any(code in line for code in USED_TOO_EARLY)] == []
+    output = subprocess.run([TSC, *OPTIONS.split(), *written], capture_output=True, text=True, check=False).stdout
+    assert [line for line in output.splitlines() if any(code in line for code in USED_TOO_EARLY)] == []

@@ -93,15 +93,15 @@ def run(checkout: Path) -> Iterator[Run]:
         process.communicate(timeout=SECONDS)
 
 
-def said_until(process: "subprocess.Popen[str]", words: str) -> str:
+def output_until(process: "subprocess.Popen[str]", words: str) -> str:
     """What it said up to the line with these words; without such a line, all that it said until its end."""
     assert process.stdout
-    said = ""
+    output = ""
     for line in process.stdout:
-        said += line
+        output += line
         if words in line:
             break
-    return said
+    return output
 
 
 def stop_servers(checkout: Path) -> None:
@@ -120,8 +120,8 @@ def running_servers(checkout: Path) -> list[Path]:
 def test_the_demo_is_reviewed_with_the_files_as_they_are_served(run: Run, chromium: Browser) -> None:
     """Other stories read the scripts as they were written, and not hashed and shortened as people get them."""
     process = run()
-    said = said_until(process, "READY")
-    [address] = re.findall("READY (http://.*)", said) or [said]
+    output = output_until(process, "READY")
+    [address] = re.findall("READY (http://.*)", output) or [output]
     errors: list[str] = []
     page = chromium.new_context(base_url=address, viewport={"width": 1440, "height": 1000}).new_page()
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -162,14 +162,14 @@ def test_an_administrators_address_is_enough_each_time(run: Run, elsewhere: tupl
     database, broker = elsewhere
     for others in ({}, {"BROKER_URL": broker}):
         process = run(DATABASE_URL=database, **others)
-        said = said_until(process, "READY")
-        assert "READY" in said, said
+        output = output_until(process, "READY")
+        assert "READY" in output, output
         process.terminate()
         assert process.wait(timeout=SECONDS) == 0
 
 
 @pytest.mark.parametrize(
-    ("address", "complaint"),
+    ("address", "error_output"),
     [
         ("redis://127.0.0.1:1/0", "Connection refused"),
         ("redis://127.0.0.1:port/0", "port"),
@@ -178,54 +178,54 @@ def test_an_administrators_address_is_enough_each_time(run: Run, elsewhere: tupl
     ],
 )
 def test_a_broker_that_cannot_be_used_is_refused_before_ready(
-    run: Run, elsewhere: tuple[str, str], address: str, complaint: str
+    run: Run, elsewhere: tuple[str, str], address: str, error_output: str
 ) -> None:
     process = run(DATABASE_URL=elsewhere[0], BROKER_URL=address)
-    said = said_until(process, "READY")
-    assert process.wait(timeout=SECONDS) == 1, said
-    assert "READY" not in said
-    assert "Traceback" not in said
-    [sentence] = [line for line in said.splitlines() if "BROKER_URL" in line]
-    assert complaint in sentence
+    output = output_until(process, "READY")
+    assert process.wait(timeout=SECONDS) == 1, output
+    assert "READY" not in output
+    assert "Traceback" not in output
+    [sentence] = [line for line in output.splitlines() if "BROKER_URL" in line]
+    assert error_output in sentence
     assert "unset BROKER_URL" in sentence
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_servers_start_leaves_none_of_them(run: Run, checkout: Path, number: signal.Signals) -> None:
     process = run()
-    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    assert "started PostgreSQL" in output_until(process, "started PostgreSQL")
     os.killpg(process.pid, number)
-    said, _ = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in said
-    assert process.returncode == 128 + number, said
+    output, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in output
+    assert process.returncode == 128 + number, output
     assert running_servers(checkout) == []
 
 
 def test_a_terminal_that_closes_while_it_migrates_leaves_no_server(run: Run, checkout: Path) -> None:
     process = run()
-    assert "migrating" in said_until(process, "migrating")
+    assert "migrating" in output_until(process, "migrating")
     os.killpg(process.pid, signal.SIGHUP)
-    said, _ = process.communicate(timeout=SECONDS)
-    assert "Traceback" not in said
-    assert process.returncode == 128 + signal.SIGHUP, said
+    output, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in output
+    assert process.returncode == 128 + signal.SIGHUP, output
     assert running_servers(checkout) == []
 
 
 def test_a_script_that_runs_it_in_the_background_can_interrupt_it_early(run: Run, checkout: Path) -> None:
     """A shell without job control starts background programs with SIGINT ignored."""
     process = run(ignoring=signal.SIGINT)
-    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    assert "started PostgreSQL" in output_until(process, "started PostgreSQL")
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == 128 + signal.SIGINT, said
+    output, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 128 + signal.SIGINT, output
     assert running_servers(checkout) == []
 
 
 def test_under_nohup_it_outlives_its_terminal(run: Run, checkout: Path) -> None:
     process = run(ignoring=signal.SIGHUP)
-    assert "started PostgreSQL" in said_until(process, "started PostgreSQL")
+    assert "started PostgreSQL" in output_until(process, "started PostgreSQL")
     process.send_signal(signal.SIGHUP)
-    assert "READY" in said_until(process, "READY")
+    assert "READY" in output_until(process, "READY")
     process.send_signal(signal.SIGHUP)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=1)

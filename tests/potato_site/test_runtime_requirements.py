@@ -77,9 +77,9 @@ class Installed:
 
     def answer(self, program: str, question: object, **environment: str) -> str:
         process = self.start("-c", program, **environment)
-        said, _ = process.communicate(json.dumps(question), timeout=120)
-        assert process.returncode == 0, said
-        return said.splitlines()[-1]
+        output, _ = process.communicate(json.dumps(question), timeout=120)
+        assert process.returncode == 0, output
+        return output.splitlines()[-1]
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 def ended(process: "subprocess.Popen[str]") -> Ending:
     ending = end_of(process)
-    assert ending.code == 0, ending.said
+    assert ending.code == 0, ending.output
     return ending
 
 
@@ -190,7 +190,7 @@ def test_the_site_starts_and_answers_with_the_requirements_of_the_runtime_alone(
             assert status_of(f"http://{HOST}:{port}{page}", site) == 200
     finally:
         site.send_signal(signal.SIGTERM)
-        print(end_of(site).said)  # pytest shows it where it failed
+        print(end_of(site).output)  # pytest shows it where it failed
 
 
 def status_of(address: str, site: "subprocess.Popen[str]") -> int:
@@ -210,5 +210,5 @@ def status_of(address: str, site: "subprocess.Popen[str]") -> int:
 def test_the_worker_knows_its_tasks_with_the_requirements_of_the_runtime_alone(
     installed: Installed, production: dict[str, str]
 ) -> None:
-    tasks = ended(installed.start("-c", CELERY, **production)).said.split()
+    tasks = ended(installed.start("-c", CELERY, **production)).output.split()
     assert {"jobs.tasks.sweep"} <= set(tasks)

@@ -90,16 +90,16 @@ def endings(right: dict[str, str]) -> dict[str, Ending]:
 @pytest.mark.parametrize("name", WRONG)
 def test_the_site_does_not_start_with(endings: dict[str, Ending], name: str) -> None:
     ending = endings[name]
-    assert ending.code not in (0, None), ending.said
+    assert ending.code not in (0, None), ending.output
     for words in WRONG[name][1]:
-        assert words in ending.said
+        assert words in ending.output
     # Nobody finds a secret in the logs of a start that failed.
-    assert KEY not in ending.said
+    assert KEY not in ending.output
 
 
 def test_the_site_starts_in_production_with_what_is_right(right: dict[str, str]) -> None:
     ending = end_of(start(WEB_SITE, right))
-    assert ending.code == 0, ending.said
+    assert ending.code == 0, ending.output
 
 
 def test_every_variable_can_be_a_file(right: dict[str, str], tmp_path: Path) -> None:
@@ -109,26 +109,26 @@ def test_every_variable_can_be_a_file(right: dict[str, str], tmp_path: Path) -> 
         (tmp_path / name).write_text(f"{value}\n" if name != "ALLOWED_HOSTS" else value)
         files[f"{name}_FILE"] = str(tmp_path / name)
     ending = end_of(start(SHOW, files))
-    assert ending.code == 0, ending.said
+    assert ending.code == 0, ending.output
     name = right["DATABASE_URL"].partition("?")[0].rpartition("/")[2]
-    assert json.loads(ending.said) == [KEY, name, right["BROKER_URL"], ["review.example.org"], False]
+    assert json.loads(ending.output) == [KEY, name, right["BROKER_URL"], ["review.example.org"], False]
 
 
 def test_a_file_that_is_missing_is_named(right: dict[str, str], tmp_path: Path) -> None:
     missing = {key: value for key, value in right.items() if key != "SECRET_KEY"}
     ending = end_of(start(SHOW, {**missing, "SECRET_KEY_FILE": str(tmp_path / "nowhere")}))
     assert ending.code not in (0, None)
-    assert str(tmp_path / "nowhere") in ending.said
+    assert str(tmp_path / "nowhere") in ending.output
 
 
 def test_a_process_shares_eight_connections_in_development_as_in_production(right: dict[str, str]) -> None:
     """Tests open a connection a thread, and so does a site behind PgBouncer, which is a pool itself."""
     show = [sys.executable, "-c", "from django.conf import settings as s; print(s.DATABASES['default']['OPTIONS'])"]
     for change in ({}, {"POTATO_MODE": "development"}):
-        assert "'max_size': 8" in end_of(start(show, {**right, **change})).said
+        assert "'max_size': 8" in end_of(start(show, {**right, **change})).output
     for change in ({"DATABASE_POOL_SIZE": "0"}, {"POTATO_MODE": "test"}):
         ending = end_of(start(show, {**right, **change}))
-        assert (ending.code, "pool" in ending.said) == (0, False)
+        assert (ending.code, "pool" in ending.output) == (0, False)
 
 
 LOG = [

@@ -147,16 +147,16 @@ def test_a_killed_supervisor_leaves_no_orphans(supervise: Supervise) -> None:
 
 def test_a_site_that_cannot_start_says_why_and_ends(supervise: Supervise, tmp_path: Path) -> None:
     supervisor = supervise(web=BROKEN)
-    _, complaint = supervisor.communicate(timeout=60)
+    _, error_output = supervisor.communicate(timeout=60)
     assert supervisor.returncode == 1
-    assert "no module named potatoes" in complaint
-    assert str(tmp_path / "web.log") in complaint
+    assert "no module named potatoes" in error_output
+    assert str(tmp_path / "web.log") in error_output
 
 
 def test_a_site_that_cannot_reach_its_broker_is_not_ready(supervise: Supervise) -> None:
-    said, complaint = supervise(web=UNREADY, patience=5).communicate(timeout=60)
-    assert "READY" not in said
-    assert '/readyz answers 503: {"database": true, "broker": false}' in complaint
+    output, error_output = supervise(web=UNREADY, patience=5).communicate(timeout=60)
+    assert "READY" not in output
+    assert '/readyz answers 503: {"database": true, "broker": false}' in error_output
 
 
 def test_a_port_that_is_taken_is_refused_with_another_to_try(monkeypatch: pytest.MonkeyPatch) -> None:

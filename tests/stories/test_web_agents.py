@@ -1,4 +1,4 @@
-"""What a web agent saw: people read its run beside its pages, go along the film, see a picture larger, by key alone."""
+"""What a web agent saw: people read its run beside its pages, along the filmstrip, enlarged, by key alone."""
 
 import json
 from pathlib import Path
@@ -96,18 +96,18 @@ def test_the_film_follows_the_reader_and_leads_to_a_step_by_key(
     trace = browsed(tenants, tmp_path, steps=12)
     reader.sign_in("alice")
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
-    film = page.get_by_role("navigation", name="Screenshots of the steps")
-    expect(film.get_by_role("link")).to_have_count(12)
-    expect(film.locator("a[aria-current=step]")).to_have_attribute("href", "#s0")
+    filmstrip = page.get_by_role("navigation", name="Screenshots of the steps")
+    expect(filmstrip.get_by_role("link")).to_have_count(12)
+    expect(filmstrip.locator("a[aria-current=step]")).to_have_attribute("href", "#s0")
 
-    film.locator("a").first.focus()
+    filmstrip.locator("a").first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator("#s2 a.snum")).to_be_focused()
-    expect(film.locator("a[aria-current=step]")).to_have_attribute("href", "#s2")
+    expect(filmstrip.locator("a[aria-current=step]")).to_have_attribute("href", "#s2")
     page.keyboard.press("j")
-    expect(film.locator("a[aria-current=step]")).to_have_attribute("href", "#s3")
+    expect(filmstrip.locator("a[aria-current=step]")).to_have_attribute("href", "#s3")
 
 
 def test_a_picture_is_seen_larger_by_key(tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_an_annotator_rates_the_steps_beside_the_pages(
     picture = page.locator("#s0 img")
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_js_property("naturalWidth", 1024)
-    expect(page.locator(".film a")).to_have_count(4)
+    expect(page.locator(".filmstrip a")).to_have_count(4)
     reader.assert_clean()
 
 
@@ -220,5 +220,5 @@ def test_five_hundred_screenshots_stay_light(tenants_of_browsers: Tenants, reade
         page.wait_for_load_state("networkidle")
         assert page.evaluate(COUNT_NODES) < NODES, where
         assert bytes_sent(page) < SENT, where
-        loaded = page.locator(".film img").evaluate_all("all => all.filter((one) => one.naturalWidth).length")
+        loaded = page.locator(".filmstrip img").evaluate_all("all => all.filter((one) => one.naturalWidth).length")
         assert 0 < loaded < 100, where

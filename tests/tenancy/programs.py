@@ -23,7 +23,7 @@ class Ending:
     """How a program ended, and all that it printed. The code is None when it had to be stopped."""
 
     code: int | None
-    said: str
+    output: str
 
 
 def start(command: list[str], environment: dict[str, str]) -> "subprocess.Popen[str]":
@@ -42,12 +42,12 @@ def start(command: list[str], environment: dict[str, str]) -> "subprocess.Popen[
 def end_of(process: "subprocess.Popen[str]", seconds: float = PATIENCE_SECONDS) -> Ending:
     """Wait for its end, or stop it after so many seconds."""
     try:
-        said, _ = process.communicate(timeout=seconds)
+        output, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.terminate()
-        said, _ = process.communicate()
-        return Ending(None, said)
-    return Ending(process.returncode, said)
+        output, _ = process.communicate()
+        return Ending(None, output)
+    return Ending(process.returncode, output)
 
 
 def address_of(user: str = "", *, variable: str = "DATABASE_URL", **more: str) -> str:

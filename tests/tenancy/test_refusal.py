@@ -79,13 +79,13 @@ def test_it_refuses_to_start(endings: dict[tuple[str, str], Ending | None], prog
     ending = endings[program, role]
     if ending is None:
         pytest.skip("this server lets nobody in as the superuser postgres")
-    assert ending.code not in (0, None), ending.said
-    assert "tenancy.E004" in ending.said
-    assert "bypasses row-level security" in ending.said
-    assert "provision_database" in ending.said
+    assert ending.code not in (0, None), ending.output
+    assert "tenancy.E004" in ending.output
+    assert "bypasses row-level security" in ending.output
+    assert "provision_database" in ending.output
 
 
 def test_the_site_starts_as_the_web_role(endings: dict[tuple[str, str], Ending | None]) -> None:
     ending = endings["site", "the web role"]
     assert ending is not None
-    assert ending.code == 0, ending.said
+    assert ending.code == 0, ending.output

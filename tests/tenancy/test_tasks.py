@@ -56,7 +56,7 @@ def worker(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterato
     finally:
         process.terminate()
         ending = end_of(process)
-        print(ending.said)  # pytest shows it for a story that fails
+        print(ending.output)  # pytest shows it for a story that fails
     assert ending.code == 0
 
 

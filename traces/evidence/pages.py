@@ -242,7 +242,7 @@ class StepsPage:
 
     @property
     def has_film(self) -> bool:
-        """Whether the screenshots stand above the steps as a film."""
+        """Whether the screenshots stand above the steps as a filmstrip."""
         return self.display == "web_agent" and self.has_pictures
 
 

@@ -35,7 +35,7 @@ export class Submission {
     };
   }
 
-  /** Hand in what there is; nothing is missing any more. */
+  /** Submit what there is; nothing is missing any more. */
   async submit() {
     const { task } = this;
     if (this.#isBusy || document.querySelector("dialog:modal")) return;
@@ -54,7 +54,7 @@ export class Submission {
     }
   }
 
-  /** An attempt was cut off: ask the server what became of it, and hand the same in again. */
+  /** An attempt was cut off: ask the server what became of it, and submit the same again. */
   async recover() {
     if (this.#isBusy || !this.#attempts.length) return;
     this.#isBusy = true;
@@ -140,7 +140,7 @@ export class Submission {
 
   #showDone() {
     const done = /** @type {Done} */ (this.#done);
-    // What they offer to take back is handed in.
+    // What they offer to take back is submitted.
     one("#toasts").replaceChildren();
     const outcome = done.surplus ? "surplus" : done.late ? "late" : "counted";
     const dialog = show("submitted");

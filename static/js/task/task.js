@@ -343,7 +343,7 @@ export class Task {
     if (!this.isReadOnly && !this.bar.goToFirst()) (await this.#submission()).submit();
   }
 
-  /** What hands the work in. */
+  /** What submits the work. */
   #submission() {
     return this.#late(() => {
       this.#loading ??= import("./submission.js").then(({ Submission }) => new Submission(this, this.submissionKey));
