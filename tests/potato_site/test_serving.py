@@ -43,8 +43,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     finally:
         process.terminate()
         process.wait(30)
-    output = log.read_text()
-    assert not re.findall(r"^\w*(?:Error|Exception)\b.*", output.replace("TimeoutError: timed out", ""), re.M), output
+    printed = log.read_text()
+    assert not re.findall(r"^\w*(?:Error|Exception)\b.*", printed.replace("TimeoutError: timed out", ""), re.M), printed
 
 
 def client(port: int, sends: bytes = b"") -> socket.socket:
