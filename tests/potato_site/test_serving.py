@@ -28,8 +28,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         *(sys.executable, "-m", "gunicorn", "tests.potato_site.echo", "--bind", f"127.0.0.1:{port}"),
         *("--worker-class", "tests.potato_site.echo.Worker", "--threads", "4", "--no-control-socket"),
     ]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+    with log.open("wb") as response_to:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=response_to, stderr=response_to)
     try:
         until = time.monotonic() + 60
         while time.monotonic() < until:
@@ -58,7 +58,7 @@ def answer_to(connection: socket.socket) -> bytes:
     return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
-def output(port: int, sends: bytes) -> bytes:
+def response_to(port: int, sends: bytes) -> bytes:
     with closing(client(port, sends)) as connection:
         return answer_to(connection)
 
@@ -89,14 +89,14 @@ def many(port: int, sends: bytes) -> Iterator[list[socket.socket]]:
 )
 def test_a_crowd_that_goes_no_further_holds_nobody_up(port: int, sends: bytes) -> None:
     with many(port, sends) as crowd:
-        assert output(port, POST + b"Content-Length: 3\r\nConnection: close\r\n\r\nabc").endswith(b"\r\n\r\n3")
+        assert response_to(port, POST + b"Content-Length: 3\r\nConnection: close\r\n\r\nabc").endswith(b"\r\n\r\n3")
         # Nobody of the crowd was turned away to make that possible: they are still waiting, or were answered.
         assert all(connection.fileno() > 0 for connection in crowd)
 
 
 def test_a_client_that_takes_no_answer_is_left(port: int) -> None:
     with many(port, b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"):
-        assert output(port, POST + b"Content-Length: 3\r\nConnection: close\r\n\r\nabc").endswith(b"3")
+        assert response_to(port, POST + b"Content-Length: 3\r\nConnection: close\r\n\r\nabc").endswith(b"3")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_client_that_takes_no_answer_is_left(port: int) -> None:
     ],
 )
 def test_what_comes_too_slowly_is_answered_408_and_closed(port: int, sends: bytes) -> None:
-    answer = output(port, sends)
+    answer = response_to(port, sends)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"connection: close" in answer.lower()
 
@@ -158,7 +158,7 @@ def test_a_request_arrives_as_it_was_sent(port: int, name: str, send: Callable[[
 def test_several_requests_on_one_connection_are_answered_in_order(port: int) -> None:
     first = POST + b"Content-Length: 1\r\n\r\na"
     last = POST + b"Content-Length: 3\r\nConnection: close\r\n\r\nabc"
-    answer = output(port, first + POST + b"Content-Length: 2\r\n\r\nab" + last)
+    answer = response_to(port, first + POST + b"Content-Length: 2\r\n\r\nab" + last)
     assert [part[-1:] for part in answer.split(b"HTTP/1.1 200 OK")[1:]] == [b"1", b"2", b"3"]
 
 
@@ -181,4 +181,4 @@ def test_who_asks_whether_to_go_on_is_told(port: int) -> None:
     ids=["a long head", "no words of HTTP", "a negative length", "two lengths", "no chunk"],
 )
 def test_what_is_no_request_is_refused(port: int, sends: bytes) -> None:
-    assert output(port, sends).startswith(b"HTTP/1.1 4")
+    assert response_to(port, sends).startswith(b"HTTP/1.1 4")
