@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actions.projects import publish_configuration
@@ -109,3 +110,9 @@ def queue(tenants: Tenants) -> Iterator[Queue]:
         queue.publish()
         queue.add_traces(3)
         yield queue
+
+
+@pytest.fixture
+def bob(tenants: Tenants, client: Client) -> Client:
+    client.force_login(tenants.bob)
+    return client
