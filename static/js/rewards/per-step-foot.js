@@ -14,12 +14,18 @@ export class StepFeet {
   #asked = -1;
   /** Where the annotator goes from a field. @type {(() => void) | null} */
   #back = null;
+  /** The steps that get the category together which is chosen at one of them. @type {{ at: number, steps: number[] }} */
+  #among = { at: -1, steps: [] };
 
   /** @param {PerStep} rating */
   constructor(rating) {
     this.rating = rating;
     on("input", ".srate__foot textarea", (event, text) => this.#keep(/** @type {HTMLTextAreaElement} */ (text)));
     on("change", ".srate__category select", (event, choice) => this.#keep(/** @type {HTMLSelectElement} */ (choice)));
+    on("focusout", ".srate__category select", () => {
+      // In another window for a while it goes on.
+      if (document.hasFocus()) this.#askAmong(-1, []);
+    });
     on("keydown", ".srate__foot, .srate__category", (event) => {
       const { target } = event;
       const isEnd = event.key === "Enter" && (event.ctrlKey || target instanceof HTMLSelectElement) && !event.shiftKey;
@@ -95,7 +101,11 @@ export class StepFeet {
     if (!found) article.querySelector(".srate fieldset")?.after(part);
     const choice = part.querySelector("select");
     if (!choice) return;
-    choice.ariaLabel = `Error category of step ${index}`;
+    const among = this.#stepsAt(index);
+    choice.ariaLabel = `Error category of ${stepsInWords(among)}`;
+    const said = /** @type {HTMLElement} */ (part.querySelector("[data-among]"));
+    said.hidden = among.length < 2;
+    said.textContent = `for ${among.length} steps`;
     choice.value = this.rating.detail(index).error_category ?? "";
     choice.title = choice.value;
     choice.disabled = this.rating.task.isReadOnly;
@@ -115,24 +125,48 @@ export class StepFeet {
     return foot;
   }
 
-  /** Go to a field of a step's foot. @param {number} index @param {Field} field @param {() => void} back where the annotator goes from there @returns {boolean} false where it has none */
-  open(index, field, back) {
+  /** Go to a field of a step's foot. @param {number} index @param {Field} field @param {() => void} back where the annotator goes from there @param {number[]} [among] the steps that get a category together @returns {boolean} false where it has none */
+  open(index, field, back, among = []) {
     if (field === "notes" && this.rating.block.allow_notes) this.#asked = index;
     this.show(index);
     const part = this.rating.steps.article(index)?.querySelector(`[data-field="${field}"]`);
     const control = part?.querySelector("select, textarea");
     if (!(control instanceof HTMLElement) || !(part instanceof HTMLElement) || part.hidden) return false;
     this.#back = back;
+    this.#askAmong(index, among);
     control.focus({ preventScroll: true });
     // With its labels, where it stands beside them.
     (control.closest(".srate") ?? control).scrollIntoView({ block: "nearest" });
     return true;
   }
 
+  /** @param {number} at @param {number[]} steps */
+  #askAmong(at, steps) {
+    const before = this.#among.at;
+    this.#among = { at, steps };
+    for (const index of new Set([before, at])) if (index >= 0) this.show(index);
+  }
+
+  /** The steps to which the category goes that is chosen at a step. @param {number} index */
+  #stepsAt(index) {
+    const { at, steps } = this.#among;
+    return index === at && steps.length ? steps : [index];
+  }
+
   /** @param {HTMLSelectElement | HTMLTextAreaElement} control */
   #keep(control) {
     const index = Number(control.closest("article")?.id.slice(1));
     const field = /** @type {HTMLElement | null} */ (control.closest("[data-field]"))?.dataset.field;
-    if (field) this.rating.say(new Map([[index, { ...this.rating.detail(index), [field]: control.value }]]));
+    if (!field) return;
+    const steps = field === "error_category" ? this.#stepsAt(index) : [index];
+    this.rating.say(new Map(steps.map((one) => [one, { ...this.rating.detail(one), [field]: control.value }])));
   }
+}
+
+/** "step 3", "steps 1 to 3", "steps 0, 1 and 3". @param {number[]} indexes in order @returns {string} */
+function stepsInWords(indexes) {
+  const [first, last] = [indexes[0] ?? 0, indexes.at(-1) ?? 0];
+  if (indexes.length < 2) return `step ${first}`;
+  if (indexes.length > 2 && last - first === indexes.length - 1) return `steps ${first} to ${last}`;
+  return `steps ${indexes.slice(0, -1).join(", ")} and ${last}`;
 }

@@ -214,13 +214,27 @@ export class PerStep {
       else this.steps.goTo(Math.min(last + 1, this.steps.count - 1));
       [this.#last, this.#after] = [last, this.steps.focus];
     };
-    // A wrong step asks for the kind of its error before it is left.
-    const isAsked = indexes.length === 1 && this.feet.takesCategory(last) && !this.detail(last).error_category;
     const leave = () => {
       goOn();
       if (this.steps.focus === last) this.steps.goTo(last);
     };
-    if (!isAsked || !this.feet.open(last, "error_category", leave)) goOn();
+    if (!this.#askCategory(indexes, leave)) goOn();
+  }
+
+  /** Wrong steps ask for the kind of their error before they are left, a range once for all of it. @param {number[]} indexes @param {() => void} leave @returns {boolean} false where none does */
+  #askCategory(indexes, leave) {
+    const asked = indexes.filter((index) => this.feet.takesCategory(index) && !this.detail(index).error_category);
+    const { focus } = this.steps;
+    const at = asked.includes(focus) ? focus : asked.at(-1);
+    return at !== undefined && this.feet.open(at, "error_category", leave, asked);
+  }
+
+  /** By click at a step of the range. @param {string} value @param {number} index */
+  #labelRange(value, index) {
+    const { indexes } = this.range;
+    if (!this.label(indexes, value)) return;
+    this.range.drop();
+    if (indexes.length > 1) this.#askCategory(indexes, () => this.steps.goTo(index));
   }
 
   /** The first unlabelled step after the focused one, else the first of all. */
@@ -260,7 +274,7 @@ export class PerStep {
       const index = indexOf(control);
       if (type === "checkbox") this.say(new Map([[index, { ...this.detail(index), unsure: checked }]]));
       else if (!this.range.indexes.includes(index)) this.label([index], value);
-      else if (this.label(this.range.indexes, value)) this.range.drop();
+      else this.#labelRange(value, index);
     });
     on("click", ".srate [data-clear]", (event, button) => this.clear([indexOf(button)]));
     on("click", ".srate [data-note]", (event, button) => void this.#open(indexOf(button), "notes", indexOf(button)));
