@@ -6,6 +6,8 @@ import signal
 import sys
 
 SERVERLESS = {"", "help", "version", "--help", "-h", "--version", "provision_database", "createsuperuser"}
+SITES = {"run", "runserver"}
+"""Commands that are the site itself, whose programs have their log from the environment."""
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -14,6 +16,9 @@ def main(arguments: list[str]) -> None:
     mode = os.environ.setdefault("POTATO_MODE", "development")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "potato_site.settings")
     command = arguments[1] if len(arguments) > 1 else ""
+    if mode != "test" and command not in SITES:
+        # A person reads what they asked for; what went on meanwhile is the log of the site's programs.
+        os.environ.setdefault("LOG_LEVEL", "WARNING")
     if mode == "production" or command in SERVERLESS:
         execute(arguments)
         return

@@ -432,6 +432,7 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "django.server": {"handlers": ["console"], "propagate": False},
-        "django_structlog": {"level": "WARNING" if MODE == "test" else "INFO"},
+        # Elsewhere it logs as much as LOG_LEVEL says.
+        "django_structlog": {"level": "WARNING" if MODE == "test" else "NOTSET"},
     },
 }

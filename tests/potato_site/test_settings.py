@@ -15,6 +15,7 @@ from tests.tenancy.programs import WEB_SITE, Ending, address_of, end_of, start
 
 pytestmark = pytest.mark.django_db
 
+MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
 KEY = "9bXb3yq0vJm1TzQ7uK5sD2wLhR8cN4eFgA6pVtYxZiOoUjWkMl"
 SHOW = [
     sys.executable,
@@ -152,3 +153,35 @@ def test_logs_go_beside_what_a_command_prints_and_can_be_read_in_development(rig
     else:
         assert "{" not in told.stderr
         assert line.endswith(r"info import.finished rows=3 file='a\x1b[31m.jsonl'"), line
+
+
+LOGGERS = ("traces", "django_structlog.celery.receivers")
+COMMAND = "import structlog;" + "".join(
+    f"structlog.get_logger('{name}').info('task.enqueued'); structlog.get_logger('{name}').warning('odd.{name}');"
+    for name in LOGGERS
+)
+
+
+@pytest.mark.parametrize(("change", "is_detailed"), [({}, False), ({"LOG_LEVEL": "INFO"}, True)])
+def test_a_command_prints_what_it_was_asked_for_and_warnings_alone_of_the_log(
+    right: dict[str, str], change: dict[str, str], is_detailed: bool
+) -> None:
+    command = [sys.executable, str(MANAGE), "shell", "--no-imports", "-c", COMMAND + "print('asked')"]
+    environment = {**os.environ, **right, **change, "POTATO_MODE": "production"}
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    assert told.stdout == "asked\n"
+    assert [f"odd.{name}" in told.stderr for name in LOGGERS] == [True, True]
+    assert told.stderr.count("task.enqueued") == (2 if is_detailed else 0)
+
+
+@pytest.mark.parametrize("name", LOGGERS)
+def test_the_programs_of_the_site_log_all_and_each_logger_as_little_as_is_asked_for(
+    right: dict[str, str], name: str
+) -> None:
+    show = [
+        sys.executable,
+        "-c",
+        f"import django, logging; django.setup(); print(logging.getLogger('{name}').getEffectiveLevel())",
+    ]
+    assert "20" in end_of(start(show, right)).said
+    assert "40" in end_of(start(show, {**right, "LOG_LEVEL": "ERROR"})).said
