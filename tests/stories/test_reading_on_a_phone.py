@@ -13,6 +13,16 @@ pytestmark = pytest.mark.browser
 LONG = "components/navigation/breadcrumbs/previous_page_of_every_station.test.ts"
 CUT = "(at) => at.scrollWidth > at.clientWidth + 1 || getComputedStyle(at).visibility === 'hidden'"
 
+GOES_ON = """(name) => {
+  const lines = [...name.children].map((part) => {
+    const text = document.createRange();
+    text.selectNodeContents(part);
+    return [...text.getClientRects()];
+  });
+  const [end, start] = [lines[0].at(-1), lines[1][0]];
+  return start.top > end.bottom - 1 || (Math.abs(start.top - end.top) < 2 && Math.abs(start.left - end.right) < 2);
+}"""
+
 
 def is_cut(place: Locator) -> bool:
     return bool(place.evaluate(CUT))
@@ -27,6 +37,8 @@ def test_a_file_is_named_whole_in_the_list_and_above_its_lines(tenants_of_browse
     listed = page.get_by_role("navigation", name="Changed files").get_by_text(name)
     expect(listed).to_be_visible()
     assert not is_cut(listed)
+    # Its two parts are one text: the second goes on where the first one ends.
+    assert listed.evaluate(GOES_ON)
     head = task_page.file(LONG).locator(".file__path")
     expect(head).to_have_text(LONG)
     assert not is_cut(head)

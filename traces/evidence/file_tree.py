@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from accounts.drawn_icons import drawn_icon
 from potato.configuration.agentic import FileTree
 from traces.evidence.pages import Folder, ShownFile
-from traces.rendering.middle import cut_in_the_middle
+from traces.rendering.middle import cut_in_the_middle, folder_name
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import escaped
 
 
 def file_tree(folders: Iterable[Folder], settings: FileTree, *, is_task: bool) -> SafeHtml:
@@ -18,7 +17,7 @@ def file_tree(folders: Iterable[Folder], settings: FileTree, *, is_task: bool) -
 
 
 def _folder(folder: Folder, settings: FileTree, is_task: bool) -> str:
-    head = f'<div class="tree__dir">{drawn_icon("folder-open")} <span>{escaped(folder.path)}</span></div>'
+    head = f'<div class="tree__dir">{drawn_icon("folder-open")} {folder_name(folder.path)}</div>'
     files = "".join(_file(shown, settings, is_task) for shown in folder.files)
     return f'<div class="tree__group">{head if folder.path else ""}{files}</div>'
 

@@ -7,6 +7,9 @@ from traces.rendering.visible import attribute, escaped
 _SHORT, _TAIL = 24, 12
 """A text of more characters is shown in two parts, and how long its second one is."""
 
+_THREE_LINES, _LINE = 60, 22
+"""Characters that are sure to fit into so much of a rail."""
+
 
 def cut_in_the_middle(text: str, classes: str) -> SafeHtml:
     """A <span> of these classes with the text, which a pointer shows whole where it may be cut."""
@@ -14,6 +17,16 @@ def cut_in_the_middle(text: str, classes: str) -> SafeHtml:
     if len(text) <= _SHORT:
         return trusted(f'<span class="{named}">{escaped(text)}</span>')
     return trusted(f'<span class="{named} mid" title="{attribute(text)}">{_halves(text)}</span>')
+
+
+def folder_name(path: str) -> SafeHtml:
+    """A <span> with the path of a folder over several lines, of which the last one has its end."""
+    if len(path) <= _THREE_LINES:
+        return trusted(f"<span>{escaped(path)}</span>")
+    last = path.rfind("/", -_LINE, -1)
+    at = last if last >= 0 else len(path) - _LINE
+    parts = f"<span>{escaped(path[:at])}</span><span>{escaped(path[at:])}</span>"
+    return trusted(f'<span class="ends" title="{attribute(path)}">{parts}</span>')
 
 
 def path_of(folder: str, name: str) -> SafeHtml:
