@@ -12,6 +12,7 @@ from potato.runs.converters.facts import facts_of
 from potato.runs.model import ReadingOptions
 from potato.runs.tasks import task_of
 from potato.schemes.rewards.judgements import MalformedRewardsError, judgements_in
+from potato.statistics.extras import MissingExtra
 from potato.statistics.rewards.figures import process_reward_stats
 from potato.statistics.rewards.plots import plot_error_distribution, plot_reward_curves
 
@@ -58,6 +59,8 @@ def _facts(files: RecordFiles) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    from potato.commands.agreement import main  # The documented imports above need nothing of it.
-
+    try:
+        from potato.commands.agreement import main  # The documented imports above need nothing of it.
+    except MissingExtra as missing:
+        sys.exit(str(missing))
     sys.exit(main())

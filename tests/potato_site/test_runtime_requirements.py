@@ -1,15 +1,12 @@
 """What an operator installs is enough: an environment with the runtime's requirements alone runs everything of ours.
 
 Every other test runs where the requirements of development are installed too, in which an import that nobody declared
-is found. Making the environment needs PyPI once; it is kept in `.local/runtime` until the requirements change.
+is found.
 """
 
 import ast
-import fcntl
-import hashlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,16 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from potato_site.supervisor import HOST
-from tests.missing import missing
+from tests.environments import ROOT, checkout_without_tests, environment_with
 from tests.tenancy.programs import Ending, address_of, end_of
 
-ROOT = Path(settings.BASE_DIR)
 REQUIREMENTS = ROOT / "requirements/runtime.txt"
-KEPT = ROOT / ".local/runtime"
-NOT_SERVED = ("tests", "bench", "docs", "node_modules")
 # A plugin of the tests' runner: to import it is to start servers.
 STARTS_SERVERS = "potato_site.devservices.for_tests"
 
@@ -84,34 +77,13 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    checkout = tmp_path_factory.mktemp("installed") / "checkout"
-    shutil.copytree(ROOT, checkout, ignore=shutil.ignore_patterns(*NOT_SERVED, ".*", "__pycache__", "*.egg-info"))
+    python = environment_with("runtime", "--require-hashes", "-r", str(REQUIREMENTS))
+    checkout = checkout_without_tests(tmp_path_factory.mktemp("installed") / "checkout")
     # What `pip install -e .` leaves in a checkout, by which the entry points are found.
     subprocess.run(
         [sys.executable, "-c", "import setuptools; setuptools.setup()", "--quiet", "egg_info"], cwd=checkout, check=True
     )
-    return Installed(_environment(), checkout)
-
-
-def _environment() -> Path:
-    """The Python of the environment, which is made where it is missing or of other requirements."""
-    key = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()[:16]
-    folder = KEPT / key
-    python = folder / "bin/python"
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with (KEPT / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "complete").exists():
-            for old in KEPT.iterdir():
-                if old.is_dir():
-                    shutil.rmtree(old)
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-            install = ["install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(REQUIREMENTS)]
-            done = subprocess.run([python, "-m", "pip", *install], capture_output=True, text=True, check=False)
-            if done.returncode:
-                missing(f"requirements/runtime.txt cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
-            (folder / "complete").touch()
-    return python
+    return Installed(python, checkout)
 
 
 def modules(checkout: Path) -> Iterator[tuple[str, Path]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from potato.schemes.rewards.judgements import PARTS, Judgement, judgements
+from potato.statistics.extras import demand_extra
 from potato.statistics.rewards.curves import grouped
 from potato.wording import counted
 
@@ -37,7 +38,7 @@ def plot_error_distribution(
     """Draw how many annotations found their first error at which step, write the picture and return it.
 
     With `normalize_by_trace_length` the place is a share of the trace's length, in tenths. Folders that are missing
-    are made. Raises ValueError where no annotation has process rewards.
+    are made. Raises ValueError where no annotation has process rewards, and MissingExtra without matplotlib.
     """
     found = _some(annotations)
     figure, axes = _frame(title)
@@ -88,7 +89,7 @@ def plot_reward_curves(
     `group_by` is a fact of the trace ("agent_model", "task_id", "repo", ...) or "annotator"; what lacks it is in the
     group "unknown". At each step the mean is over the group's traces that are so long; a step that was not rated adds
     nothing. The band is the middle half. Beyond ten groups the smallest are drawn as one, "other". Raises ValueError
-    where no annotation has process rewards, and for a `group_by` that is no fact.
+    where no annotation has process rewards, and for a `group_by` that is no fact; MissingExtra without matplotlib.
     """
     found = _some(annotations)
     if group_by not in FACTS and not any(group_by in one.facts for one in found):
@@ -134,6 +135,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _frame(title: str) -> tuple[Figure, Axes]:
+    demand_extra("plots", package="matplotlib", what="Plots are drawn")
     # Not pyplot: it keeps every figure for the life of the process, and looks for a screen.
     from matplotlib.figure import Figure
 
