@@ -5,4 +5,4 @@ class PotatoSiteConfig(AppConfig):
     name = "potato_site"
 
     def ready(self) -> None:
-        from potato_site import checks  # noqa: F401  (registers the system checks)
+        from potato_site import checks, extension_checks  # noqa: F401  (registers the system checks)

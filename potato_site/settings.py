@@ -17,6 +17,7 @@ from environ import FileAwareEnv
 from psycopg.conninfo import conninfo_to_dict
 
 from accounts.invitation_links import without_secrets
+from potato_site.extensions import installed_apps
 
 # Lets ModelAdmin[Project] and its like be written at run time as the type checker reads them.
 django_stubs_ext.monkeypatch()
@@ -85,6 +86,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "django_structlog",
+    # Of installed packages that bring templates and static files, such as those of a scheme type.
+    *installed_apps(),
 ]
 
 MIDDLEWARE = [

@@ -114,24 +114,23 @@ def tenants_of_browsers(transactional_db: None) -> Tenants:
 
 @pytest.fixture
 def reader(chromium: Browser, live_server: LiveServer) -> Iterator[Reader]:
-    yield from _reader(chromium, live_server)
+    yield from reader_at(chromium, live_server.url)
 
 
 @pytest.fixture
 def themed_reader(chromium: Browser, live_server: LiveServer) -> Iterator[Reader]:
     """One whose pages must be clean in the dark as well."""
-    yield from _reader(chromium, live_server, in_both_themes=True)
+    yield from reader_at(chromium, live_server.url, in_both_themes=True)
 
 
 @pytest.fixture
 def phone(chromium: Browser, live_server: LiveServer) -> Iterator[Reader]:
     """One with a narrow screen that is touched."""
-    yield from _reader(chromium, live_server, viewport={"width": 390, "height": 844}, has_touch=True)
+    yield from reader_at(chromium, live_server.url, viewport={"width": 390, "height": 844}, has_touch=True)
 
 
-def _reader(
-    chromium: Browser, live_server: LiveServer, *, in_both_themes: bool = False, **screen: Any
-) -> Iterator[Reader]:
+def reader_at(chromium: Browser, address: str, *, in_both_themes: bool = False, **screen: Any) -> Iterator[Reader]:
+    """Somebody at a browser on the site at that address."""
     with chromium.new_context(**{"viewport": {"width": 1440, "height": 1000}, **screen}) as context:
         context.add_init_script(WATCH)
         context.set_default_timeout(8_000)
@@ -140,7 +139,7 @@ def _reader(
         failures: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("requestfailed", lambda request: failures.append(request.url))
-        yield Reader(page, live_server.url, errors, failures, in_both_themes)
+        yield Reader(page, address, errors, failures, in_both_themes)
         _leave(context)
 
 

@@ -1,0 +1,1 @@
+"""How risky it would be to merge the changes: a scheme type for Potato."""

@@ -1,0 +1,1 @@
+"""Merge risks as lines of JSON: an export format for Potato."""

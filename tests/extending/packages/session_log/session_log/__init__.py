@@ -1,0 +1,1 @@
+"""Logs of an agent of our own: a trace converter for Potato."""
