@@ -95,7 +95,7 @@ $(TSC): package.json package-lock.json
 api-schema: $(INSTALLED)
 	$(RUN) manage.py api_schema
 
-# docs/configuration-reference.md and docs/export-formats.md, from the models and the formats.
+# docs/configuration-reference.md and docs/export-formats.md, by potato/configuration/reference.py and potato/formats/reference.py.
 reference: $(INSTALLED)
 	$(RUN) manage.py reference
 
