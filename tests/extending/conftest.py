@@ -46,10 +46,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Site:
-    """The checkout as it is, with the packages on its path, and the tests' database."""
+    """The checkout, with the packages on its path, and the tests' database."""
 
     packages: Path
     folder: Path
+    checkout: Path = ROOT
     address: str = ""
     more: dict[str, str] = field(default_factory=dict)
 
@@ -63,7 +64,7 @@ class Site:
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [sys.executable, *arguments],
-            cwd=ROOT,
+            cwd=self.checkout,
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
