@@ -317,7 +317,7 @@ IMPORT_MOST_BYTES = env.int("IMPORT_MOST_BYTES", 2 * 2**30)
 IMPORT_MOST_RECORDS = env.int("IMPORT_MOST_RECORDS", 2_000_000)
 
 # --- Background work ------------------------------------------------------------------------------
-# A job's row is the truth, Celery the doorbell. A task is short: its hard limit lies well under the visibility
+# A job's row is the truth, Celery only notifies. A task is short: its hard limit lies well under the visibility
 # timeout, after which Redis hands the message to a second worker. The timeout stands in all three places that
 # Celery reads, and an abandoned message is looked for each `unacked_restore_interval`, not each tenth.
 

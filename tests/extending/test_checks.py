@@ -1,5 +1,6 @@
 """A package that cannot be used is named, with the reason and what to do, before anybody needs what it brings."""
 
+from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from potato.schemes.registry import Target, scheme_types
 from potato.schemes.review.configuration import VerdictScheme
 from potato_site import extension_checks
 from potato_site.extension_checks import what_packages_bring_can_be_used
+from tests.extending.conftest import Site
 
 
 class Homeless(SchemeType):
@@ -76,3 +78,18 @@ def test_a_type_that_breaks_the_rules_is_named(monkeypatch: pytest.MonkeyPatch) 
     ((identity, said),) = problems(monkeypatch, "potato.scheme_types", mood=f"{__name__}:Homeless")
     assert identity == "potato.E009"
     assert "has another annotation_type: homeless" in said
+
+
+def test_the_commands_name_a_broken_package_and_do_nothing(extended: Site) -> None:
+    """Installed for real, it may fail wherever its name is looked up; the answer is the check's, and no traceback."""
+    groups = ("potato.scheme_types", "potato.export_formats", "potato.trace_converters")
+    broken = extended.folder / "site-packages/broken-1.0.dist-info"
+    broken.mkdir(parents=True)
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (broken / "entry_points.txt").write_text("".join(f"[{group}]\nmine = no_such_package:Mine\n" for group in groups))
+    process = replace(extended, packages=broken.parent).start("manage.py", "import_traces", "acme/parser", "manage.py")
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    for group in groups:
+        assert f"mine of {group}, which broken brings, cannot be loaded: No module named 'no_such_package'." in said
+    assert "Traceback" not in said

@@ -179,15 +179,17 @@ def test_the_files_for_production_hold_the_module_by_its_hash(installed: Path, t
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
-def test_a_package_uses_the_library_alone(package: str) -> None:
-    """Nothing of the site's: such a package is installed beside a notebook too."""
+def test_a_package_imports_the_library_and_what_it_depends_on_and_nothing_of_the_site(package: str) -> None:
+    """Such a package is installed beside a notebook too."""
     folder = PACKAGES / package
     metadata = tomllib.loads((folder / "pyproject.toml").read_text())
-    assert "potato-review" in metadata["project"]["dependencies"]
+    dependencies = metadata["project"]["dependencies"]
+    assert "potato-review" in dependencies
+    own = {name.replace("-", "_") for name in (package, *dependencies)}
     imported = {
         node.module
         for path in folder.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module
     }
-    assert {name.partition(".")[0] for name in imported} <= {"potato", "collections", "typing"}
+    assert {name.partition(".")[0] for name in imported} <= {"potato", "collections", "typing", *own}

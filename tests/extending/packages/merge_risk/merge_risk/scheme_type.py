@@ -86,8 +86,9 @@ class MergeRisk(SchemeType):
 
     @classmethod
     def comparisons(cls, scheme: MergeRiskScheme) -> Iterator[Comparison]:
-        measures = ("alpha_ordinal", "percent")
-        yield ValueComparison("level", "Risk of merging", "traces", _level, measures, scheme.risk.levels)
+        yield ValueComparison(
+            "level", "Risk of merging", "traces", _level, ("alpha_ordinal", "percent"), scheme.risk.levels
+        )
 
 
 def _read(answers: object) -> tuple[str, str, list[Gap]]:

@@ -1,5 +1,7 @@
 """The export format `risk_report`: a line of JSON for each judged trace, with the model that made the changes."""
 
+from merge_risk.scheme_type import MergeRiskScheme
+
 from potato.formats.options import RowOptions
 from potato.formats.registry import Format
 from potato.records.sources import Record, TraceFacts, json_text, part_of
@@ -24,7 +26,7 @@ class RiskReport(Format):
     def write(self, record: Record, facts: TraceFacts) -> bytes:
         scheme = self.project.scheme(record, "merge_risk")
         part = part_of(record, scheme, dict, "an object with a level")
-        if not part or scheme is None:
+        if not part or not isinstance(scheme, MergeRiskScheme):
             return b""
         levels = list(scheme.risk.levels)
         level = part.get("level")
