@@ -263,7 +263,9 @@ def _whole_of(export: Export) -> tuple[str, int]:
         for _ in whole.passing(piece.passing(storage.read(part["name"]))):
             pass
         if (piece.sha256, piece.size) != (part["sha256"], part["bytes"]):
-            raise RecordsError(f"The storage returned {part['name']} with other content than was written. Export again.")
+            raise RecordsError(
+                f"The storage returned {part['name']} with other content than was written. Export again."
+            )
     return whole.sha256, whole.size
 
 

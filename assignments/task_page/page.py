@@ -26,9 +26,9 @@ from potato.configuration import ProjectConfiguration
 from potato.records.annotations import unasked
 from tenancy.actor import ActiveMembership
 from tenancy.urls import global_reverse
+from traces.evidence.pages import files_of, in_order
 from traces.evidence.responses import display_of
 from traces.evidence.task_description import asked_for
-from traces.evidence.pages import files_of, in_order
 from traces.models import Trace, TraceFile
 
 _COMMENT, _LINK = "Comment on {side} line {line}", "Link to {side} line {line}"

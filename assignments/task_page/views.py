@@ -24,8 +24,8 @@ from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
-from traces.evidence.responses import answer_file, answer_picture, answer_step, files_tab, steps_tab
 from traces.evidence.pages import addresses
+from traces.evidence.responses import answer_file, answer_picture, answer_step, files_tab, steps_tab
 from traces.rendering.prose import prose
 
 _NO_TRACE_TAB = "This project does not show what the agent did step by step."

@@ -25,9 +25,9 @@ from tests.assignments.opening import (
     small,
     submit_verdict,
 )
+from tests.hostile import HOSTILE
 from tests.pages import text_of
 from tests.tenants import PASSWORD, Tenants
-from tests.hostile import HOSTILE
 from tests.traces.stored import code, outcome, step, stored
 from traces.rendering.parts import nodes_in
 
