@@ -11,7 +11,7 @@ class AssignmentsConfig(AppConfig):
         from assignments.actions.leaving import release_everything
         from assignments.upcoming import next_traces
         from jobs import outbox, sweeps
-        from traces.evidence.pages import render_ahead
+        from traces.evidence import render_ahead
         from traces.importing.import_job import TRACES_IMPORTED
 
         endings.register(lambda user: release_everything(user=user))

@@ -13,7 +13,7 @@ from accounts.models import Project
 from assignments.models import Assignment, QueuePosition, TraceQuota
 from potato.configuration import UnreadablePinError
 from tenancy.prepared import prepared
-from traces.evidence.pages import render_ahead
+from traces.evidence import render_ahead
 
 _PEOPLE = 20
 _AT_WORK = timedelta(hours=8)

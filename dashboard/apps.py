@@ -7,14 +7,8 @@ class DashboardConfig(AppConfig):
     def ready(self) -> None:
         from dashboard import subscribers
         from dashboard.actions import take_everything_in
-        from dashboard.statistics import ComputeRewardStatistics, request_old_statistics
-        from jobs import kinds, outbox, sweeps
-
-        kinds.register(ComputeRewardStatistics())
+        from jobs import outbox, sweeps
 
         outbox.subscribe("submission.made", subscribers.submission_changed)
         outbox.subscribe("submission.withdrawn", subscribers.submission_changed)
         sweeps.register(sweeps.Sweep("dashboard.tallies", "dashboard_organisations_to_walk", take_everything_in))
-        sweeps.register(
-            sweeps.Sweep("dashboard.statistics", "dashboard_organisations_with_old_statistics", request_old_statistics)
-        )

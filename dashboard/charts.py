@@ -1,9 +1,11 @@
 """Where the figures of a page are drawn: numbers become places in SVG, and the words that say the same. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
+
+from potato.statistics.charts import Bar, Line, pixels, scale_of
 
 WIDTH, LEFT, TOP, BOTTOM = 640, 34, 14, 158
 """Pixels of the chart of days: from LEFT to WIDTH, and from the highest line at TOP down to zero at BOTTOM."""
@@ -18,24 +20,6 @@ class OneDay(Protocol):
 
     @property
     def annotations(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Bar:
-    x: str
-    y: str
-    width: str
-    height: str
-    middle: str
-    label: str
-    """The date, where it is written."""
-
-
-@dataclass(frozen=True)
-class Line:
-    y: str
-    text_y: str
-    label: str
 
 
 @dataclass(frozen=True)
@@ -65,23 +49,19 @@ def day_chart(days: Sequence[OneDay]) -> DayChart:
         recent = numbers[max(0, at - MEAN_DAYS + 1) : at + 1]
         bars.append(
             Bar(
-                x=_px(x),
-                y=_px(y_of(day.annotations)),
-                width=_px(width),
-                height=_px(BOTTOM - y_of(day.annotations)),
-                middle=_px(x + width / 2),
+                x=pixels(x),
+                y=pixels(y_of(day.annotations)),
+                width=pixels(width),
+                height=pixels(BOTTOM - y_of(day.annotations)),
+                middle=pixels(x + width / 2),
                 label=f"{day.date.day} {day.date:%b}" if is_labelled else "",
             )
         )
-        points.append(f"{_px(x + width / 2)},{_px(y_of(sum(recent) / len(recent)))}")
-    lines = tuple(Line(_px(y_of(number)), _px(y_of(number) + 4), f"{number:,}") for number in range(0, top + 1, step))
+        points.append(f"{pixels(x + width / 2)},{pixels(y_of(sum(recent) / len(recent)))}")
+    lines = tuple(
+        Line(pixels(y_of(number)), pixels(y_of(number) + 4), f"{number:,}") for number in range(0, top + 1, step)
+    )
     return DayChart(tuple(bars), lines, " ".join(points), _in_words(days))
-
-
-def scale_of(highest: int) -> tuple[int, int]:
-    """The distance of lines and the highest one, so that two to five round numbers reach up to `highest`."""
-    step = next(step for step in _round_numbers() if step * 4 >= highest)
-    return step, max(-(-highest // step), 1) * step
 
 
 @dataclass(frozen=True)
@@ -116,17 +96,6 @@ def share(number: int, whole: int) -> str:
     if 99 < percent < 100:
         return ">99%"
     return f"{percent:.0f}%"
-
-
-def _round_numbers() -> Iterator[int]:
-    power = 1
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
-
-
-def _px(number: float) -> str:
-    return f"{number:.1f}"
 
 
 def _in_words(days: Sequence[OneDay]) -> str:

@@ -7,8 +7,6 @@ the number of annotations. All lags behind the annotations by the time that even
 names: choices, times and numbers alone.
 """
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 
@@ -81,32 +79,3 @@ class CountedAnnotation(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.submission_id} counts"
-
-
-class RewardStatistics(TenantModel):
-    """The figures of a project's process rewards as its job computed them last.
-
-    `figures` are what dashboard.statistics makes, empty until then; they are of the annotations that counted at
-    `computed_at`. `job` is the newest one, asked for at `requested_at`. The row's lock is taken to ask for one.
-    """
-
-    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
-    job = models.ForeignKey("jobs.Job", on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
-    requested_at = models.DateTimeField(null=True)
-    figures: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
-    computed_at = models.DateTimeField(null=True)
-
-    class Meta(TenantModel.Meta):
-        constraints = [
-            *TenantModel.Meta.constraints,
-            SameOrganisation(name="dashboard_rewardstatistics_project", field="project"),
-            SameOrganisation(name="dashboard_rewardstatistics_job", field="job"),
-            models.UniqueConstraint(fields=["organisation", "project"], name="dashboard_rewardstatistics_one"),
-        ]
-
-    def __str__(self) -> str:
-        return f"statistics of {self.computed_at or 'no time yet'}"
-
-    @property
-    def is_on_its_way(self) -> bool:
-        return self.job is not None and self.job.is_open

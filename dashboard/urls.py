@@ -6,6 +6,5 @@ from dashboard import views
 
 urlpatterns = [
     path("", views.project_page, name="project"),
-    path("statistics/", views.project_statistics, name="project-statistics"),
     path("exports/", views.project_exports, name="project-exports"),
 ]

@@ -9,9 +9,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import ConfigurationVersion, Project
+from assignments.scheme_pages import ProjectPage, sections_of
 from assignments.wording import duration
 from dashboard.charts import day_chart, pieces, share
 from dashboard.exported import choices_for, given_options, last_exports
@@ -26,8 +27,6 @@ from dashboard.figures import (
     status_of,
     unjudged_because,
 )
-from dashboard.rewards import rewards_of
-from dashboard.statistics import TooSoon, request_statistics
 from exports.actions import NotExportable, request_export
 from jobs.bounds import TooManyJobs
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
@@ -93,7 +92,7 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
             "forecast": _forecast(status, days),
             "chart": day_chart(days),
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
-            "rewards": rewards_of(found, configuration, by_share=request.GET.get("errors") == "share"),
+            "sections": sections_of(ProjectPage(found, configuration, request.GET)),
             "exports": exports,
             "formats": choices_for(found, exports, request.POST) if version and allowed(request, Right.EXPORT) else [],
             "refusal": refusal.sentence if refusal else "",
@@ -104,20 +103,6 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
     if refusal and refusal.retry_after:
         page["Retry-After"] = str(refusal.retry_after)
     return page
-
-
-@requires(Right.SEE_ANNOTATIONS)
-@require_POST
-def project_statistics(request: OrganisationRequest, project: str) -> HttpResponse:
-    """Have the statistics of process rewards computed anew."""
-    found = _project(request, project)
-    try:
-        request_statistics(project=found)
-    except (TooSoon, TooManyJobs) as refused:
-        messages.warning(request, refused.sentence)
-    else:
-        messages.success(request, "The statistics of process rewards are being computed.")
-    return redirect(f"{reverse('project', args=[found.slug])}#rewards")
 
 
 @requires(Right.EXPORT)

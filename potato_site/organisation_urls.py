@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from assignments.scheme_pages import project_routes
 from assignments.views import annotations, home
 from potato_site.admin_site import site
 
@@ -16,6 +17,7 @@ urlpatterns = [
     path("annotations/<uuid:submission_id>/", annotations.annotation, name="annotation"),
     path("annotations/<uuid:submission_id>/record.json", annotations.annotation_record, name="annotation-record"),
     path("p/<slug:project>/", include("dashboard.urls")),
+    path("p/<slug:project>/", include(list(project_routes()))),
     path("p/<slug:project>/traces/", include("traces.urls")),
     path("p/<slug:project>/", include("assignments.urls")),
     path("api/v1/", include("potato_site.api_urls")),

@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "traces",
     "assignments",
     "review",
+    "rewards",
     "exports",
     "dashboard",
     "potato_site.apps.PotatoSiteConfig",

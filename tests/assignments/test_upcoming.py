@@ -20,8 +20,8 @@ from tests.assignments.conftest import Queue, hand_in
 from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
 from tests.traces.test_imports import lines, run, upload
+from traces.evidence import render_ahead as ahead
 from traces.evidence.fragments import VIEWS, DisplayOptions, file_fragment, render_files, render_steps, step_fragment
-from traces.evidence.pages import render_ahead as ahead
 from traces.evidence.render_ahead import RenderAhead
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.rendering import highlight

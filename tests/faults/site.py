@@ -68,8 +68,8 @@ class Gated:
 
 kinds.register(Numbered(during=pass_the_gate))
 if folder := os.environ.get("TESTS_GATE_OF_KINDS"):
-    from dashboard import statistics
     from exports.exporting import ExportAnnotations
+    from rewards import statistics
     from traces.importing import import_job as imports
 
     statistics.TRACES_AT_ONCE = 1

@@ -14,16 +14,16 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from pytest_django import Settings
 
-from dashboard.models import RewardStatistics
 from exports import storage
 from exports.actions import request_export
 from exports.models import Export
 from jobs import notifier
 from jobs.models import Job, JobState
 from jobs.runner import run
+from rewards.models import RewardStatistics
 from tenancy.actor import acting, acting_in
-from tests.dashboard.judging import Judging
 from tests.faults.conftest import PATIENCE_SECONDS, Machine, Program, eventually
+from tests.rewards.judging import Judging
 from tests.tenants import Tenants
 from tests.traces.test_imports import lines
 from tests.traces.test_imports import run as traced

@@ -21,8 +21,7 @@ from accounts.models import (
     User,
 )
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
-from dashboard.models import CountedAnnotation, ProjectTally, RewardStatistics
-from dashboard.statistics import figures_of
+from dashboard.models import CountedAnnotation, ProjectTally
 from exports.models import Export
 from jobs.models import Job, OutboxEvent
 from potato.configuration import check_configuration
@@ -32,6 +31,8 @@ from potato.runs.exact_json import change_record, sha256_of, step_record
 from potato.runs.model import Step
 from potato.statistics.rewards.curves import Curve, RewardCurves
 from potato.statistics.rewards.figures import RewardTally
+from rewards.models import RewardStatistics
+from rewards.statistics import figures_of
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
 from traces.evidence.fragments import DisplayOptions, render_files, render_steps
@@ -321,7 +322,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "assignments.Withdrawal": _withdrawal,
     "dashboard.ProjectTally": _project_tally,
     "dashboard.CountedAnnotation": _counted_annotation,
-    "dashboard.RewardStatistics": _reward_statistics,
+    "rewards.RewardStatistics": _reward_statistics,
     "exports.Export": _export,
 }
 

@@ -13,12 +13,12 @@ from pytest_django import Settings
 
 from accounts.actions.projects import publish_configuration
 from accounts.models import Organisation, User
-from dashboard.statistics import request_statistics
 from exports.exporting import ExportAnnotations
 from exports.models import Export
 from jobs.actions import cancel_job, request_job
 from jobs.bounds import TooManyJobs
 from jobs.models import Job, JobState
+from rewards.statistics import request_statistics
 from tenancy.actor import acting_in
 from tests.jobs.numbered import NAME, Numbered
 from tests.tenants import Tenants

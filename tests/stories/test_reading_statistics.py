@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.dashboard.judging import Judging
 from tests.dashboard.reviews import chance
+from tests.rewards.judging import Judging
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, stored

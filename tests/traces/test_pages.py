@@ -16,9 +16,9 @@ from tests.hostile import HOSTILE
 from tests.pages import Page, assert_harmless, text_of
 from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, read, step, stored
+from traces.evidence import search as searching
 from traces.evidence.fragments import DisplayOptions
 from traces.evidence.pages import FILES_ON_A_PAGE, STEPS_ON_A_PAGE
-from traces.evidence.pages import search as searching
 from traces.models import Fragment, Trace, TraceFile, TraceStep
 from traces.rendering.diff import RENDER_VERSION
 from traces.rendering.parts import nodes_in

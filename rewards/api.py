@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from accounts.api.views import ApiView
 from accounts.models import Project
-from dashboard.models import RewardStatistics
-from dashboard.rewards import statistics_of
-from dashboard.statistics import request_statistics
+from rewards.models import RewardStatistics
+from rewards.project_page import statistics_of
+from rewards.statistics import request_statistics
 from tenancy.roles import Right
 
 

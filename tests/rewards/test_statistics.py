@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Submission
-from dashboard import statistics
-from dashboard.models import RewardStatistics
-from dashboard.querysets import with_old_statistics
-from dashboard.statistics import TooSoon, request_old_statistics
 from jobs.sweeps import named
 from potato.analysis import load_annotations, plot_error_distribution, plot_reward_curves, process_reward_stats
+from rewards import statistics
+from rewards.models import RewardStatistics
+from rewards.querysets import with_old_statistics
+from rewards.statistics import TooSoon, request_old_statistics
 from tenancy.actor import acting, acting_in
-from tests.dashboard.judging import Judging
 from tests.dashboard.reviews import chance
+from tests.pages import text_of
+from tests.rewards.judging import Judging
 from tests.tenants import Tenants
 from traces.models.bodies import pack
 
@@ -157,7 +159,7 @@ def test_asking_twice_asks_once_and_not_again_within_a_minute(judging: Judging) 
 
 
 def test_they_are_computed_every_hour_while_annotations_come_in(judging: Judging) -> None:
-    sweep = named("dashboard.statistics")
+    sweep = named("rewards.statistics")
     acme = judging.tenants.acme
 
     def is_due() -> bool:
@@ -189,8 +191,34 @@ def test_another_organisation_is_due_for_nothing_and_sees_none(judging: Judging)
     judging.trace("a", 1)
     judging.rate(judging.tenants.bob, "correct")
     judging.tell()
-    assert named("dashboard.statistics").organisations() == [judging.tenants.acme.pk]
+    assert named("rewards.statistics").organisations() == [judging.tenants.acme.pk]
     judging.compute()
     with acting_in(judging.tenants.birch):
         assert list(with_old_statistics()) == []
         assert not RewardStatistics.objects.exists()
+
+
+def test_annotations_that_an_archive_restores_are_new_whatever_their_time(judging: Judging, client: Client) -> None:
+    """They bear the time at which they were made elsewhere, which may be long before the figures."""
+    for name in "abc":
+        judging.trace(name, 2)
+    first = judging.rate(judging.tenants.bob, "correct", "correct")
+    judging.tell()
+    judging.compute()
+    assignment = judging.claim(judging.tenants.bob)
+    with acting(judging.actor):
+        RewardStatistics.objects.update(requested_at=timezone.now() - timedelta(minutes=61))
+        assert list(with_old_statistics()) == []
+        Submission.objects.create(
+            project=judging.project,
+            assignment=assignment,
+            number=1,
+            packed=first.packed,
+            submitted_at=timezone.now() - timedelta(days=365),
+            key="restored",
+            request_sha256="0" * 64,
+        )
+        assert list(with_old_statistics()) == [judging.project]
+    assert named("rewards.statistics").organisations() == [judging.tenants.acme.pk]
+    client.force_login(judging.tenants.mallory)
+    assert "1 newer to come" in text_of(client.get("/o/acme/p/parser/"))

@@ -1,10 +1,10 @@
 """Where the figures of process rewards are drawn: first errors by step, and rewards adding up. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from dashboard.charts import Bar, Line, scale_of
+from potato.statistics.charts import Bar, Line, pixels, round_numbers, scale_of
 
 WIDTH, LEFT, TOP, BOTTOM = 544, 30, 14, 150
 """Pixels: from LEFT to WIDTH, and from the highest line at TOP down to the lowest at BOTTOM."""
@@ -61,7 +61,7 @@ class CurveChart:
 def errors_by_step(positions: Mapping[int, int]) -> ErrorChart:
     """A bar for each step up to the last first error; beyond MOST_BARS several steps share one."""
     length = max(positions, default=0) + 1
-    together = next(size for size in _round_sizes() if size * MOST_BARS >= length)
+    together = next(size for size in round_numbers() if size * MOST_BARS >= length)
     errors = [0] * -(-length // together)
     for at, number in positions.items():
         errors[at // together] += number
@@ -97,7 +97,7 @@ def curve_chart(curves: Sequence[tuple[str, int, Sequence[float]]]) -> CurveChar
 
     labelled = range(0, longest, _distance(longest))
     lines = tuple(
-        Line(_px(y_of(step * at)), _px(y_of(step * at) + 4), f"{step * at:g}")
+        Line(pixels(y_of(step * at)), pixels(y_of(step * at) + 4), f"{step * at:g}")
         for at in range(round(low / step), round(high / step) + 1)
     )
     shown = tuple(
@@ -106,7 +106,7 @@ def curve_chart(curves: Sequence[tuple[str, int, Sequence[float]]]) -> CurveChar
             annotations=annotations,
             number=place if place <= CURVES_DRAWN else None,
             # A line of one point is drawn as a dot where it begins and ends there.
-            points=" ".join(f"{_px(x_of(at))},{_px(y_of(means[at]))}" for at in (0, *range(len(means)))),
+            points=" ".join(f"{pixels(x_of(at))},{pixels(y_of(means[at]))}" for at in (0, *range(len(means)))),
             last=f"{means[-1]:.2f}" if means else "",
             read=tuple(f"{means[at]:.2f}" if at < len(means) else "" for at in labelled),
         )
@@ -116,8 +116,8 @@ def curve_chart(curves: Sequence[tuple[str, int, Sequence[float]]]) -> CurveChar
     return CurveChart(
         curves=shown,
         lines=lines,
-        zero=_px(y_of(0)),
-        steps=tuple((_px(x_of(at)), at) for at in labelled),
+        zero=pixels(y_of(0)),
+        steps=tuple((pixels(x_of(at)), at) for at in labelled),
         label=f"Mean reward up to each step: {ends}. The figures stand below the chart.",
     )
 
@@ -134,18 +134,18 @@ def _error_chart(
         x = LEFT + at * slot + (slot - width) / 2
         height = (BOTTOM - TOP) * number / top
         bar = Bar(
-            x=_px(x),
-            y=_px(BOTTOM - height),
-            width=_px(width),
-            height=_px(height),
-            middle=_px(x + width / 2),
+            x=pixels(x),
+            y=pixels(BOTTOM - height),
+            width=pixels(width),
+            height=pixels(height),
+            middle=pixels(x + width / 2),
             label=short[at] if at % _distance(len(errors)) == 0 else "",
         )
         columns.append(Column(bar, names[at], number, number == highest > 0))
     lines = []
     for number in range(0, top + 1, step):
         y = BOTTOM - (BOTTOM - TOP) * number / top
-        lines.append(Line(_px(y), _px(y + 4), f"{number:,}"))
+        lines.append(Line(pixels(y), pixels(y + 4), f"{number:,}"))
     most = names[errors.index(highest)] if highest else ""
     said = f"most, {highest:,}, at {heading.lower()} {most}" if highest else "none"
     label = f"{what}: {sum(errors):,} in all, {said}. The figures stand below the chart."
@@ -166,12 +166,4 @@ def _up(value: float, step: float) -> int:
 
 def _distance(places: int) -> int:
     """Every so many places one has a label."""
-    return next(size for size in _round_sizes() if size * MOST_LABELS >= places)
-
-
-def _round_sizes() -> Iterator[int]:
-    return (digit * 10**power for power in count() for digit in (1, 2, 5))
-
-
-def _px(number: float) -> str:
-    return f"{number:.1f}"
+    return next(size for size in round_numbers() if size * MOST_LABELS >= places)

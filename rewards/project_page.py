@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from accounts.models import Project
-from dashboard.models import CountedAnnotation, RewardStatistics
-from dashboard.reward_charts import CurveChart, ErrorChart, curve_chart, errors_by_share, errors_by_step
-from potato.configuration import ProjectConfiguration
+from assignments.scheme_pages import ProjectPage, Section
+from rewards.charts import CurveChart, ErrorChart, curve_chart, errors_by_share, errors_by_step
+from rewards.models import RewardStatistics
+from rewards.querysets import came_in_after
 
 SCHEME = "process_reward"
 CATEGORIES_SHOWN = 3
@@ -39,8 +40,8 @@ class RewardFigures:
 
 @dataclass(frozen=True)
 class Rewards:
-    """`figures` is None until there are any; `newer` annotations came in since `computed_at`. `problem` is why the last
-    computation ended without figures, a sentence."""
+    """`figures` is None until there are any; `newer` annotations came in since `computed_at`, none where it is None.
+    `problem` is why the last computation ended without figures, a sentence."""
 
     figures: RewardFigures | None
     computed_at: datetime | None
@@ -49,23 +50,22 @@ class Rewards:
     problem: str
 
 
-def rewards_of(project: Project, configuration: ProjectConfiguration | None, *, by_share: bool) -> Rewards | None:
+def rewards_of(page: ProjectPage) -> Rewards | None:
     """None where the project has no process rewards, now or in its statistics. At most two queries."""
-    row = statistics_of(project)
-    is_configured = configuration is not None and any(
-        scheme.annotation_type == SCHEME for scheme in configuration.annotation_schemes
-    )
-    if not is_configured and not (row and row.figures and row.figures["annotations"]):
+    row = statistics_of(page.project)
+    if not page.has_scheme(SCHEME) and not (row and row.figures and row.figures["annotations"]):
         return None
-    counted = CountedAnnotation.objects.for_project(project).counted()
-    newer = counted.filter(submitted_at__gt=row.computed_at) if row and row.computed_at else counted
+    by_share = page.query.get("errors") == "share"
     return Rewards(
         figures=drawn(row.figures, by_share=by_share) if row and row.figures else None,
         computed_at=row.computed_at if row else None,
-        newer=newer.count(),
+        newer=came_in_after(page.project, row.computed_at).count() if row and row.computed_at else 0,
         is_on_its_way=bool(row and row.is_on_its_way),
         problem=row.job.error if row and row.job and not row.job.is_open else "",
     )
+
+
+STATISTICS = Section("rewards/statistics.html", rewards_of)
 
 
 def statistics_of(project: Project) -> RewardStatistics | None:
@@ -75,7 +75,7 @@ def statistics_of(project: Project) -> RewardStatistics | None:
 
 
 def drawn(figures: Mapping[str, Any], *, by_share: bool) -> RewardFigures:
-    """`figures` are as dashboard.statistics keeps them."""
+    """`figures` are as rewards.statistics keeps them."""
     stats = figures["statistics"]
     positions = {int(at): count for at, count in stats["error_by_position"].items()}
     categories = Counter(stats.get("error_categories", {})).most_common(CATEGORIES_SHOWN)

@@ -8,11 +8,11 @@ from django.core.management import call_command
 
 from accounts.models import User
 from assignments.models import Assignment, Submission
-from dashboard.models import RewardStatistics
-from dashboard.statistics import request_statistics
 from jobs import outbox
 from jobs.models import Job
 from jobs.runner import run
+from rewards.models import RewardStatistics
+from rewards.statistics import request_statistics
 from tenancy.actor import acting
 from tests.assignments.annotating import Annotating
 from tests.traces.stored import step, stored

@@ -8,13 +8,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dashboard.models import RewardStatistics
 from jobs.models import Job
+from rewards.models import RewardStatistics
 from tenancy.actor import acting
-from tests.dashboard.judging import Judging
 from tests.dashboard.test_project_page import PAGE, plain
 from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
+from tests.rewards.judging import Judging
 from tests.tenants import Tenants
 
 STATISTICS = f"{PAGE}statistics/"

@@ -19,14 +19,14 @@ from django.utils import timezone
 
 from accounts.models import Project
 from assignments.models import Submission
-from dashboard.models import RewardStatistics
-from dashboard.querysets import with_old_statistics
 from jobs.actions import request_job
 from jobs.kinds import SECONDS_A_PART, Part
 from jobs.models import Job
 from potato.schemes.rewards.judgements import Judgement, MalformedRewardsError, judgements_in, last_of_each
 from potato.statistics.rewards.curves import RewardCurves
 from potato.statistics.rewards.figures import RewardTally
+from rewards.models import RewardStatistics
+from rewards.querysets import with_old_statistics
 from tenancy.actor import Actor, acting
 from tenancy.errors import Refused
 from tenancy.snapshots import Snapshot
