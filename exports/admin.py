@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from accounts.models import Project
 from exports.actions import request_export
 from exports.models import Export, annotation_types_of
-from jobs.bounds import TooManyJobs, demand_room
+from jobs.bounds import TooManyJobs, demand_capacity
 from potato.formats.options import known_options, read_options
 from potato.formats.registry import demand_schemes, formats, formats_for
 from potato.records.sources import RecordsError
@@ -44,7 +44,7 @@ class RequestForm(OrganisationModelForm[Export]):
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         try:
-            demand_room()
+            demand_capacity()
         except TooManyJobs as refusal:
             raise ValidationError(refusal.sentence) from None
         format, project = formats().get(given.get("format", "")), given.get("project")

@@ -21,7 +21,7 @@ from django.db.models.functions import Length, TruncSecond
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.folders import run_of
 from potato.records.sources import (

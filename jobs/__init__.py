@@ -1,1 +1,1 @@
-"""Background work: one row a job, the sweep that rings again, and the outbox of events."""
+"""Background work: one row a job, the sweep that notifies again, and the outbox of events."""

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import outbox
-from jobs.bounds import demand_room, hold_requests
+from jobs.bounds import demand_capacity, hold_requests
 from jobs.kinds import kind_named, known_names
 from jobs.models import Job, JobState
 from jobs.notifier import notify_queue
@@ -34,7 +34,7 @@ def request_job(*, kind: str, parameters: dict[str, Any], by_person: bool = Fals
     with transaction.atomic():
         if by_person and person is not None:
             hold_requests(person)
-            demand_room()
+            demand_capacity()
         job = Job.objects.create(kind=kind, queue=queue, parameters=parameters, created_by_id=person)
         audit.record("job.requested", job, kind=kind)
         on_commit(lambda: notify_queue(queue))
@@ -72,6 +72,6 @@ def note_unknown_kinds() -> int:
     jobs = list(strange.order_by("created_at")[:_NOTED_AT_ONCE])
     for job in jobs:
         log.warning("jobs.unknown_kind", job=str(job.pk), kind=job.kind)
-        said = f"A worker knew no job of kind {job.kind!r}. The job waits for one that does: update the workers."
-        strange.filter(pk=job.pk).update(error=said)
+        error = f"A worker knew no job of kind {job.kind!r}. The job waits for one that does: update the workers."
+        strange.filter(pk=job.pk).update(error=error)
     return len(jobs)

@@ -33,7 +33,15 @@ class KindFilter(AllValuesFieldListFilter):
 
 class JobAdmin(OrganisationModelAdmin[Job]):
     view_right = Right.SEE_JOBS
-    list_display = ["what", "present_state", "how_far", "attempts", "created_by", "created_at", "finished_at"]
+    list_display = [
+        "kind_label",
+        "present_state",
+        "shown_progress",
+        "attempts",
+        "created_by",
+        "created_at",
+        "finished_at",
+    ]
     list_filter = ["state", ("kind", KindFilter), ("created_by", RelatedOnlyFieldListFilter)]
     search_fields = ["kind", "error"]
     list_select_related = ["created_by"]
@@ -41,10 +49,20 @@ class JobAdmin(OrganisationModelAdmin[Job]):
     actions = ["cancel"]
     change_form_template = "admin/jobs/job/change_form.html"
     fieldsets = [
-        (None, {"fields": ["what", "kind", "queue", "created_by", "asked_for"]}),
+        (None, {"fields": ["kind_label", "kind", "queue", "created_by", "shown_parameters"]}),
         (
             "Progress",
-            {"fields": ["present_state", "how_far", "cursor", "attempts", "failures", "fencing_token", "worker"]},
+            {
+                "fields": [
+                    "present_state",
+                    "shown_progress",
+                    "cursor",
+                    "attempts",
+                    "failures",
+                    "fencing_token",
+                    "worker",
+                ]
+            },
         ),
         (
             "Times",
@@ -62,12 +80,19 @@ class JobAdmin(OrganisationModelAdmin[Job]):
                 ]
             },
         ),
-        ("Outcome", {"fields": ["said", "left"]}),
+        ("Outcome", {"fields": ["shown_error", "shown_result"]}),
     ]
-    readonly_fields = ["what", "asked_for", "present_state", "how_far", "said", "left"]
+    readonly_fields = [
+        "kind_label",
+        "shown_parameters",
+        "present_state",
+        "shown_progress",
+        "shown_error",
+        "shown_result",
+    ]
 
     @display(description="job", ordering="kind")
-    def what(self, job: Job) -> str:
+    def kind_label(self, job: Job) -> str:
         return label_of(job.kind)
 
     @display(description="state", ordering="state")
@@ -77,22 +102,22 @@ class JobAdmin(OrganisationModelAdmin[Job]):
         )
 
     @display(description="progress", ordering="progress")
-    def how_far(self, job: Job) -> str | SafeString:
+    def shown_progress(self, job: Job) -> str | SafeString:
         if not job.total:
             return str(job.progress)
         bar = '<progress class="progress" value="{0}" max="{1}" aria-label="{2}">{0}/{1}</progress> {0} of {1}'
         return format_html(bar, job.progress, job.total, f"{job.progress} of {job.total} done")
 
     @display(description="parameters")
-    def asked_for(self, job: Job) -> SafeString:
+    def shown_parameters(self, job: Job) -> SafeString:
         return _pretty(job.parameters)
 
     @display(description="result")
-    def left(self, job: Job) -> SafeString:
+    def shown_result(self, job: Job) -> SafeString:
         return _pretty(job.result)
 
     @display(description="error", empty_value="none")
-    def said(self, job: Job) -> str:
+    def shown_error(self, job: Job) -> str:
         return job.error
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:

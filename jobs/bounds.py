@@ -16,7 +16,7 @@ class TooManyJobs(Refused):
     retry_after = 30
 
 
-def demand_room() -> None:
+def demand_capacity() -> None:
     """Raise TooManyJobs where the acting person, or the organisation, has as many open jobs as it may have.
 
     Where nobody in particular acts, as in a schedule, there is no bound. To be asked before anything is kept for the

@@ -44,7 +44,7 @@ class JobKind(Protocol):
     def run_part(self, job: Job) -> Part: ...
 
 
-class JobFailed(Exception):  # noqa: N818  (a result, told to a person)
+class JobFailed(Exception):  # noqa: N818  (a result, which a person reads)
     """The job cannot be done; the sentence says why, and what to do."""
 
 

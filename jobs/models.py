@@ -35,7 +35,7 @@ class JobQuerySet(models.QuerySet["Job"]):
     def open(self) -> "JobQuerySet":
         return self.filter(state__in=OPEN_STATES)
 
-    def held(self, fencing_token: int) -> "JobQuerySet":
+    def running_under(self, fencing_token: int) -> "JobQuerySet":
         """The job as long as the worker with this fencing token is still the one that runs it."""
         return self.filter(state=JobState.RUNNING, fencing_token=fencing_token)
 
@@ -130,12 +130,12 @@ class Job(TenantModel):
 
 class OutboxEventQuerySet(models.QuerySet["OutboxEvent"]):
     def waiting(self, now: datetime) -> "OutboxEventQuerySet":
-        """Events to be told now: new ones, and those whose last telling failed long enough ago."""
+        """Events to be delivered now: new ones, and those whose last delivery failed long enough ago."""
         return self.filter(delivered_at__isnull=True, retry_at__lte=now, attempts__lt=OutboxEvent.ATTEMPTS_ALLOWED)
 
 
 class OutboxEvent(TenantModel):
-    """Something that happened, written in the transaction in which it happened, told to subscribers after it."""
+    """Something that happened, written in the transaction in which it happened, delivered to subscribers after it."""
 
     # With the pauses between them, ten attempts last almost three hours.
     ATTEMPTS_ALLOWED = 10

@@ -1,6 +1,6 @@
-"""Events go up through here: written in the transaction in which something happened, told to subscribers after it.
+"""Events go up through here: written in the transaction in which something happened, delivered to subscribers after it.
 
-A subscriber may be told twice and must be safe to run twice. One delivery tells the events in the order of their
+A subscriber may be called twice and must be safe to run twice. One delivery takes the events in the order of their
 creation; two at once, or an error that is tried again later, can change it. So an event carries ids, and the
 subscriber reads the rows as they are. It writes rows, often a job, and leaves all that is slow to that.
 """
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from jobs import notifier
 from jobs.models import Job, OutboxEvent
-from jobs.wording import told
+from jobs.row_text import describe_error
 from tenancy.actor import Actor, acting, current, on_commit
 from tenancy.prepared import insert
 
@@ -41,7 +41,7 @@ _subscribers: dict[str, list[Subscriber]] = {}
 
 
 def subscribe(topic: str, subscriber: Subscriber) -> None:
-    """Called in AppConfig.ready() by rooms above the one that publishes."""
+    """Called in AppConfig.ready() by apps above the one that publishes."""
     _subscribers.setdefault(topic, []).append(subscriber)
 
 
@@ -64,9 +64,9 @@ def publish_finished(job: Job) -> None:
 
 
 def deliver(actor: Actor) -> int:
-    """Tell subscribers of the waiting events of the actor's organisation; returns how many were delivered.
+    """Call the subscribers of the waiting events of the actor's organisation; returns how many were delivered.
 
-    Call it outside every transaction: each event is taken in one and told in another, so that an event whose
+    Call it outside every transaction: each event is taken in one and delivered in another, so that an event whose
     subscriber takes the worker down is counted all the same. What the task's time does not suffice for is
     notified of again.
     """
@@ -74,7 +74,7 @@ def deliver(actor: Actor) -> int:
     delivered = 0
     while event := _take(actor):
         with acting(actor):
-            delivered += _tell(event)
+            delivered += _call_subscribers(event)
         if time.monotonic() >= ends:
             with acting(actor):
                 on_commit(_notify_now)
@@ -102,8 +102,8 @@ def _take(actor: Actor) -> OutboxEvent | None:
     return event
 
 
-def _tell(event: OutboxEvent) -> bool:
-    """One subscriber's error keeps the event waiting, and no other subscriber from being told."""
+def _call_subscribers(event: OutboxEvent) -> bool:
+    """One subscriber's error keeps the event waiting, and keeps no other subscriber from it."""
     errors = []
     for subscriber in _subscribers.get(event.topic, ()):
         try:
@@ -112,9 +112,9 @@ def _tell(event: OutboxEvent) -> bool:
         except SoftTimeLimitExceeded:
             raise
         except Exception as error:
-            # Any error is the subscriber's: the event stays, with what was said.
+            # Any error is the subscriber's: the event stays, with its error.
             log.exception("outbox.subscriber_failed", topic=event.topic, event_id=str(event.pk))
-            errors.append(told(error))
+            errors.append(describe_error(error))
     event.error = "\n".join(errors)
     event.delivered_at = None if errors else timezone.now()
     event.save(update_fields=["delivered_at", "error"])

@@ -22,7 +22,7 @@ from jobs import outbox, turns
 from jobs.kinds import JobFailed, Part, kind_named
 from jobs.models import Job, JobState, Queue
 from jobs.notifier import notify_queue
-from jobs.wording import storable, told
+from jobs.row_text import describe_error, storable
 from tenancy.actor import Actor, acting
 
 log = structlog.get_logger(__name__)
@@ -141,7 +141,7 @@ def _work(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
     except Exception as error:
         # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
         log.exception("jobs.part_failed")
-        _record_failure(job, actor, told(error))
+        _record_failure(job, actor, describe_error(error))
 
 
 def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
@@ -149,7 +149,7 @@ def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
     while True:
         with acting(actor):
             _hold_alive(job)
-            current = _held(job)
+            current = _current(job)
             if current.is_cancelling:
                 _finish(current, JobState.CANCELLED)
                 return
@@ -187,9 +187,9 @@ def _after(part: Part) -> dict[str, Any]:
     }
 
 
-def _held(job: Job) -> Job:
+def _current(job: Job) -> Job:
     """The row as it is now; raises Fenced where it is no longer this worker's."""
-    current = Job.objects.held(job.fencing_token).filter(pk=job.pk).first()
+    current = Job.objects.running_under(job.fencing_token).filter(pk=job.pk).first()
     if current is None:
         raise Fenced
     return current
@@ -197,7 +197,7 @@ def _held(job: Job) -> Job:
 
 def _save(job: Job, **fields: Any) -> None:
     """Change the row as the worker with this fencing token; raises Fenced, and so rolls back, for any other."""
-    if not Job.objects.held(job.fencing_token).filter(pk=job.pk).update(**fields):
+    if not Job.objects.running_under(job.fencing_token).filter(pk=job.pk).update(**fields):
         raise Fenced
 
 
@@ -207,29 +207,29 @@ def _finish(job: Job, state: JobState, **fields: Any) -> None:
     outbox.publish_finished(job)
 
 
-def _record_failure(job: Job, actor: Actor, said: str) -> None:
+def _record_failure(job: Job, actor: Actor, error: str) -> None:
     """An unexpected error: try the part again after a pause, and give the job up at the third time."""
     with acting(actor):
-        failures = _held(job).failures + 1
+        failures = _current(job).failures + 1
         if failures >= FAILURES_ALLOWED:
-            _give_up(job, failures, said)
+            _give_up(job, failures, error)
             return
         pause = timedelta(seconds=5 * 2**failures)
         _save(
             job,
             state=JobState.QUEUED,
             failures=failures,
-            error=said,
+            error=error,
             lease_until=None,
             waiting_since=timezone.now(),
             run_at=timezone.now() + pause,
         )
 
 
-def _give_up(job: Job, failures: int, said: str) -> None:
-    """`said` is the last error; empty where only workers were lost."""
+def _give_up(job: Job, failures: int, error: str) -> None:
+    """`error` is the last one; empty where only workers were lost."""
     sentence = f"Given up: {failures} times a worker was lost, or stopped with an error, in the same part."
-    _finish(job, JobState.FAILED, failures=failures, error=f"{sentence} Last error: {said}" if said else sentence)
+    _finish(job, JobState.FAILED, failures=failures, error=f"{sentence} Last error: {error}" if error else sentence)
 
 
 @contextmanager

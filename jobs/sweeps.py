@@ -1,4 +1,4 @@
-"""Work that time alone brings: rooms above register what is to be looked for, and the tick of the beat does it."""
+"""Work that time alone brings: apps above register what is to be looked for, and the tick of the beat does it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

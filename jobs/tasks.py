@@ -1,4 +1,4 @@
-"""The doors through which Celery comes in. They carry ids; the rows say what is to be done."""
+"""The entry points of Celery. They carry ids; the rows say what is to be done."""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,5 +63,5 @@ def sweep_organisation(self: Any) -> None:
 
 @_task_in_parts
 def run_sweep(self: Any, name: str) -> None:
-    """Do what a room above has registered, for one organisation."""
+    """Do what an app above has registered, for one organisation."""
     sweeps.named(name).run(self.actor)

@@ -105,10 +105,10 @@ def choose(queue: Queue, *, lost_message: str = "") -> Turn | None:
                     "message": lost_message,
                 },
             )
-            found = cursor.fetchone()
-        if found is None:
+            row = cursor.fetchone()
+        if row is None:
             return None
-        job, organisation, person = found
+        job, organisation, person = row
         if job is not None:
             return Turn(job, Actor(organisation, (organisation,), person))
     raise Busy
@@ -129,9 +129,9 @@ def is_awaited(queue: Queue, organisation: UUID | None, *, by_its_own: bool) -> 
 
 def queues_with_work() -> dict[Queue, int]:
     """How many jobs are due or lost in each queue, over all organisations."""
-    asked: list[Any] = [_silence()]
+    parameters: list[Any] = [_silence()]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM jobs_queues_with_work(%s)", asked)
+        cursor.execute("SELECT * FROM jobs_queues_with_work(%s)", parameters)
         return dict(cursor.fetchall())
 
 

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from accounts.models import Organisation, Project
 from jobs.actions import request_job
-from jobs.bounds import demand_room
+from jobs.bounds import demand_capacity
 from jobs.kinds import JobFailed
 from jobs.models import Job
 from potato.runs.converters.detection import AUTOMATIC
@@ -85,7 +85,7 @@ def request_import(*, project: Project, content: File[bytes], format: str = AUTO
     Raises UnknownFormat, EmptyFile, FileTooLarge, NoSpace and TooManyJobs, and keeps nothing then.
     """
     _known(format)
-    demand_room()
+    demand_capacity()
     name, size = content.name or "upload", content.size
     if not size:
         raise EmptyFile(f"{name} is empty. Choose a file with at least one run in it.")

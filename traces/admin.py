@@ -16,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.models import Project
-from jobs.bounds import TooManyJobs, demand_room
+from jobs.bounds import TooManyJobs, demand_capacity
 from jobs.models import JobState
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.registry import installed
@@ -52,7 +52,7 @@ class UploadForm(OrganisationModelForm[ImportedFile]):
 
     def clean(self) -> dict[str, Any]:
         try:
-            demand_room()
+            demand_capacity()
         except TooManyJobs as refusal:
             raise ValidationError(refusal.sentence) from None
         return super().clean() or {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self
 from urllib.parse import urlencode
 
-from jobs.wording import storable
+from jobs.row_text import storable
 
 _LENGTH = 300
 

@@ -14,7 +14,7 @@ from assignments.drafts import content_of
 from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft
 from jobs import outbox
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.records.annotations import malformed
 from tenancy import audit
 from tenancy.errors import Refused

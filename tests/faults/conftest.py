@@ -227,7 +227,7 @@ class Numbers:
 
 @pytest.fixture
 def ask(machine: Machine, committed_tenants: Tenants) -> Iterator[Callable[..., Numbers]]:
-    """Write a job down, and ring for it."""
+    """Write a job down, and notify the workers."""
     from jobs import kinds, notifier
     from jobs.actions import request_job
 

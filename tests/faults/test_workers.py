@@ -86,7 +86,7 @@ def test_a_part_that_takes_too_long_is_stopped_and_tried_again(machine: Machine,
     machine.settings["TESTS_SOFT_TIME_LIMIT"] = "2"
     machine.worker()
     machine.beat()
-    # Whoever rings sends the limit along, so the worker's own sweep has to.
+    # Whoever notifies may send the limit along, so the worker's own sweep has to.
     with acting_in(committed_tenants.acme):
         job = Job.objects.create(kind=NAME, parameters={"folder": str(machine.folder), "sleeps in the database": True})
     numbers = Numbers(committed_tenants, machine.folder, job)

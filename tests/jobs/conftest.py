@@ -1,4 +1,4 @@
-"""The jobs' own corner of the tests' broker, where nobody listens, so that a story can count what was rung."""
+"""The jobs' own corner of the tests' broker, where nobody listens, so that a story can count the notifications."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ class Notifications:
     server: redis.Redis
 
     def notified(self, task: str = "jobs.tasks.run_waiting") -> list[str]:
-        """First arguments of the waiting messages of that task, in the order of the queues and of ringing."""
+        """First arguments of the waiting messages of that task, in the order of the queues and of sending."""
         return [str((*self._arguments(message), "")[0]) for message in self._messages() if _task(message) == task]
 
     def organisations(self, task: str) -> list[UUID]:
@@ -38,7 +38,7 @@ class Notifications:
         return [UUID(message["headers"]["tenancy"][0]) for message in self._messages() if _task(message) == task]
 
     def times(self, task: str) -> list[str | None]:
-        """When the waiting messages of that task may be heard; None is at once."""
+        """When the waiting messages of that task may be taken; None is at once."""
         return [message["headers"]["eta"] for message in self._messages() if _task(message) == task]
 
     def queues(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Events reach the rooms above: after commit, at least once, and whatever one subscriber does."""
+"""Events reach the apps above: after commit, at least once, and whatever one subscriber does."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta

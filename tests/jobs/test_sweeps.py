@@ -1,4 +1,4 @@
-"""What rooms above register is run for the organisations that have such work, with each tick."""
+"""What apps above register is run for the organisations that have such work, with each tick."""
 
 from collections.abc import Iterator
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.runs.changes.model import FileChange, Hunk, Numbering, Operation, Side
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.exact_json import change_from, lines_in

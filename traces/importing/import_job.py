@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from jobs import outbox
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.reading import Bookmark, Chosen, Entry, read_on

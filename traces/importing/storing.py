@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from django.db import connection, transaction
 from django.utils import timezone
 
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from accounts.models import Project
-from jobs.wording import storable
+from jobs.row_text import storable
 from potato.runs.converters.task_texts import holds_tasks
 from potato.runs.model import Converted, StatedTask
 from potato.runs.sources import FileSource

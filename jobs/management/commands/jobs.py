@@ -43,10 +43,10 @@ class Command(BaseCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         with unscoped(options["reason"]):
-            found = _chosen(options, [options["state"]] if options["state"] else OPEN_STATES)
-            number = found.count()
+            chosen_jobs = _chosen(options, [options["state"]] if options["state"] else OPEN_STATES)
+            number = chosen_jobs.count()
             jobs = list(
-                found.select_related("organisation", "created_by").order_by("waiting_since")[: options["limit"]]
+                chosen_jobs.select_related("organisation", "created_by").order_by("waiting_since")[: options["limit"]]
             )
         self.stdout.write(_COLUMNS.format("job", "organisation", "kind", "state", "asked for (UTC)", "by", "progress"))
         for job in jobs:
@@ -76,12 +76,12 @@ class Command(BaseCommand):
             chosen = _chosen(options, [options["state"]] if options["state"] else OPEN_STATES)
             if options["jobs"]:
                 chosen = chosen.filter(pk__in=options["jobs"])
-            found = list(chosen.order_by("organisation", "waiting_since").values_list("organisation", "pk"))
+            chosen_jobs = list(chosen.order_by("organisation", "waiting_since").values_list("organisation", "pk"))
         if options["dry_run"]:
-            self.stdout.write(f"{len(found)} would be cancelled.")
+            self.stdout.write(f"{len(chosen_jobs)} would be cancelled.")
             return
         cancelled = ending = 0
-        for organisation, pk in found:
+        for organisation, pk in chosen_jobs:
             with acting_in(organisation):
                 try:
                     job = cancel_job(job=Job(pk=pk), reason=options["reason"])
@@ -89,7 +89,7 @@ class Command(BaseCommand):
                     continue
             ending += job.is_open
             cancelled += not job.is_open
-        over = len(found) - cancelled - ending
+        over = len(chosen_jobs) - cancelled - ending
         self.stdout.write(
             f"{cancelled} cancelled, {ending} {'ends' if ending == 1 else 'end'} after the present part"
             + (f", {over} {'was' if over == 1 else 'were'} over meanwhile." if over else ".")

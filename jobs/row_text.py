@@ -6,7 +6,7 @@ LONGEST = 2000
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """The error's kind and words, at most LONGEST characters, without what PostgreSQL refuses in a text.
 
     NUL and halves of surrogate pairs come with the material that people annotate; they become U+FFFD.
