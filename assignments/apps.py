@@ -19,7 +19,7 @@ class AssignmentsConfig(AppConfig):
         outbox.subscribe("configuration.published", subscribers.configuration_published)
         outbox.subscribe(TRACES_IMPORTED, subscribers.traces_imported)
         outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)
-        outbox.subscribe(subscribers.PLACES_OPENED, subscribers.places_opened)
+        outbox.subscribe(subscribers.SLOTS_OPENED, subscribers.slots_opened)
         outbox.subscribe("submission.made", subscribers.queue_moved_on)
         outbox.subscribe("assignment.skipped", subscribers.queue_moved_on)
         render_ahead.register(next_traces)

@@ -1,4 +1,4 @@
-"""What an action of this room refuses, and why. The page keeps what was not taken."""
+"""What an action on assignments refuses, and why. The page keeps what was not taken."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tenancy.errors import Refused
 
 
 class LeaseEnded(Refused):
-    """The place went back to the queue. The draft is kept, and a submission is still taken."""
+    """The slot went back to the queue. The draft is kept, and a submission is still taken."""
 
     code = "lease_ended"
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from assignments.models import Assignment, AssignmentState, Draft, Submission
-from assignments.summaries import summaries_of
+from assignments.summaries import submission_summaries
 from tenancy.actor import active_organisation
 from traces.listing import first_line
 
@@ -91,7 +91,7 @@ def recent_events(user: User, projects: Collection[UUID]) -> list[Event]:
     return nlargest(EVENTS, events, key=lambda event: event.at)
 
 
-def title_of(task_start: str, external_id: str) -> str:
+def trace_title(task_start: str, external_id: str) -> str:
     """What a page calls a trace: the first line of its task, or its id where no task is given."""
     return first_line(task_start) or external_id
 
@@ -101,7 +101,7 @@ def _submissions(user: User, projects: Collection[UUID]) -> Iterator[Event]:
     with_task = own.annotate(task_start=Left("assignment__trace__task", TASK_START))
     lean = with_task.defer("project__draft", "assignment__trace__task", "assignment__trace__report")
     last: list[Any] = list(lean.order_by("-pk")[:EVENTS])  # Any: what is annotated
-    words = summaries_of(last)
+    words = submission_summaries(last)
     for submission in last:
         sentences = [", ".join(words[submission.pk])]
         if submission.is_surplus:
@@ -110,7 +110,7 @@ def _submissions(user: User, projects: Collection[UUID]) -> Iterator[Event]:
             at=submission.submitted_at,
             icon="check-check",
             words="You submitted",
-            title=title_of(submission.task_start, submission.assignment.trace.external_id),
+            title=trace_title(submission.task_start, submission.assignment.trace.external_id),
             project=submission.project.name,
             slug=submission.project.slug,
             after=". ".join(filter(None, sentences)),
@@ -129,7 +129,9 @@ def _withdrawals(user: User, projects: Collection[UUID]) -> Iterator[Event]:
         "project__slug",
     )
     for pk, withdrawn_at, task, external_id, project, slug in rows[:EVENTS]:
-        yield Event(withdrawn_at, "undo-2", "You took back", title_of(task, external_id), project, slug, submission=pk)
+        yield Event(
+            withdrawn_at, "undo-2", "You took back", trace_title(task, external_id), project, slug, submission=pk
+        )
 
 
 def _ends(user: User, projects: Collection[UUID]) -> Iterator[Event]:
@@ -156,7 +158,7 @@ def _ends(user: User, projects: Collection[UUID]) -> Iterator[Event]:
             at=since,
             icon=icon,
             words=words,
-            title=title_of(task, external_id),
+            title=trace_title(task, external_id),
             project=project,
             slug=slug,
             after=f"{after}{reason}{kept}",

@@ -10,11 +10,11 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
 
 from accounts.models import Membership, Project
-from assignments.history import TASK_START, title_of
+from assignments.history import TASK_START, trace_title
 from assignments.models import Assignment, AssignmentState, Submission, Withdrawal
 from assignments.models.submissions import SubmissionQuerySet
-from assignments.records import annotator_names
-from assignments.summaries import summaries_of
+from assignments.submission_records import annotator_names
+from assignments.summaries import submission_summaries
 from tenancy.actor import active_organisation
 from traces.filters import Filters
 from traces.listing import FilterOption
@@ -47,23 +47,23 @@ class AnnotationFilters(Filters):
 
     def submissions(self, project: Project) -> SubmissionQuerySet:
         """Those of the project that every filter lets through, newest first."""
-        found = Submission.objects.for_project(project)
+        rows = Submission.objects.for_project(project)
         if self.state:
-            found = found.filter(_IN_STATE[self.state])
+            rows = rows.filter(_IN_STATE[self.state])
         if self.trace:
-            found = found.filter(assignment__trace__external_id__icontains=self.trace)
+            rows = rows.filter(assignment__trace__external_id__icontains=self.trace)
         if self.annotator:
-            found = found.filter(assignment__user__in=_people(self.annotator))
-        return found.order_by("-pk")
+            rows = rows.filter(assignment__user__in=_people(self.annotator))
+        return rows.order_by("-pk")
 
     def skips(self, project: Project) -> "QuerySet[Assignment]":
         """Those of the project that were skipped, newest first."""
-        found: QuerySet[Assignment] = Assignment.objects.for_project(project).filter(state=AssignmentState.SKIPPED)
+        rows: QuerySet[Assignment] = Assignment.objects.for_project(project).filter(state=AssignmentState.SKIPPED)
         if self.trace:
-            found = found.filter(trace__external_id__icontains=self.trace)
+            rows = rows.filter(trace__external_id__icontains=self.trace)
         if self.annotator:
-            found = found.filter(user__in=_people(self.annotator))
-        return found.order_by("-since", "-pk")
+            rows = rows.filter(user__in=_people(self.annotator))
+        return rows.order_by("-since", "-pk")
 
     def annotators(self, project: Project) -> list[FilterOption]:
         """Everybody who has rows in what is shown, by name."""
@@ -85,7 +85,7 @@ class AnnotationFilters(Filters):
 
 
 @dataclass(frozen=True)
-class Row:
+class SubmissionRow:
     """A submission in a list. `state` is a key of STATES."""
 
     id: UUID
@@ -105,7 +105,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Skip:
+class SkipRow:
     """A skipped trace in a list."""
 
     title: str
@@ -124,15 +124,15 @@ def as_listed(submissions: SubmissionQuerySet) -> "QuerySet[Any]":
     )
 
 
-def rows_of(submissions: Iterable[Any]) -> list[Row]:
+def submission_rows(submissions: Iterable[Any]) -> list[SubmissionRow]:
     """The rows of one page of `as_listed`, with two queries more: who they are, and what they were made under."""
     submissions = list(submissions)
-    words = summaries_of(submissions)
+    words = submission_summaries(submissions)
     names = annotator_names(submission.assignment.user_id for submission in submissions)
     return [
-        Row(
+        SubmissionRow(
             id=submission.pk,
-            title=title_of(submission.task_start, submission.assignment.trace.external_id),
+            title=trace_title(submission.task_start, submission.assignment.trace.external_id),
             trace=submission.assignment.trace.external_id,
             trace_version=submission.assignment.trace.version,
             project=submission.project.name,
@@ -140,13 +140,13 @@ def rows_of(submissions: Iterable[Any]) -> list[Row]:
             annotator=names.get(submission.assignment.user_id, ""),
             submitted_at=submission.submitted_at,
             words=", ".join(words[submission.pk]),
-            state=state_of(submission),
+            state=submission_state(submission),
         )
         for submission in submissions
     ]
 
 
-def state_of(submission: Any) -> str:
+def submission_state(submission: Any) -> str:
     """A key of STATES, of a submission that `with_withdrawal` was asked for."""
     if submission.is_withdrawn:
         return "withdrawn"
@@ -158,12 +158,12 @@ def skips_as_listed(skips: "QuerySet[Assignment]") -> "QuerySet[Any]":
     return with_trace.annotate(task_start=Left("trace__task", TASK_START))
 
 
-def skip_rows_of(skips: Iterable[Any]) -> list[Skip]:
+def skip_rows(skips: Iterable[Any]) -> list[SkipRow]:
     skips = list(skips)
     names = annotator_names(skip.user_id for skip in skips)
     return [
-        Skip(
-            title=title_of(skip.task_start, skip.trace.external_id),
+        SkipRow(
+            title=trace_title(skip.task_start, skip.trace.external_id),
             trace=skip.trace.external_id,
             trace_version=skip.trace.version,
             annotator=names.get(skip.user_id, ""),

@@ -46,7 +46,7 @@ class Progress:
     median: timedelta | None
 
 
-def progress_of(projects: Iterable[Project], user: User) -> dict[UUID, Progress]:
+def project_progress(projects: Iterable[Project], user: User) -> dict[UUID, Progress]:
     """The progress of those of the projects that are published, by their ids.
 
     Traces that the queue has not taken in yet are counted as it will take them in.
@@ -65,7 +65,7 @@ def progress_of(projects: Iterable[Project], user: User) -> dict[UUID, Progress]
 
 
 @dataclass(frozen=True)
-class Place:
+class TaskNumber:
     """Which of a person's tasks in a project the one at hand is, counted from 1, and how many there are at most: others
     take from the same queue."""
 
@@ -78,7 +78,7 @@ class Place:
 
 
 # Each page of a task asks it, and Django takes longer to write such a query than PostgreSQL to answer it.
-_PLACE = """
+_TASK_NUMBER = """
 SELECT count(*) FILTER (WHERE a.state = 'claimed'),
        count(*) FILTER (WHERE a.state = 'submitted' AND NOT EXISTS (
          SELECT FROM assignments_submission s
@@ -96,11 +96,11 @@ SELECT count(*) FILTER (WHERE a.state = 'claimed'),
 """
 
 
-def place_of(project: Project, user: User) -> Place:
+def task_number(project: Project, user: User) -> TaskNumber:
     """Where a person is who holds a trace of the project. Goes through no more than what is left."""
-    asked = {"organisation": active_organisation(), "project": project.pk, "user": user.pk}
-    held, done, left = executed(_PLACE, asked).fetchone()
-    return Place(done + 1, done + max(held, 1) + left)
+    parameters = {"organisation": active_organisation(), "project": project.pk, "user": user.pk}
+    open_now, done, left = executed(_TASK_NUMBER, parameters).fetchone()
+    return TaskNumber(done + 1, done + max(open_now, 1) + left)
 
 
 def _together(
@@ -128,7 +128,7 @@ def _newest_rules(projects: list[UUID]) -> dict[UUID, AssignmentRules]:
 
 
 def _queued(within: dict[str, Any]) -> dict[UUID, dict[str, Any]]:
-    """Of the traces that the queue has taken in: how many, what is wanted and done, how many have a free place, and
+    """Of the traces that the queue has taken in: how many, the target and what is done, how many have a free slot, and
     how many are unfinished."""
     counted = TraceQuota.objects.filter(**within).order_by().values("project")
     figures = counted.annotate(
@@ -149,7 +149,7 @@ def _traces(within: dict[str, Any]) -> dict[UUID, int]:
 
 def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     """Of one person: traces that are open and that count, and those that do not come to them now, of traces with a free
-    place and of unfinished ones."""
+    slot and of unfinished ones."""
     here = {"organisation": OuterRef("organisation"), "trace": OuterRef("trace")}
     surplus = Submission.objects.standing().filter(
         organisation=OuterRef("organisation"), assignment=OuterRef("pk"), is_surplus=True

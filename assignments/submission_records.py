@@ -10,7 +10,7 @@ from potato.records.annotations import record
 from tenancy.actor import active_organisation
 
 
-def record_of(submission: Submission, annotator: str) -> dict[str, Any]:
+def submission_record(submission: Submission, annotator: str) -> dict[str, Any]:
     """The spec's record of one submission; asks for its trace unless that was selected with it."""
     trace = submission.assignment.trace
     return record(trace.external_id, annotator, submission.submitted_at, submission.result, trace_version=trace.version)

@@ -1,7 +1,7 @@
-"""What happens in the rooms below and concerns the queue: a new configuration, new traces, and work that goes on."""
+"""What happens in the layers below and concerns the queue: a new configuration, new traces, and work that goes on."""
 
 from accounts.models import Project
-from assignments.actions.quotas import OPENED_AT_ONCE, open_quotas, want_as_configured
+from assignments.actions.quotas import OPENED_AT_ONCE, follow_configuration, open_quotas
 from assignments.models import TraceQuota
 from assignments.upcoming import prepare
 from jobs import outbox
@@ -9,12 +9,12 @@ from jobs.models import OutboxEvent
 from traces.importing.import_job import ImportTraces
 from traces.models import ImportedFile
 
-PLACES_OPENED = "slots.opened"
+SLOTS_OPENED = "slots.opened"
 
 
 def configuration_published(event: OutboxEvent) -> None:
     project = Project.objects.get(pk=event.payload["project"])
-    want_as_configured(project=project)
+    follow_configuration(project=project)
     prepare(project, at_once=True)
 
 
@@ -35,14 +35,14 @@ def job_finished(event: OutboxEvent) -> None:
         prepare(file.project, at_once=True)
 
 
-def places_opened(event: OutboxEvent) -> None:
+def slots_opened(event: OutboxEvent) -> None:
     _open_some(Project.objects.get(pk=event.payload["project"]))
 
 
 def _open_some(project: Project) -> None:
     """Each part has a transaction of its own, because whoever claims meanwhile waits for it."""
     if open_quotas(project=project):
-        outbox.publish(PLACES_OPENED, project=str(project.pk))
+        outbox.publish(SLOTS_OPENED, project=str(project.pk))
 
 
 def queue_moved_on(event: OutboxEvent) -> None:

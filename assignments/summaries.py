@@ -9,7 +9,7 @@ from potato.configuration import ProjectConfiguration, UnreadablePinError, pinne
 from potato.records.annotations import summaries
 
 
-def summaries_of(submissions: Iterable[Submission]) -> dict[UUID, list[str]]:
+def submission_summaries(submissions: Iterable[Submission]) -> dict[UUID, list[str]]:
     """The words of each submission by its id, with one query for all; none where its configuration no longer loads.
 
     The submissions come with their assignments.
@@ -25,10 +25,10 @@ def summaries_of(submissions: Iterable[Submission]) -> dict[UUID, list[str]]:
 
 
 def _configurations(versions: set[UUID]) -> dict[UUID, ProjectConfiguration]:
-    found = {}
+    configurations = {}
     for pk, configuration in ConfigurationVersion.objects.filter(pk__in=versions).values_list("pk", "configuration"):
         try:
-            found[pk] = pinned(configuration)
+            configurations[pk] = pinned(configuration)
         except UnreadablePinError:
             continue
-    return found
+    return configurations

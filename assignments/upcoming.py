@@ -26,7 +26,7 @@ _looked_at: dict[UUID, float] = {}
 
 
 def next_traces(project: Project, most: int) -> Sequence[UUID]:
-    """The traces with free places that come next: in turn for each person who is at work, and for somebody new."""
+    """The traces with free slots that come next: in turn for each person who is at work, and for somebody new."""
     since = timezone.now() - _AT_WORK
     at_work = Assignment.objects.for_project(project).filter(since__gte=since).values("user")
     queue_positions = QueuePosition.objects.filter(

@@ -1,4 +1,4 @@
-"""Sentences that several doors say about the queue."""
+"""Sentences about the queue that pages and API share."""
 
 from datetime import timedelta
 from typing import NamedTuple

@@ -21,7 +21,7 @@ from assignments.models import OPEN, Assignment, AssignmentState, Kind, TraceQuo
 from assignments.models.claims import HELD_OR_DECIDED
 from assignments.models.queue import JUDGEABLE, UNFINISHED
 from assignments.progress import Median
-from assignments.records import annotator_names
+from assignments.submission_records import annotator_names
 from dashboard.models import CountedAnnotation, ProjectTally
 from potato.configuration import ProjectConfiguration
 from potato.records.annotations import distributions

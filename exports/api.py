@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from accounts.models import Project
-from assignments.api.pages import page_of
+from assignments.api.pages import cursor_page
 from exports.actions import note_download, request_export
 from exports.models import Export as ExportRow
 from exports.views import file_of
@@ -102,7 +102,7 @@ class ProjectExportsView(ExporterView):
     def get(self, request: Request, project: str) -> Response:
         """The project's exports, the oldest first."""
         rows = ExportRow.objects.for_project(self.project()).select_related("project", "job")
-        following, previous, exports = page_of(rows, request)
+        following, previous, exports = cursor_page(rows, request)
         return Response(Exports(next=following, previous=previous, results=[self.shown(row) for row in exports]))
 
     @extend_schema(request=ExportRequest, responses={202: Export})

@@ -20,7 +20,7 @@ from assignments.actions.locks import (
     one_transaction,
     waiting_at_most,
 )
-from assignments.actions.quotas import lacks_quotas, open_quotas, rules_of
+from assignments.actions.quotas import lacks_quotas, newest_rules, open_quotas
 from assignments.errors import LeaseEnded, NotOpen, TooManyOpen
 from assignments.models import Assignment, AssignmentState, Draft, Kind, QueuePosition, TraceQuota
 from assignments.models.queue import TraceQuotaQuerySet
@@ -60,10 +60,10 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
     beyond the configured number, and MembershipEnded where the person has just left.
     """
     with one_transaction():
-        found = rules_of(project)
-        if found is None:
+        newest = newest_rules(project)
+        if newest is None:
             return NothingToDo(Reason.NOT_PUBLISHED)
-        rules, version = found
+        rules, version = newest
         hold_membership(project.organisation_id, user)
         queue_position = lock_queue_position(project, user)
         held = _held.rows(project.organisation_id, project.pk, user.pk)
@@ -94,7 +94,7 @@ def resume(*, assignment: Assignment) -> Assignment:
             own = Assignment.objects.for_project(row.project).of(row.user).open()
             if own.count() >= rules.max_open:
                 raise _too_many(rules)
-            if row.takes_place:
+            if row.takes_slot:
                 if not quota.has_free:
                     raise LeaseEnded(
                         "Your time for this trace ended, and others have taken its places. Your draft is kept: you "
@@ -131,9 +131,9 @@ def _in_turn(queue_position: QueuePosition) -> TraceQuota | NothingToDo:
                     open_quotas(project=queue_position.project)
             except TurnTooLongError:
                 continue
-        found = _take_next(queue_position) or _take_awaited(queue_position) or _why(queue_position)
-        if found is not None:
-            return found
+        answer = _take_next(queue_position) or _take_awaited(queue_position) or _why(queue_position)
+        if answer is not None:
+            return answer
     return NothingToDo(Reason.BUSY)
 
 

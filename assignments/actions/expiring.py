@@ -27,19 +27,19 @@ def _expire_batch() -> tuple[int, int]:
     now = timezone.now()
     with transaction.atomic():
         ended = Assignment.objects.open().filter(lease_until__lt=now)
-        found = list(ended.order_by("lease_until").values_list("pk", "trace", "kind")[:BATCH])
+        ended_leases = list(ended.order_by("lease_until").values_list("pk", "trace", "kind")[:BATCH])
         quota = {
             row.trace_id: row
-            for row in TraceQuota.objects.filter(trace__in={trace for _, trace, _ in found}).select_for_update(
+            for row in TraceQuota.objects.filter(trace__in={trace for _, trace, _ in ended_leases}).select_for_update(
                 skip_locked=True, no_key=True, of=("self",)
             )
         }
         # Asked again under the lock: a heartbeat may have come in between.
-        rows = ended.filter(pk__in=[pk for pk, trace, kind in found if trace in quota or kind != Kind.NORMAL])
+        rows = ended.filter(pk__in=[pk for pk, trace, kind in ended_leases if trace in quota or kind != Kind.NORMAL])
         expired = list(rows.select_for_update(skip_locked=True, no_key=True, of=("self",)))
         for assignment in expired:
             assignment.state, assignment.since, assignment.lease_until = AssignmentState.EXPIRED, now, None
-            if assignment.takes_place:
+            if assignment.takes_slot:
                 quota[assignment.trace_id].move(active=-1)
         Assignment.objects.bulk_update(expired, ["state", "since", "lease_until"])
-    return len(found), len(expired)
+    return len(ended_leases), len(expired)

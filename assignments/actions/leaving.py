@@ -23,7 +23,7 @@ def release_everything(*, user: User) -> int:
             row = lock_assignment(assignment)
             if not row.is_open:
                 continue
-            if row.takes_place:
+            if row.takes_slot:
                 quota.move(active=-1)
             row.state, row.since, row.lease_until = AssignmentState.RELEASED, timezone.now(), None
             row.save(update_fields=["state", "since", "lease_until"])

@@ -67,12 +67,12 @@ SELECT id FROM accounts_membership WHERE organisation_id = %s AND user_id = %s A
 
 def lock_queue_position(project: Project, user: User) -> QueuePosition:
     """Wait until no other act of this person in the project is under way; makes the row where it is missing."""
-    found = _queue_position.first(project.organisation_id, project.pk, user.pk)
-    if found is None:
+    queue_position = _queue_position.first(project.organisation_id, project.pk, user.pk)
+    if queue_position is None:
         insert(QueuePosition(project=project, user=user), unless_there=True)
-        found = _queue_position.get(project.organisation_id, project.pk, user.pk)
-    found.project = project
-    return found
+        queue_position = _queue_position.get(project.organisation_id, project.pk, user.pk)
+    queue_position.project = project
+    return queue_position
 
 
 def lock_quota(assignment: Assignment) -> TraceQuota:

@@ -1,4 +1,4 @@
-"""How many annotators each trace is given to: slots are opened for new traces, and follow what is wanted."""
+"""How many annotators each trace is given to: slots are opened for new traces, and follow the configuration."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest
 
 from accounts.models import ConfigurationVersion, Project
 from assignments.models import TraceQuota
-from assignments.models.claims import configuration_of
+from assignments.models.claims import pinned_configuration
 from assignments.models.queue import TraceQuotaQuerySet
 from potato.configuration import UnreadablePinError
 from potato.configuration.project import Assignment as AssignmentRules
@@ -22,7 +22,7 @@ from traces.models import Trace
 OPENED_AT_ONCE = 1_000
 
 
-def rules_of(project: Project) -> tuple[AssignmentRules, UUID] | None:
+def newest_rules(project: Project) -> tuple[AssignmentRules, UUID] | None:
     """How the newest published version gives traces out, and that version's id; None while nothing is published."""
     newest = _newest.first(project.pk)
     return (AssignmentRules.model_validate(newest[0] or {}), newest[1]) if newest else None
@@ -40,7 +40,7 @@ def open_quotas(*, project: Project) -> int:
     None are opened while the project is unpublished. Where somebody else opens them, this waits until their
     transaction has ended: 0 says that nothing is left to be opened, by anybody.
     """
-    rules = rules_of(project)
+    rules = newest_rules(project)
     if rules is None:
         return 0
     target = rules[0].annotations_per_trace
@@ -48,11 +48,11 @@ def open_quotas(*, project: Project) -> int:
         if not _newer(project).exists() and not lacks_quotas(project=project):
             return 0
         _wait_until_alone(project)
-        found = list(_newer(project)[:OPENED_AT_ONCE]) or _left_behind(project)
-        idle = unjudged(rules[1], found)
+        traces = list(_newer(project)[:OPENED_AT_ONCE]) or _left_behind(project)
+        idle = unjudged(rules[1], traces)
         opened = TraceQuota.objects.bulk_create(
             TraceQuota(project=project, trace_id=trace, target=number, slots=number)
-            for trace, number in ((trace, 0 if trace in idle else target) for trace in found)
+            for trace, number in ((trace, 0 if trace in idle else target) for trace in traces)
         )
     return len(opened)
 
@@ -87,20 +87,20 @@ def _known(project: Project) -> "QuerySet[TraceQuota]":
     return TraceQuota.objects.for_project(project)
 
 
-def want_as_configured(*, project: Project) -> int:
+def follow_configuration(*, project: Project) -> int:
     """Want as many annotators of each trace as the newest version says, and none of one that it can judge nothing of;
     returns how many traces that changed.
 
     Fewer take nobody's slot away: what is held stays held, and nothing is given out beyond the new number.
     """
-    rules = rules_of(project)
+    rules = newest_rules(project)
     if rules is None:
         return 0
     target, version = rules[0].annotations_per_trace, rules[1]
     with transaction.atomic():
-        changed = _want(TraceQuota.objects.for_project(project).judgeable(), target)
+        changed = _set_target(TraceQuota.objects.for_project(project).judgeable(), target)
         if _had_other_schemes(project):
-            changed += _want_what_can_be_judged(project, version, target)
+            changed += _follow_what_can_be_judged(project, version, target)
     return changed
 
 
@@ -110,20 +110,20 @@ def _had_other_schemes(project: Project) -> bool:
     return versions.values("configuration__annotation_schemes").distinct().count() > 1
 
 
-def _want_what_can_be_judged(project: Project, version: UUID, target: int) -> int:
+def _follow_what_can_be_judged(project: Project, version: UUID, target: int) -> int:
     quota, changed, after = TraceQuota.objects.for_project(project), 0, UUID(int=0)
     while True:
         rows = quota.filter(trace__gt=after).order_by("trace").values_list("trace", flat=True)
-        portion = list(rows[:OPENED_AT_ONCE])
-        if not portion:
+        batch = list(rows[:OPENED_AT_ONCE])
+        if not batch:
             return changed
-        idle = unjudged(version, portion)
-        changed += _want(quota.filter(trace__in=[trace for trace in portion if trace not in idle]), target)
-        changed += _want(quota.filter(trace__in=list(idle)), 0)
-        after = portion[-1]
+        idle = unjudged(version, batch)
+        changed += _set_target(quota.filter(trace__in=[trace for trace in batch if trace not in idle]), target)
+        changed += _set_target(quota.filter(trace__in=list(idle)), 0)
+        after = batch[-1]
 
 
-def _want(quota: TraceQuotaQuerySet, target: int) -> int:
+def _set_target(quota: TraceQuotaQuerySet, target: int) -> int:
     others = quota.exclude(target=target).order_by("trace")
     locked = list(others.select_for_update(no_key=True).values_list("pk", flat=True))
     TraceQuota.objects.filter(pk__in=locked).update(
@@ -138,7 +138,7 @@ def unjudged(version: UUID, traces: Sequence[UUID]) -> dict[UUID, str]:
     Under a configuration that does not load in this installation that is not known, and there are none.
     """
     try:
-        return without_anything_to_judge(configuration_of(version), traces)
+        return without_anything_to_judge(pinned_configuration(version), traces)
     except UnreadablePinError:
         return {}
 

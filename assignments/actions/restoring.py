@@ -57,8 +57,8 @@ def restore(
             state=AssignmentState.SUBMITTED,
             since=at,
         )
-        if assignment.takes_place:
-            _take_place(project, trace)
+        if assignment.takes_slot:
+            _take_slot(project, trace)
         submission = Submission.objects.create(
             project=project,
             assignment=assignment,
@@ -72,7 +72,7 @@ def restore(
     return True
 
 
-def _take_place(project: Project, trace: Trace) -> None:
+def _take_slot(project: Project, trace: Trace) -> None:
     quota = TraceQuota.objects.for_project(project).filter(trace=trace)
     while not quota.exists() and open_quotas(project=project):
         pass

@@ -1,4 +1,4 @@
-"""Handing an annotation in, and taking it back within seconds. Nothing that was acknowledged is ever thrown away."""
+"""Submitting an annotation, and taking it back within seconds. Nothing that was acknowledged is ever thrown away."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,11 +28,11 @@ UNDO = timedelta(seconds=30)
 _GRACE = timedelta(seconds=2)
 
 
-def hand_in(*, assignment: Assignment, fencing_token: int, key: str, annotations: Any) -> Submission:
+def submit(*, assignment: Assignment, fencing_token: int, key: str, annotations: Any) -> Submission:
     """Submit an annotator's answers: checked under the pinned configuration against the trace, and made a result.
 
-    Raises Incomplete with every gap, UnreadablePinError, and what submit() raises. A repetition is answered as it was,
-    also where a later release of the software would not take it.
+    Raises Incomplete with every gap, UnreadablePinError, and what store_submission() raises. A repetition is
+    answered as it was, also where a later release of the software would not take it.
     """
     now = timezone.now()
     try:
@@ -41,27 +41,29 @@ def hand_in(*, assignment: Assignment, fencing_token: int, key: str, annotations
         if not assignment.submissions.filter(organisation=assignment.organisation_id, key=key).exists():
             raise
         result = {}
-    return submit(assignment=assignment, fencing_token=fencing_token, key=key, sent=annotations, result=result, at=now)
+    return store_submission(
+        assignment=assignment, fencing_token=fencing_token, key=key, payload=annotations, result=result, at=now
+    )
 
 
-def submit(
+def store_submission(
     *,
     assignment: Assignment,
     fencing_token: int,
     key: str,
-    sent: Any,
+    payload: Any,
     result: dict[str, Any],
     at: datetime | None = None,
 ) -> Submission:
-    """Store the annotation, once: the same `key` with the same `sent` answers with the submission that is there.
+    """Store the annotation, once: the same `key` with the same `payload` answers with the submission that is there.
 
-    `sent` is the request as it came, and `result` what the scheme types have made of it, keyed by scheme name:
+    `payload` is the request as it came, and `result` what the scheme types have made of it, keyed by scheme name:
     checking is the caller's, before. After the lease ended the annotation counts if a slot is still free, and is
-    stored as surplus otherwise. Raises KeyReused for another `sent` under a known key, TakenOver where another page
+    stored as surplus otherwise. Raises KeyReused for another `payload` under a known key, TakenOver where another page
     goes on, NotOpen for an assignment that was submitted under another key, or skipped, and WasWithdrawn where the
     submission was taken back: answering with it would look as if it still counted.
     """
-    digest = sha256_of(sent)
+    digest = sha256_of(payload)
     with one_transaction():
         lock_queue_position(assignment.project, assignment.user)
         quota = lock_quota(assignment)
@@ -78,8 +80,8 @@ def submit(
             return known
         if row.state in (AssignmentState.SUBMITTED, AssignmentState.SKIPPED) or row.fencing_token != fencing_token:
             raise refusal(row, fencing_token)
-        is_surplus = row.takes_place and not row.is_open and not quota.has_free
-        if row.takes_place and not is_surplus:
+        is_surplus = row.takes_slot and not row.is_open and not quota.has_free
+        if row.takes_slot and not is_surplus:
             quota.move(active=-1 if row.is_open else 0, done=1)
         now = at or timezone.now()
         submission = Submission(
@@ -140,7 +142,7 @@ def withdraw(*, submission: Submission) -> Assignment:
         else:
             row.state = AssignmentState.CLAIMED
             row.lease_until = now + timedelta(minutes=row.rules().lease_minutes)
-            if row.takes_place:
+            if row.takes_slot:
                 quota.move(active=1, done=-1)
         row.since = now
         row.save(update_fields=["state", "since", "lease_until"])

@@ -115,7 +115,7 @@ def _give_back(assignment: Assignment, fencing_token: int, state: AssignmentStat
     late = row.state == AssignmentState.EXPIRED and state == AssignmentState.SKIPPED
     if row.fencing_token != fencing_token or not (row.is_open or late):
         raise refusal(row, fencing_token)
-    if row.is_open and row.takes_place:
+    if row.is_open and row.takes_slot:
         quota.move(active=-1)
     row.state, row.since, row.lease_until, row.skip_reason = state, timezone.now(), None, reason
     row.save(update_fields=["state", "since", "lease_until", "skip_reason"])

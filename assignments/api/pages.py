@@ -11,12 +11,12 @@ from django.db import models
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-Row = TypeVar("Row", bound=models.Model)
+Listed = TypeVar("Listed", bound=models.Model)
 
 ROWS_ON_A_PAGE = 100
 
 
-def page_of(rows: "models.QuerySet[Row]", request: Request) -> "tuple[str | None, str | None, list[Row]]":
+def cursor_page(rows: "models.QuerySet[Listed]", request: Request) -> "tuple[str | None, str | None, list[Listed]]":
     """The page that `cursor` asks for, the oldest rows first, and the addresses of the next and the previous one.
 
     None where there is no such page. A cursor is a row's id, with a minus for the rows before it. Raises ParseError.
@@ -26,17 +26,17 @@ def page_of(rows: "models.QuerySet[Row]", request: Request) -> "tuple[str | None
     if cursor:
         here = _id(cursor.removeprefix("-"))
         rows = rows.filter(pk__lt=here) if is_backwards else rows.filter(pk__gt=here)
-    found = list(rows.order_by("-pk" if is_backwards else "pk")[: ROWS_ON_A_PAGE + 1])
-    is_more, found = len(found) > ROWS_ON_A_PAGE, found[:ROWS_ON_A_PAGE]
+    page = list(rows.order_by("-pk" if is_backwards else "pk")[: ROWS_ON_A_PAGE + 1])
+    is_more, page = len(page) > ROWS_ON_A_PAGE, page[:ROWS_ON_A_PAGE]
     if is_backwards:
-        found.reverse()
-    if not found:
+        page.reverse()
+    if not page:
         return None, None, []
     has_next, has_previous = (True, is_more) if is_backwards else (is_more, bool(cursor))
     return (
-        _address(request, str(found[-1].pk)) if has_next else None,
-        _address(request, f"-{found[0].pk}") if has_previous else None,
-        found,
+        _address(request, str(page[-1].pk)) if has_next else None,
+        _address(request, f"-{page[0].pk}") if has_previous else None,
+        page,
     )
 
 

@@ -10,7 +10,7 @@ from assignments.actions.claiming import NothingToDo
 from assignments.api import shapes
 from assignments.drafts import content_of
 from assignments.models import Assignment, Draft, Submission
-from assignments.records import annotator_names, record_of
+from assignments.submission_records import annotator_names, submission_record
 from assignments.wording import why_nothing
 from potato.configuration import SchemeConfiguration
 from potato.schemes.registry import SchemeType, scheme_types
@@ -31,21 +31,21 @@ _IN_SUMMARIES = (
 )
 
 
-def summaries_of(assignments: "QuerySet[Assignment]") -> list[shapes.Assignment]:
+def assignment_summaries(assignments: "QuerySet[Assignment]") -> list[shapes.Assignment]:
     """The assignments, those that were claimed first before the others."""
     rows = assignments.order_by("since", "pk").select_related("project", "trace", "version").only(*_IN_SUMMARIES)
     return [shapes.Assignment(**_summary(row)) for row in rows]
 
 
-def summary_of(assignment: UUID) -> shapes.Assignment:
+def assignment_summary(assignment: UUID) -> shapes.Assignment:
     return shapes.Assignment(**_summary(_with_all.get(assignment)))
 
 
-def detail_of(assignment: UUID) -> shapes.AssignmentInDetail:
+def assignment_in_detail(assignment: UUID) -> shapes.AssignmentInDetail:
     """Everything that somebody needs who begins to work on it. Raises UnreadablePinError."""
     row = _with_all.get(assignment)
     draft = row.draft()
-    return serialized(
+    return serialize_assignment(
         row,
         files=list(TraceFile.objects.filter(trace=row.trace_id).order_by("index")),
         draft=draft,
@@ -57,7 +57,7 @@ def detail_of(assignment: UUID) -> shapes.AssignmentInDetail:
     )
 
 
-def serialized(
+def serialize_assignment(
     assignment: Assignment,
     *,
     files: Sequence[TraceFile],
@@ -91,22 +91,22 @@ def scheme_shape(scheme: SchemeConfiguration, kind: type[SchemeType]) -> shapes.
     )
 
 
-def draft_of(assignment: Assignment) -> shapes.Draft:
+def assignment_draft(assignment: Assignment) -> shapes.Draft:
     draft = assignment.draft()
     return _draft_shape(draft, content_of(draft, assignment) if draft else None)
 
 
-def nothing_of(nothing: NothingToDo) -> shapes.Nothing:
+def nothing_to_do(nothing: NothingToDo) -> shapes.Nothing:
     return shapes.Nothing(reason=nothing.reason, sentence=why_nothing(nothing).sentence, again_at=nothing.again_at)
 
 
-def annotations_of(submissions: list[Submission]) -> list[shapes.Submission]:
+def annotations(submissions: list[Submission]) -> list[shapes.Submission]:
     """Submissions that were read with their assignments and traces, as records."""
     names = annotator_names(submission.assignment.user_id for submission in submissions)
     return [
         shapes.Submission(
             submission=submission.pk,
-            record=record_of(submission, names[submission.assignment.user_id]),
+            record=submission_record(submission, names[submission.assignment.user_id]),
             surplus=submission.is_surplus,
         )
         for submission in submissions

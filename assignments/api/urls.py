@@ -1,4 +1,4 @@
-"""The routes below api/v1/, in both places: under an organisation for sessions, at the root for tokens."""
+"""The routes below api/v1/, at both addresses: under an organisation for sessions, at the root for tokens."""
 
 from django.urls import path
 

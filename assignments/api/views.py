@@ -18,16 +18,23 @@ from accounts.api.views import ApiView
 from accounts.models import Project
 from accounts.models.projects import project_visible_to
 from assignments.actions.claiming import NothingToDo, claim_next, resume
-from assignments.actions.submitting import UNDO, hand_in, withdraw
+from assignments.actions.submitting import UNDO, submit, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.api import shapes
-from assignments.api.pages import page_of
+from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SURPLUS
-from assignments.api.serializers import annotations_of, detail_of, draft_of, nothing_of, summaries_of, summary_of
+from assignments.api.serializers import (
+    annotations,
+    assignment_draft,
+    assignment_in_detail,
+    assignment_summaries,
+    assignment_summary,
+    nothing_to_do,
+)
 from assignments.models import Assignment, Submission
 from assignments.own import own_assignment
-from assignments.progress import progress_of
-from assignments.records import record_of
+from assignments.progress import project_progress
+from assignments.submission_records import submission_record
 from potato.runs.changes.places import SIDES
 from tenancy.roles import Right
 from traces.evidence.judged_files import judged_file
@@ -46,10 +53,10 @@ class AnnotatorView(ApiView):
         return own_assignment(self.person, self.kwargs["assignment_id"])
 
     def project(self) -> Project:
-        found = project_visible_to(self.membership, self.kwargs["project"])
-        if found is None:
+        project = project_visible_to(self.membership, self.kwargs["project"])
+        if project is None:
             raise Http404
-        return found
+        return project
 
 
 class ProjectsView(AnnotatorView):
@@ -57,7 +64,7 @@ class ProjectsView(AnnotatorView):
     def get(self, request: Request) -> Response:
         """The published projects of the organisation, and how far they are."""
         rows = list(Project.objects.visible_to(self.membership).published().with_newest_version())
-        progress = progress_of(rows, self.person)
+        progress = project_progress(rows, self.person)
         projects = [
             shapes.Project(
                 slug=row.slug,
@@ -78,8 +85,8 @@ class NextView(AnnotatorView):
         body = read(shapes.Next, request)
         given = claim_next(project=self.project(), user=self.person, another=body.another)
         if isinstance(given, NothingToDo):
-            return Response(shapes.Claim(assignment=None, nothing=nothing_of(given)))
-        return Response(shapes.Claim(assignment=summary_of(given.pk), nothing=None))
+            return Response(shapes.Claim(assignment=None, nothing=nothing_to_do(given)))
+        return Response(shapes.Claim(assignment=assignment_summary(given.pk), nothing=None))
 
 
 class AnnotationsView(AnnotatorView):
@@ -94,8 +101,10 @@ class AnnotationsView(AnnotatorView):
         if _is_on(request, "mine"):
             rows = rows.of(self.person)
         rows = rows.with_surplus() if _is_on(request, "surplus") else rows.counted()
-        following, previous, found = page_of(rows.select_related("assignment__trace").defer(*_NOT_IN_RECORDS), request)
-        return Response(shapes.Annotations(next=following, previous=previous, results=annotations_of(found)))
+        following, previous, submissions = cursor_page(
+            rows.select_related("assignment__trace").defer(*_NOT_IN_RECORDS), request
+        )
+        return Response(shapes.Annotations(next=following, previous=previous, results=annotations(submissions)))
 
 
 class AssignmentsView(AnnotatorView):
@@ -103,14 +112,14 @@ class AssignmentsView(AnnotatorView):
     def get(self, request: Request) -> Response:
         """The caller's claimed assignments in all projects, the oldest first."""
         own = Assignment.objects.of(self.person).open()
-        return Response(shapes.Assignments(results=summaries_of(own)))
+        return Response(shapes.Assignments(results=assignment_summaries(own)))
 
 
 class AssignmentView(AnnotatorView):
     @extend_schema(responses=shapes.AssignmentInDetail)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """One assignment with its draft, its files and the pinned schemes."""
-        return Response(detail_of(self.own_assignment().pk))
+        return Response(assignment_in_detail(self.own_assignment().pk))
 
 
 class HeartbeatView(AnnotatorView):
@@ -126,7 +135,7 @@ class ResumeView(AnnotatorView):
     @extend_schema(request=None, responses=shapes.AssignmentInDetail)
     def post(self, request: Request, assignment_id: UUID) -> Response:
         """Go on here: take over from another page, or claim a trace again whose lease ended."""
-        return Response(detail_of(resume(assignment=self.own_assignment()).pk))
+        return Response(assignment_in_detail(resume(assignment=self.own_assignment()).pk))
 
 
 class DraftView(AnnotatorView):
@@ -135,7 +144,7 @@ class DraftView(AnnotatorView):
     @extend_schema(responses=shapes.Draft)
     def get(self, request: Request, assignment_id: UUID) -> Response:
         """The draft as it was saved last."""
-        return Response(draft_of(self.own_assignment()))
+        return Response(assignment_draft(self.own_assignment()))
 
     @extend_schema(request=shapes.Save, responses=shapes.Saved)
     def put(self, request: Request, assignment_id: UUID) -> Response:
@@ -186,10 +195,10 @@ class SubmitView(AnnotatorView):
 
     @extend_schema(parameters=[IDEMPOTENCY_KEY], request=shapes.Submit, responses={201: shapes.Submitted})
     def post(self, request: Request, assignment_id: UUID) -> Response:
-        """Hand the annotation in. The same request again is answered the same."""
+        """Submit the annotation. The same request again is answered the same."""
         assignment = self.own_assignment()
         body = read(shapes.Submit, request)
-        submission = hand_in(
+        submission = submit(
             assignment=assignment,
             fencing_token=body.lease_token,
             key=_idempotency_key(request),
@@ -198,7 +207,7 @@ class SubmitView(AnnotatorView):
         submission.assignment = assignment
         answer = shapes.Submitted(
             submission=submission.pk,
-            record=record_of(submission, self.membership.annotator_name),
+            record=submission_record(submission, self.membership.annotator_name),
             surplus=submission.is_surplus,
             undo_until=submission.submitted_at + UNDO,
         )
@@ -229,7 +238,7 @@ class WithdrawView(AnnotatorView):
     def post(self, request: Request, submission_id: UUID) -> Response:
         """Take a submission back, within seconds: the assignment is open again, with its draft."""
         own = Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")
-        return Response(detail_of(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
+        return Response(assignment_in_detail(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
 
 
 def _idempotency_key(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""The places on a trace, the claims on them, and what was submitted."""
+"""The slots on a trace, the claims on them, and what was submitted."""
 
 from assignments.models.claims import OPEN, Assignment, AssignmentState, Draft, Kind
 from assignments.models.queue import QueuePosition, TraceQuota

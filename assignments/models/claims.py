@@ -19,12 +19,12 @@ from traces.models.bodies import pack, unpack
 
 
 class AssignmentState(models.TextChoices):
-    """A claim holds a place, all other states but a counted submission hold none.
+    """A claim holds a slot, all other states but a counted submission hold none.
 
     claimed   -> submitted, skipped, released by its person; expired by the sweep
     expired   -> claimed again; submitted late; skipped
     released  -> claimed again; submitted late
-    submitted -> claimed again by a withdrawal; expired if what is withdrawn had no place
+    submitted -> claimed again by a withdrawal; expired if what is withdrawn had no slot
     skipped   -> nothing: the trace does not come back to this person
     """
 
@@ -41,7 +41,7 @@ HELD_OR_DECIDED = (AssignmentState.CLAIMED, AssignmentState.SUBMITTED, Assignmen
 
 
 class Kind(models.TextChoices):
-    """Why the trace was given: only normal assignments take places."""
+    """Why the trace was given: only normal assignments take slots."""
 
     NORMAL = "normal", "Normal"
     GOLD = "gold", "Gold"
@@ -128,7 +128,7 @@ class Assignment(TenantModel):
         return self.state == OPEN
 
     @property
-    def takes_place(self) -> bool:
+    def takes_slot(self) -> bool:
         return self.kind == Kind.NORMAL
 
     def rules(self) -> AssignmentRules:
@@ -137,13 +137,13 @@ class Assignment(TenantModel):
 
     def configuration(self) -> ProjectConfiguration:
         """What page, checks and exports of this assignment follow. Raises UnreadablePinError."""
-        return configuration_of(self.version_id)
+        return pinned_configuration(self.version_id)
 
     def draft(self) -> "Draft | None":
         return _draft.first(self.organisation_id, self.pk)
 
 
-# Kept in memory, because a version never changes; asked for by the ids of rows that the reader has found.
+# Kept in memory, because a version never changes; asked for by the ids of rows that the reader may see.
 @lru_cache(maxsize=1_000)
 def _rules(version: UUID) -> AssignmentRules:
     versions = ConfigurationVersion.objects.filter(pk=version)
@@ -151,7 +151,7 @@ def _rules(version: UUID) -> AssignmentRules:
 
 
 @lru_cache(maxsize=200)
-def configuration_of(version: UUID) -> ProjectConfiguration:
+def pinned_configuration(version: UUID) -> ProjectConfiguration:
     """The configuration of a version that the reader has found, always the same object. Raises UnreadablePinError."""
     versions = ConfigurationVersion.objects.filter(pk=version)
     return pinned(versions.values_list("configuration", flat=True).get())

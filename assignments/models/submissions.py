@@ -60,7 +60,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         )
 
     def with_surplus(self) -> "SubmissionQuerySet":
-        """Of each assignment the newest submission that is not withdrawn, those beyond the wanted number included."""
+        """Of each assignment the newest submission that is not withdrawn, those beyond the target included."""
         later = Submission.objects.standing().filter(
             organisation=OuterRef("organisation"), assignment=OuterRef("assignment"), number__gt=OuterRef("number")
         )
@@ -74,7 +74,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Those that counted at that moment, whatever was submitted or taken back since.
 
         What takes one out is asked row by row, along unique keys: joined, as NOT EXISTS is, whole tables would be read
-        for each portion of a long export.
+        for each batch of a long export.
         """
         seen = snapshot.saw()
 
@@ -102,7 +102,7 @@ class Submission(TenantModel):
     """One annotation as it was submitted: the result, keyed by scheme name, exact and immutable.
 
     `key` is the client's idempotency key and `request_sha256` the hash of what came with it: the same request again
-    answers with this row. `is_surplus` says that no place was free any more when it came, late.
+    answers with this row. `is_surplus` says that no slot was free any more when it came, late.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)

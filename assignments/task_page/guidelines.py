@@ -20,7 +20,7 @@ class Reading(StrEnum):
     CHANGED = "changed"
 
 
-def reading_of(assignment: Assignment, guidelines: str | None) -> Reading:
+def guidelines_reading(assignment: Assignment, guidelines: str | None) -> Reading:
     """What the assignment's person knows of these guidelines of its project."""
     if guidelines is None:
         return Reading.KNOWN

@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from assignments.api.serializers import serialized
+from assignments.api.serializers import serialize_assignment
 from assignments.drafts import without
 from assignments.models import Assignment
-from assignments.progress import place_of
-from assignments.task_page.guidelines import reading_of
+from assignments.progress import task_number
+from assignments.task_page.guidelines import guidelines_reading
 from assignments.task_page.schemes import (
     ShownScheme,
     contents,
@@ -100,8 +100,8 @@ class TaskPage:
             "judged": judged,
             "keys_are_off": tab["tab"] == "steps" and judged is not None and judged.keys_are_off,
             "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,
-            "place": place_of(self.assignment.project, user),
-            "reading": reading_of(self.assignment, self.configuration.guidelines),
+            "task_number": task_number(self.assignment.project, user),
+            "reading": guidelines_reading(self.assignment, self.configuration.guidelines),
             "urls": self.urls,
             "task_data": self._data(tab["tab"], membership, schemes, files),
         }
@@ -115,7 +115,7 @@ class TaskPage:
         """
         without_part = unasked(self.configuration, contents(self.assignment, files))
         draft = self.assignment.draft()
-        detail = serialized(
+        detail = serialize_assignment(
             self.assignment,
             files=files,
             draft=draft,

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from assignments.api.serializers import scheme_shape
 from assignments.api.shapes import Scheme
 from assignments.models import Assignment
-from assignments.models.claims import configuration_of
+from assignments.models.claims import pinned_configuration
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
@@ -117,6 +117,6 @@ def contents(assignment: Assignment, files: Iterable[TraceFile]) -> TraceContent
 @lru_cache(maxsize=500)
 def _shown(version: UUID, avatar: str) -> tuple[ShownScheme, ...]:
     types = scheme_types()
-    schemes = configuration_of(version).annotation_schemes
+    schemes = pinned_configuration(version).annotation_schemes
     shown = (ShownScheme(scheme, types[scheme.annotation_type], avatar) for scheme in schemes)
     return tuple(scheme for scheme in shown if scheme.template)

@@ -144,9 +144,9 @@ def task_picture(request: OrganisationRequest, project: str, assignment_id: UUID
 def scheme_colours(request: OrganisationRequest, project: str, version: int) -> HttpResponse:
     """The colours of a version's configuration, for ever: a version never changes."""
     projects = Project.objects.visible_to(request.membership).filter(slug=project)
-    found = get_object_or_404(ConfigurationVersion, project__in=projects, number=version)
+    version_row = get_object_or_404(ConfigurationVersion, project__in=projects, number=version)
     try:
-        sheet = scheme_colours_sheet(pinned(found.configuration))
+        sheet = scheme_colours_sheet(pinned(version_row.configuration))
     except UnreadablePinError as error:
         raise Http404(error.sentence) from None
     response = HttpResponse(sheet, content_type="text/css; charset=utf-8")

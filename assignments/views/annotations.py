@@ -12,18 +12,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.models import Project, User
-from assignments.history import title_of
+from assignments.history import trace_title
 from assignments.listing import (
     ANNOTATIONS_ON_A_PAGE,
     AnnotationFilters,
     as_listed,
-    rows_of,
-    skip_rows_of,
+    skip_rows,
     skips_as_listed,
-    state_of,
+    submission_rows,
+    submission_state,
 )
 from assignments.models import Submission
-from assignments.records import annotator_names, record_of
+from assignments.submission_records import annotator_names, submission_record
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
@@ -40,30 +40,32 @@ def my_annotations(request: OrganisationRequest) -> HttpResponse:
     projects = list(Project.objects.visible_to(request.membership).published().values_list("pk", flat=True))
     own = Submission.objects.of(cast(User, request.user)).in_projects(projects)
     page = _page(request, as_listed(own).order_by("-pk"), own.count())
-    return render(request, "assignments/mine.html", {"page": page, "page_base": "?", "rows": rows_of(page.object_list)})
+    return render(
+        request, "assignments/mine.html", {"page": page, "page_base": "?", "rows": submission_rows(page.object_list)}
+    )
 
 
 @requires(Right.SEE_ANNOTATIONS)
 @require_safe
 def project_annotations(request: OrganisationRequest, project: str) -> HttpResponse:
     """Everybody's submissions in one project, or with `show=skips` what people skipped and why."""
-    found = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
+    chosen = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
     filters = AnnotationFilters.of(request.GET)
-    submissions, skips = filters.submissions(found), filters.skips(found)
+    submissions, skips = filters.submissions(chosen), filters.skips(chosen)
     counts = submissions.count(), skips.count()
     listed = skips_as_listed(skips) if filters.show else as_listed(submissions)
     page = _page(request, listed, counts[1] if filters.show else counts[0])
-    rows = skip_rows_of(page.object_list) if filters.show else rows_of(page.object_list)
+    rows = skip_rows(page.object_list) if filters.show else submission_rows(page.object_list)
     query = filters.query_string()
     context = {
-        "project": found,
-        "traces_url": reverse("traces", args=[found.slug]) if allowed(request, Right.SEE_TRACES) else None,
+        "project": chosen,
+        "traces_url": reverse("traces", args=[chosen.slug]) if allowed(request, Right.SEE_TRACES) else None,
         "filters": filters,
         "page": page,
         "page_base": f"?{query}&" if query else "?",
         "rows": rows,
-        "annotators": filters.annotators(found),
-        "states": [] if filters.show else filters.states(found),
+        "annotators": filters.annotators(chosen),
+        "states": [] if filters.show else filters.states(chosen),
         "tabs": [
             {"label": "Annotations", "query": filters.query_string(show=""), "count": counts[0]},
             {"label": "Skipped", "query": filters.query_string(show="skips"), "count": counts[1]},
@@ -83,8 +85,8 @@ def annotation(request: OrganisationRequest, submission_id: UUID) -> HttpRespons
     is_own = submission.assignment.user_id == request.user.pk
     context = {
         "submission": submission,
-        "state": state_of(submission),
-        "title": title_of(trace.task, trace.external_id),
+        "state": submission_state(submission),
+        "title": trace_title(trace.task, trace.external_id),
         "trace": trace,
         "annotator": made["annotator"],
         "is_own": is_own,
@@ -120,7 +122,7 @@ def _submission(request: OrganisationRequest, submission_id: UUID) -> Any:
 
 def _record(submission: Submission) -> dict[str, Any]:
     user = submission.assignment.user_id
-    return record_of(submission, annotator_names([user]).get(user, ""))
+    return submission_record(submission, annotator_names([user]).get(user, ""))
 
 
 class _CountedRows(Paginator[Any]):

@@ -31,22 +31,22 @@ def next_task(request: OrganisationRequest, project: str) -> HttpResponse:
 
     GET changes nothing: it is what a browser asks for after a sign-in on the way.
     """
-    found = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
+    chosen = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
     if request.method != "POST":
         return redirect("organisation")
     user = cast(User, request.user)
     try:
-        given = claim_next(project=found, user=user, another="another" in request.POST)
+        given = claim_next(project=chosen, user=user, another="another" in request.POST)
     except TooManyOpen as refused:
         messages.info(request, refused.sentence)
-        given = claim_next(project=found, user=user)
+        given = claim_next(project=chosen, user=user)
     except MembershipEnded as refused:
         # As for every stranger.
         raise Http404(refused.sentence) from refused
     if isinstance(given, NothingToDo):
-        context = {"project": found, "nothing": given, "why": why_nothing(given)}
+        context = {"project": chosen, "nothing": given, "why": why_nothing(given)}
         return render(request, "assignments/nothing.html", context)
-    return redirect(_first_tab(given), project=found.slug, assignment_id=given.pk)
+    return redirect(_first_tab(given), project=chosen.slug, assignment_id=given.pk)
 
 
 def _first_tab(assignment: Assignment) -> str:

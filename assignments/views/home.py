@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project, User
-from assignments.history import TASK_START, Week, recent_events, this_week, title_of
+from assignments.history import TASK_START, Week, recent_events, this_week, trace_title
 from assignments.models import Assignment
-from assignments.progress import Progress, progress_of
+from assignments.progress import Progress, project_progress
 from assignments.wording import about, clock, duration
 from potato.schemes.registry import scheme_types
 from potato.wording import title_case
@@ -112,11 +112,11 @@ class Bar:
 def home(request: OrganisationRequest) -> HttpResponse:
     """Own tasks and figures for everybody; set-up, traces and annotations of projects for those with the right."""
     user = cast(User, request.user)
-    found = _projects(request)
-    progress = progress_of(found, user)
+    projects = _projects(request)
+    progress = project_progress(projects, user)
     open_tasks = _open_tasks(user, progress.keys())
     week = this_week(user, progress.keys())
-    rows = [_row(request, project, progress.get(project.pk), open_tasks) for project in found]
+    rows = [_row(request, project, progress.get(project.pk), open_tasks) for project in projects]
     context = {
         "annotator": request.membership.annotator_name,
         "role": Role(request.membership.role).label,
@@ -150,11 +150,11 @@ def _row(
 ) -> ProjectRow:
     schemes: list[dict[str, Any]] = project.newest_schemes or []
     known = [kind for scheme in schemes if (kind := scheme_types().get(scheme["annotation_type"]))]
-    said = [project.newest_task_name or "", *(scheme.get("description") or "" for scheme in schemes)]
+    texts = [project.newest_task_name or "", *(scheme.get("description") or "" for scheme in schemes)]
     return ProjectRow(
         slug=project.slug,
         name=project.name,
-        description=next((text for text in said if text and text != project.name), ""),
+        description=next((text for text in texts if text and text != project.name), ""),
         activities=tuple(dict.fromkeys(kind.activity or title_case(kind.annotation_type) for kind in known)),
         icon=known[0].icon if known else "git-pull-request",
         version=project.newest_number,
@@ -184,7 +184,7 @@ def _open_tasks(user: User, projects: Iterable[UUID]) -> list[OpenTask]:
     return [
         OpenTask(
             id=row.pk,
-            title=title_of(row.task_start, row.trace.external_id),
+            title=trace_title(row.task_start, row.trace.external_id),
             project=row.project.name,
             slug=row.project.slug,
             lease_until=row.lease_until,

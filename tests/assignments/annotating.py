@@ -1,4 +1,4 @@
-"""Acme's project at work, for stories that enter no organisation: published, claimed from, handed in."""
+"""Acme's project at work, for stories that enter no organisation: published, claimed from, submitted."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import uuid4
 from accounts.actions.projects import publish_configuration
 from accounts.models import Project, User
 from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from assignments.actions.submitting import submit
 from assignments.models import Assignment, Submission
 from tenancy.actor import Actor, acting_in
 from tests.tenants import Tenants
@@ -42,8 +42,8 @@ class Annotating:
             assert isinstance(given, Assignment), given
             return Assignment.objects.select_related("trace", "user").get(pk=given.pk)
 
-    def hand_in_annotations(self, assignment: Assignment, annotations: dict[str, Any]) -> Submission:
+    def submit_annotations(self, assignment: Assignment, annotations: dict[str, Any]) -> Submission:
         with acting_in(self.tenants.acme, assignment.user):
-            return hand_in(
+            return submit(
                 assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=annotations
             )

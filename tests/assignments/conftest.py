@@ -14,7 +14,7 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import Membership, Project, User
 from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.expiring import expire_leases
-from assignments.actions.submitting import submit
+from assignments.actions.submitting import store_submission
 from assignments.models import Assignment, Submission, TraceQuota
 from tenancy.actor import Actor, acting_in
 from tenancy.models import new_id
@@ -87,10 +87,10 @@ class Queue:
         return row.active, row.done
 
 
-def hand_in(assignment: Assignment, **result: Any) -> Submission:
+def submit(assignment: Assignment, **result: Any) -> Submission:
     result = result or {"verdict": {"decision": "approve"}}
-    return submit(
-        assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), sent=result, result=result
+    return store_submission(
+        assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), payload=result, result=result
     )
 
 

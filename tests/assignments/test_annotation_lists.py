@@ -9,12 +9,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership, User
-from assignments.actions.submitting import submit, withdraw
+from assignments.actions.submitting import store_submission, withdraw
 from assignments.actions.working import skip
 from assignments.listing import ANNOTATIONS_ON_A_PAGE
 from assignments.models import Submission
 from tenancy.actor import acting_in
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, text_of
 from tests.review.documented_record import RECORD
@@ -48,9 +48,9 @@ def late(queue: Queue) -> Submission:
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
     while (other := queue.claimed(queue.tenants.alice)).trace_id != held.trace_id:
-        hand_in(other)
-    hand_in(other)
-    surplus = hand_in(held)
+        submit(other)
+    submit(other)
+    surplus = submit(held)
     assert surplus.is_surplus
     return surplus
 
@@ -60,8 +60,8 @@ def late(queue: Queue) -> Submission:
 
 def test_own_annotations_are_listed_newest_first_with_their_words_and_states(queue: Queue, bob: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": "comment_only"})
-    counted = hand_in(withdraw(submission=withdrawn), verdict={"decision": "request_changes"})
+    withdrawn = submit(queue.claimed(queue.tenants.bob), verdict={"decision": "comment_only"})
+    counted = submit(withdraw(submission=withdrawn), verdict={"decision": "request_changes"})
     rows = rows_in(text_of(bob.get(MINE)))
     assert [str(one.pk) in row for one, row in zip((counted, withdrawn, surplus), rows, strict=True)] == [True] * 3
     for row, words, state in zip(
@@ -76,7 +76,7 @@ def test_own_annotations_are_listed_newest_first_with_their_words_and_states(que
 
 
 def test_an_empty_list_says_why_and_what_to_do(queue: Queue, bob: Client) -> None:
-    hand_in(queue.claimed(queue.tenants.alice))
+    submit(queue.claimed(queue.tenants.alice))
     page = text_of(bob.get(MINE))
     assert "No annotations yet" in page
     assert 'href="/o/acme/">Find a task</a>' in page
@@ -85,12 +85,12 @@ def test_an_empty_list_says_why_and_what_to_do(queue: Queue, bob: Client) -> Non
 def test_the_list_has_pages_and_costs_no_more_queries_for_many(queue: Queue, bob: Client) -> None:
     count = ANNOTATIONS_ON_A_PAGE + 3
     queue.add_traces(count, "more")
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     text_of(bob.get(MINE))
     with CaptureQueriesContext(connection) as one:
         assert len(rows_in(text_of(bob.get(MINE)))) == 1
     for _ in range(count - 1):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     with CaptureQueriesContext(connection) as many:
         page = text_of(bob.get(MINE))
     assert len(many) == len(one) <= QUERIES
@@ -105,7 +105,7 @@ def test_own_annotations_of_another_organisation_are_not_in_the_list(queue: Queu
         elsewhere = Queue(tenants, tenants.birch_project)
         elsewhere.publish()
         elsewhere.add_traces(1, "birch")
-        submission = hand_in(elsewhere.claimed(tenants.mallory))
+        submission = submit(elsewhere.claimed(tenants.mallory))
         path = f"/o/birch/annotations/{submission.pk}/"
     client.force_login(tenants.mallory)
     assert rows_in(text_of(client.get(MINE))) == []
@@ -119,8 +119,8 @@ def test_own_annotations_of_another_organisation_are_not_in_the_list(queue: Queu
 
 def test_a_manager_sees_everybodys_annotations_and_narrows_them(queue: Queue, mallory: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.tenants.bob))
-    hand_in(withdraw(submission=withdrawn))
+    withdrawn = submit(queue.claimed(queue.tenants.bob))
+    submit(withdraw(submission=withdrawn))
     page = text_of(mallory.get(ALL))
     alices = Submission.objects.of(queue.tenants.alice).count()
     assert len(rows_in(page)) == 3 + alices
@@ -151,7 +151,7 @@ def test_skips_are_listed_with_their_reasons(queue: Queue, mallory: Client) -> N
     for person, reason in ((queue.tenants.bob, "Not my language"), (queue.tenants.alice, "Too long")):
         held = queue.claimed(person)
         skip(assignment=held, fencing_token=held.fencing_token, reason=reason)
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     page = text_of(mallory.get(ALL, {"show": "skips"}))
     assert [("Not my language" in row, "Too long" in row) for row in rows_in(page)] == [(False, True), (True, False)]
     assert 'Skipped <span class="badge badge--count">2</span>' in page
@@ -161,7 +161,7 @@ def test_skips_are_listed_with_their_reasons(queue: Queue, mallory: Client) -> N
 
 
 def test_who_left_the_organisation_is_still_named(queue: Queue, mallory: Client) -> None:
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     Membership.objects.filter(user=queue.tenants.bob).update(is_active=False)
     page = text_of(mallory.get(ALL))
     assert "bob (1)" in page
@@ -171,7 +171,7 @@ def test_who_left_the_organisation_is_still_named(queue: Queue, mallory: Client)
 def test_the_reader_is_named_as_in_this_organisation(queue: Queue, mallory: Client) -> None:
     with acting_in(queue.tenants.birch):
         Membership.objects.filter(user=queue.tenants.mallory).update(annotator_name="mallory_of_birch")
-    submission = hand_in(queue.claimed(queue.tenants.mallory))
+    submission = submit(queue.claimed(queue.tenants.mallory))
     for path in (ALL, f"{MINE}{submission.pk}/"):
         assert "mallory_of_birch" not in text_of(mallory.get(path))
 
@@ -181,7 +181,7 @@ def test_many_annotators_cost_no_more_queries_than_one(queue: Queue, mallory: Cl
     queue.add_traces(1, "target")
 
     def work(person: User) -> None:
-        hand_in(queue.claimed(person))
+        submit(queue.claimed(person))
         held = queue.claimed(person)
         skip(assignment=held, fencing_token=held.fencing_token, reason="Too long")
 
@@ -213,8 +213,8 @@ def documented(tenants: Tenants) -> Submission:
     stored(tenants.acme, tenants.acme_project, outcome("src/parser.py", "a", "b"))
     held = queue.claimed(tenants.bob)
     annotations = RECORD["annotations"]
-    return submit(
-        assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), sent=annotations, result=annotations
+    return store_submission(
+        assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), payload=annotations, result=annotations
     )
 
 
@@ -236,7 +236,7 @@ def test_a_record_is_shown_and_downloaded_in_the_documented_shape(tenants: Tenan
 
 
 def test_a_record_of_another_person_is_the_managers_to_read(queue: Queue, client: Client) -> None:
-    submission = hand_in(queue.claimed(queue.tenants.alice))
+    submission = submit(queue.claimed(queue.tenants.alice))
     for person, status in ((queue.tenants.bob, 404), (queue.tenants.mallory, 200), (queue.tenants.charlie, 404)):
         client.force_login(person)
         for path in (f"{MINE}{submission.pk}/", f"{MINE}{submission.pk}/record.json"):
@@ -247,7 +247,7 @@ def test_a_record_of_another_person_is_the_managers_to_read(queue: Queue, client
 
 def test_surplus_and_withdrawn_records_say_so(queue: Queue, bob: Client) -> None:
     surplus = late(queue)
-    withdrawn = hand_in(queue.claimed(queue.tenants.bob))
+    withdrawn = submit(queue.claimed(queue.tenants.bob))
     withdraw(submission=withdrawn)
     assert "This annotation is surplus" in text_of(bob.get(f"{MINE}{surplus.pk}/"))
     assert "This annotation was withdrawn" in text_of(bob.get(f"{MINE}{withdrawn.pk}/"))
@@ -259,7 +259,7 @@ def test_a_record_of_a_later_version_of_a_trace_names_it(tenants: Tenants, bob: 
         queue.publish()
         stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"))
         stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "c"))
-        first, second = (hand_in(queue.claimed(tenants.bob)) for _ in range(2))
+        first, second = (submit(queue.claimed(tenants.bob)) for _ in range(2))
     assert "trace_version" not in json.loads(bob.get(f"{MINE}{first.pk}/record.json").content)
     assert json.loads(bob.get(f"{MINE}{second.pk}/record.json").content)["trace_version"] == 2
     assert "version 2" in rows_in(text_of(bob.get(MINE)))[0]
@@ -267,7 +267,7 @@ def test_a_record_of_a_later_version_of_a_trace_names_it(tenants: Tenants, bob: 
 
 def test_a_long_record_is_cut_on_the_page_and_whole_in_the_download(queue: Queue, bob: Client) -> None:
     summary = "long " * 60_000 + "end"
-    submission = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": "approve", "summary": summary})
+    submission = submit(queue.claimed(queue.tenants.bob), verdict={"decision": "approve", "summary": summary})
     page = text_of(bob.get(f"{MINE}{submission.pk}/"))
     assert "The download has all of it." in page
     assert "long end" not in page
@@ -283,7 +283,7 @@ def test_what_people_wrote_is_shown_and_never_run(tenants: Tenants, client: Clie
             stored(tenants.acme, tenants.acme_project, outcome("a.py", "a", "b"), external_id=text, task=text)
         for text in HOSTILE:
             held = queue.claimed(tenants.bob)
-            hand_in(held, verdict={"decision": text, "summary": text}, **{text: text})
+            submit(held, verdict={"decision": text, "summary": text}, **{text: text})
         submissions = list(Submission.objects.order_by("-pk"))
     client.force_login(tenants.mallory)
     for query in ({}, {"show": "skips"}, {"trace": HOSTILE[0]}, {"annotator": HOSTILE[5]}):

@@ -5,13 +5,13 @@ import pytest
 from accounts.models import Project, User
 from assignments.actions.claiming import Reason, resume
 from assignments.actions.expiring import expire_leases
-from assignments.actions.quotas import open_quotas, want_as_configured
+from assignments.actions.quotas import follow_configuration, open_quotas
 from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.errors import LeaseEnded, NotOpen, TakenOver, TooManyOpen
 from assignments.models import Assignment, AssignmentState, TraceQuota
 from tenancy.actor import Actor
 from tenancy.models import new_id
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 
 
 def test_two_annotators_are_given_different_traces_the_oldest_first(queue: Queue) -> None:
@@ -44,11 +44,11 @@ def test_as_many_traces_are_open_as_the_project_allows(queue: Queue) -> None:
 def test_nobody_is_given_a_trace_again_that_they_submitted_or_skipped(queue: Queue) -> None:
     queue.publish(target=3)
     submitted = queue.claimed(queue.tenants.bob)
-    hand_in(submitted)
+    submit(submitted)
     skipped = queue.claimed(queue.tenants.bob)
     skip(assignment=skipped, fencing_token=skipped.fencing_token, reason="I wrote this code")
     third = queue.claimed(queue.tenants.bob)
-    hand_in(third)
+    submit(third)
     assert len({submitted.trace_id, skipped.trace_id, third.trace_id}) == 3
     assert queue.nothing(queue.tenants.bob).reason == Reason.YOURS_ARE_DONE
     assert queue.claimed(queue.tenants.alice).trace_id == submitted.trace_id
@@ -64,7 +64,7 @@ def test_an_expired_or_released_trace_comes_back_with_its_draft(queue: Queue, wa
         release(assignment=first, fencing_token=first.fencing_token)
     assert queue.quota(first) == (0, 0)
     for _ in range(2):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     again = queue.claimed(queue.tenants.bob)
     assert again.pk == first.pk
     assert again.fencing_token == first.fencing_token + 1
@@ -109,7 +109,7 @@ def test_a_project_without_traces_says_so(queue: Queue) -> None:
 
 def test_a_project_that_is_done_says_so(queue: Queue) -> None:
     for _ in range(3):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     for person in (queue.tenants.bob, queue.tenants.alice):
         assert queue.nothing(person).reason == Reason.ALL_DONE
 
@@ -125,7 +125,7 @@ def test_where_others_hold_what_is_left_the_end_of_the_next_lease_is_told(queue:
 
 def test_traces_that_are_imported_later_join_the_queue(queue: Queue) -> None:
     for _ in range(3):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     assert queue.nothing(queue.tenants.bob).reason == Reason.ALL_DONE
     (late,) = queue.add_traces(1, "late")
     assert queue.claimed(queue.tenants.bob).trace_id == late.pk
@@ -139,17 +139,17 @@ def test_a_trace_that_is_older_than_the_queue_s_newest_is_given_out_too(queue: Q
         pass
     queue.add_traces(1, prefix="early", ids=[early])
     for _ in range(4):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     assert queue.claimed(queue.tenants.bob).trace_id == early
 
 
 def test_a_project_that_wants_more_annotators_gives_its_traces_out_again(queue: Queue) -> None:
     for _ in range(3):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     queue.publish(target=2)
-    assert want_as_configured(project=queue.project) == 3
+    assert follow_configuration(project=queue.project) == 3
     assert queue.nothing(queue.tenants.bob).reason == Reason.YOURS_ARE_DONE
-    hand_in(queue.claimed(queue.tenants.alice))
+    submit(queue.claimed(queue.tenants.alice))
 
 
 def test_a_project_that_wants_fewer_takes_nobodys_place_away(queue: Queue) -> None:
@@ -159,13 +159,13 @@ def test_a_project_that_wants_fewer_takes_nobodys_place_away(queue: Queue) -> No
     held = [queue.claimed(person) for person in holders]
     assert len({row.trace_id for row in held}) == 1
     queue.publish(target=1)
-    want_as_configured(project=queue.project)
-    hand_in(held[0])
-    hand_in(held[1])
+    follow_configuration(project=queue.project)
+    submit(held[0])
+    submit(held[1])
     assert queue.quota(held[0]) == (1, 2)
     queue.expire(held[2])
     assert queue.claimed(queue.tenants.bob).trace_id != held[0].trace_id, "what came free is not given out again"
-    assert hand_in(held[2]).is_surplus
+    assert submit(held[2]).is_surplus
 
 
 def test_a_heartbeat_prolongs_the_lease_until_the_sweep_has_come_by(queue: Queue) -> None:
@@ -211,7 +211,7 @@ def test_a_trace_whose_lease_ended_is_resumed_while_a_place_is_free(queue: Queue
 
 def test_what_is_over_is_not_resumed(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
-    hand_in(held)
+    submit(held)
     with pytest.raises(NotOpen):
         resume(assignment=held)
 

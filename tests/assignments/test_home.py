@@ -11,15 +11,15 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import Project, User
 from assignments.actions import claiming
 from assignments.actions.claiming import resume
-from assignments.actions.quotas import want_as_configured
+from assignments.actions.quotas import follow_configuration
 from assignments.actions.submitting import withdraw
 from assignments.actions.working import release, save_draft, skip
 from assignments.history import recent_events, this_week
 from assignments.models import Assignment
-from assignments.progress import Place, Progress, place_of, progress_of
-from jobs.wording import storable
+from assignments.progress import Progress, TaskNumber, project_progress, task_number
+from jobs.row_text import storable
 from tenancy.actor import acting_in
-from tests.assignments.conftest import YAML, Queue, hand_in
+from tests.assignments.conftest import YAML, Queue, submit
 from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
@@ -43,7 +43,7 @@ def took(assignment: Assignment, minutes: int) -> Assignment:
 
 
 def mine(queue: Queue, user: User) -> Progress:
-    return progress_of([queue.project], user)[queue.project.pk]
+    return project_progress([queue.project], user)[queue.project.pk]
 
 
 # --- Figures -------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def test_progress_counts_what_is_wanted_done_and_left(queue: Queue) -> None:
     assert mine(queue, bob) == Progress(
         target=3, done=0, mine_done=0, mine_open=0, max_open=1, left_for_me=3, unfinished_for_me=3, median=None
     )
-    hand_in(took(queue.claimed(bob), 10))
+    submit(took(queue.claimed(bob), 10))
     assert (mine(queue, bob).done, mine(queue, bob).mine_done, mine(queue, bob).left_for_me) == (1, 1, 2)
     assert (mine(queue, alice).done, mine(queue, alice).mine_done, mine(queue, alice).left_for_me) == (1, 0, 2)
     held = queue.claimed(alice)
@@ -77,9 +77,9 @@ def test_fewer_wanted_than_done_is_all_done_and_not_more(queue: Queue) -> None:
     queue.publish(target=2)
     for person in (queue.tenants.bob, queue.tenants.alice):
         for _ in range(3):
-            hand_in(queue.claimed(person))
+            submit(queue.claimed(person))
     queue.publish(target=1)
-    want_as_configured(project=queue.project)
+    follow_configuration(project=queue.project)
     found = mine(queue, queue.tenants.bob)
     assert (found.target, found.done, found.mine_done) == (3, 3, 3)
 
@@ -87,15 +87,15 @@ def test_fewer_wanted_than_done_is_all_done_and_not_more(queue: Queue) -> None:
 def test_a_surplus_annotation_is_in_no_count(queue: Queue) -> None:
     late = queue.claimed(queue.tenants.bob)
     queue.expire(late)
-    hand_in(queue.claimed(queue.tenants.alice))
-    assert hand_in(late).is_surplus
+    submit(queue.claimed(queue.tenants.alice))
+    assert submit(late).is_surplus
     found = mine(queue, queue.tenants.bob)
     assert (found.done, found.mine_done) == (1, 0)
     assert this_week(queue.tenants.bob, [queue.project.pk]).submissions == 0
 
 
 def test_a_withdrawn_annotation_is_in_no_count(queue: Queue) -> None:
-    withdraw(submission=hand_in(queue.claimed(queue.tenants.bob)))
+    withdraw(submission=submit(queue.claimed(queue.tenants.bob)))
     found = mine(queue, queue.tenants.bob)
     assert (found.done, found.mine_done, found.mine_open, found.median) == (0, 0, 1, None)
     assert this_week(queue.tenants.bob, [queue.project.pk]).submissions == 0
@@ -103,7 +103,7 @@ def test_a_withdrawn_annotation_is_in_no_count(queue: Queue) -> None:
 
 def test_the_median_is_that_of_the_persons_own_times_from_claim_to_submission(queue: Queue) -> None:
     for minutes in (4, 30, 9):
-        hand_in(took(queue.claimed(queue.tenants.bob), minutes))
+        submit(took(queue.claimed(queue.tenants.bob), minutes))
     median = mine(queue, queue.tenants.bob).median
     assert median is not None
     assert round(median.total_seconds() / 60) == 9
@@ -113,7 +113,7 @@ def test_the_median_is_that_of_the_persons_own_times_from_claim_to_submission(qu
 def test_a_trace_that_is_claimed_again_is_timed_from_then(queue: Queue) -> None:
     held = took(queue.claimed(queue.tenants.bob), 300)
     queue.expire(held)
-    hand_in(resume(assignment=held))
+    submit(resume(assignment=held))
     median = mine(queue, queue.tenants.bob).median
     assert median is not None
     assert median < timedelta(minutes=1)
@@ -125,29 +125,29 @@ def test_the_place_of_a_task_agrees_with_the_progress_whatever_happened_before(q
     def agree(user: User) -> None:
         known = mine(queue, user)
         total = known.mine_done + max(known.mine_open, 1) + known.left_for_me
-        assert place_of(queue.project, user) == Place(known.mine_done + 1, total)
+        assert task_number(queue.project, user) == TaskNumber(known.mine_done + 1, total)
 
     late = queue.claimed(bob)
     queue.expire(late)
-    hand_in(queue.claimed(alice))
-    assert hand_in(late).is_surplus
+    submit(queue.claimed(alice))
+    assert submit(late).is_surplus
     agree(bob)
     held = queue.claimed(bob)
     agree(bob)
     skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     agree(bob)
-    withdraw(submission=hand_in(queue.claimed(alice)))
+    withdraw(submission=submit(queue.claimed(alice)))
     for person in (bob, alice):
         agree(person)
     queue.publish(target=2)
-    want_as_configured(project=queue.project)
+    follow_configuration(project=queue.project)
     for person in (bob, alice):
         agree(person)
 
 
 def test_an_unpublished_project_has_no_progress(queue: Queue) -> None:
     draft = Project.objects.create(slug="draft", name="Draft")
-    assert draft.pk not in progress_of([draft, queue.project], queue.tenants.bob)
+    assert draft.pk not in project_progress([draft, queue.project], queue.tenants.bob)
 
 
 def test_the_week_runs_from_monday_and_counts_own_days(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_the_week_runs_from_monday_and_counts_own_days(queue: Queue, monkeypatch
     for day, submissions in ((-3, 1), (-2, 1), (0, 1)):
         monkeypatch.setattr("django.utils.timezone.now", lambda day=day: wednesday + timedelta(days=day))
         for _ in range(submissions):
-            hand_in(queue.claimed(queue.tenants.bob))
+            submit(queue.claimed(queue.tenants.bob))
     week = this_week(queue.tenants.bob, [queue.project.pk])
     assert [day.submissions for day in week.days] == [1, 0, 1, 0, 0, 0, 0]
     assert [day.has_come for day in week.days] == [True, True, True, False, False, False, False]
@@ -171,8 +171,8 @@ def test_history_says_what_happened_in_words(queue: Queue) -> None:
     queue.expire(held)
     held = queue.claimed(bob)
     release(assignment=held, fencing_token=held.fencing_token)
-    withdraw(submission=hand_in(queue.claimed(bob)))
-    hand_in(queue.claimed(bob))
+    withdraw(submission=submit(queue.claimed(bob)))
+    submit(queue.claimed(bob))
     held = queue.claimed(bob)
     skip(assignment=held, fencing_token=held.fencing_token, reason="Not my language")
     events = {(event.words, event.after) for event in recent_events(bob, projects)}
@@ -197,7 +197,7 @@ def test_who_has_nothing_to_do_is_told_why(tenants: Tenants, bob: Client) -> Non
 
 
 def test_a_project_shows_how_far_it_is_and_what_is_left(queue: Queue, bob: Client) -> None:
-    hand_in(took(queue.claimed(queue.tenants.bob), 14))
+    submit(took(queue.claimed(queue.tenants.bob), 14))
     page = text_of(bob.get(HOME))
     assert "There are 2 tasks to choose from." in page
     assert "1 of 3 done, 1 by you" in page
@@ -215,13 +215,13 @@ def test_a_project_without_work_says_why(queue: Queue, bob: Client, done: int, w
             project=Project.objects.create(slug="empty", name="Empty"), source=YAML.format(target=1, max_open=1)
         )
     for _ in range(done):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     assert words in text_of(bob.get(HOME))
 
 
 def test_a_project_whose_rest_is_not_for_the_person_says_why(queue: Queue, bob: Client) -> None:
     for _ in range(2):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     other = queue.claimed(queue.tenants.alice)
     page = text_of(bob.get(HOME))
     assert "The rest is with others" in page
@@ -297,7 +297,7 @@ def test_an_unpublished_project_is_shown_to_those_who_set_it_up_alone(tenants: T
 
 def test_nobody_reads_of_anybody_elses_work(queue: Queue, client: Client) -> None:
     held = queue.claimed(queue.tenants.bob)
-    hand_in(queue.claimed(queue.tenants.alice))
+    submit(queue.claimed(queue.tenants.alice))
     skipped = queue.claimed(queue.tenants.alice)
     skip(assignment=skipped, fencing_token=skipped.fencing_token, reason="The secret reason")
     for person in (queue.tenants.bob, queue.tenants.dora):
@@ -328,8 +328,8 @@ def test_tasks_names_and_reasons_are_shown_and_never_run(tenants: Tenants, bob: 
 def test_thirty_projects_cost_no_more_queries_than_one(queue: Queue, bob: Client) -> None:
     def work(project: Project) -> None:
         own = Queue(queue.tenants, project)
-        hand_in(own.claimed(queue.tenants.bob))
-        withdraw(submission=hand_in(own.claimed(queue.tenants.bob)))
+        submit(own.claimed(queue.tenants.bob))
+        withdraw(submission=submit(own.claimed(queue.tenants.bob)))
         held = own.claimed(queue.tenants.bob)
         save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content={})
 
@@ -388,7 +388,7 @@ def nothing_said(client: Client) -> str:
 def test_why_there_is_no_task_is_said_in_sentences(queue: Queue, client: Client) -> None:
     client.force_login(queue.tenants.bob)
     for _ in range(2):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     other = queue.claimed(queue.tenants.alice)
     page = nothing_said(client)
     assert "Every trace that is left is being judged by somebody else at the moment." in page
@@ -400,7 +400,7 @@ def test_why_there_is_no_task_is_said_in_sentences(queue: Queue, client: Client)
     held = queue.claimed(queue.tenants.bob)
     skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     assert "nobody judges a trace twice" in nothing_said(client)
-    hand_in(queue.claimed(queue.tenants.dora))
+    submit(queue.claimed(queue.tenants.dora))
     page = nothing_said(client)
     assert "Every trace of this project has as many annotations as it needs." in page
     assert "Look again" not in page

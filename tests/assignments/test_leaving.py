@@ -19,7 +19,7 @@ from assignments.models import Assignment, AssignmentState, Kind
 from dashboard.figures import people_of, status_of
 from tenancy.actor import Actor, acting, acting_in
 from tenancy.roles import Role
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 from tests.tenants import Tenants
 
 
@@ -37,7 +37,7 @@ def set_active(queue: Queue, user: User, is_active: bool) -> Membership:
 def test_what_somebody_held_is_others_at_once_and_counted_nowhere(queue: Queue) -> None:
     queue.publish(max_open=2)
     bob, mallory = queue.tenants.bob, queue.tenants.mallory
-    done = hand_in(queue.claimed(bob)).assignment
+    done = submit(queue.claimed(bob)).assignment
     first, second = queue.claimed(bob), queue.claimed(bob, another=True)
     queue.nothing(mallory)
     assert (people_of(queue.project).open, status_of(queue.project, 1).held) == (2, 2)
@@ -160,7 +160,7 @@ def test_a_claim_that_is_under_way_when_the_membership_ends_is_given_back(leavin
 def test_whoever_is_leaving_is_given_nothing_more(leaving: Queue, act: str) -> None:
     bob = leaving.tenants.bob
     with acting(actor_of(leaving)):
-        released, submission = leaving.claimed(bob), hand_in(leaving.claimed(bob, another=True))
+        released, submission = leaving.claimed(bob), submit(leaving.claimed(bob, another=True))
         release(assignment=released, fencing_token=released.fencing_token)
 
     def do() -> None:

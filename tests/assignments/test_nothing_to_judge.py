@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.actions.projects import publish_configuration
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
-from assignments.actions.submitting import hand_in
+from assignments.actions.submitting import submit
 from assignments.actions.working import save_draft, skip
 from assignments.errors import DraftConflict
 from assignments.models import Assignment, TraceQuota
@@ -86,7 +86,7 @@ def given_to_bob(tenants: Tenants) -> list[str]:
 
 def submitted(tenants: Tenants, assignment: Assignment, annotations: dict[str, Any]) -> Any:
     with acting_in(tenants.acme, tenants.bob):
-        return hand_in(
+        return submit(
             assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=annotations
         ).result
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.expiring import expire_leases
-from assignments.actions.submitting import submit, withdraw
+from assignments.actions.submitting import store_submission, withdraw
 from assignments.actions.working import release, save_draft, skip
 from assignments.errors import DraftConflict, LeaseEnded, NotOpen, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Submission
@@ -92,8 +92,8 @@ class Game:
     def send(self, assignment: Assignment, action: str, key: str, result: dict[str, Any]) -> Submission | None:
         submission = None
         with self.acts(assignment, action):
-            submission = submit(
-                assignment=assignment, fencing_token=assignment.fencing_token, key=key, sent=result, result=result
+            submission = store_submission(
+                assignment=assignment, fencing_token=assignment.fencing_token, key=key, payload=result, result=result
             )
         if submission is not None:
             # The block has ended without an error: the transaction is committed, and the annotator was told.

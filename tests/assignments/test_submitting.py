@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent
 from assignments.actions.claiming import Reason
-from assignments.actions.submitting import submit, withdraw
+from assignments.actions.submitting import store_submission, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.errors import DraftConflict, KeyReused, NotOpen, ReasonNeeded, TooLateToWithdraw
 from assignments.models import Submission, TraceQuota
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 
 HOSTILE = {"summary": "NUL \x00, half a pair \ud800, emoji \U0001f600", "n": [1, 2.5, None, True]}
 
@@ -49,7 +49,7 @@ def test_a_draft_is_kept_after_the_lease_ended(queue: Queue) -> None:
 
 def test_a_submission_is_stored_exactly_frees_the_lease_and_counts(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
-    submission = hand_in(held, **HOSTILE)
+    submission = submit(held, **HOSTILE)
     stored = Submission.objects.get(pk=submission.pk)
     assert stored.result == HOSTILE
     assert (stored.number, stored.is_surplus) == (1, False)
@@ -64,32 +64,38 @@ def test_a_submission_is_stored_exactly_frees_the_lease_and_counts(queue: Queue)
 
 def test_the_same_request_again_is_answered_by_the_same_submission(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
-    sent: dict[str, Any] = {"verdict": "approve"}
+    payload: dict[str, Any] = {"verdict": "approve"}
     first, second = (
-        submit(assignment=held, fencing_token=held.fencing_token, key="key", sent=sent, result={"verdict": 1})
+        store_submission(
+            assignment=held, fencing_token=held.fencing_token, key="key", payload=payload, result={"verdict": 1}
+        )
         for _ in range(2)
     )
     assert first.pk == second.pk
     assert queue.quota(held) == (0, 1)
     with pytest.raises(KeyReused) as reused:
-        submit(assignment=held, fencing_token=held.fencing_token, key="key", sent={"verdict": "no"}, result={})
+        store_submission(
+            assignment=held, fencing_token=held.fencing_token, key="key", payload={"verdict": "no"}, result={}
+        )
     assert reused.value.status == 422
     with pytest.raises(NotOpen):
-        submit(assignment=held, fencing_token=held.fencing_token, key="another key", sent=sent, result={})
+        store_submission(
+            assignment=held, fencing_token=held.fencing_token, key="another key", payload=payload, result={}
+        )
     assert Submission.objects.count() == 1
 
 
 def test_a_late_submission_counts_while_a_place_is_free(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
-    assert not hand_in(held).is_surplus
+    assert not submit(held).is_surplus
     assert queue.quota(held) == (0, 1)
 
 
 def test_a_submission_after_the_lease_and_before_the_sweep_counts(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.end_lease(held)
-    assert not hand_in(held).is_surplus
+    assert not submit(held).is_surplus
     assert queue.quota(held) == (0, 1)
 
 
@@ -99,8 +105,8 @@ def test_a_late_submission_without_a_free_place_is_surplus(queue: Queue, done: b
     queue.expire(held)
     other = queue.claimed(queue.tenants.alice)
     assert other.trace_id == held.trace_id
-    counted = [hand_in(other)] if done else []
-    surplus = hand_in(held)
+    counted = [submit(other)] if done else []
+    surplus = submit(held)
     assert surplus.is_surplus
     assert queue.quota(held) == (not done, done)
     assert list(Submission.objects.counted()) == counted
@@ -110,7 +116,7 @@ def test_a_late_submission_without_a_free_place_is_surplus(queue: Queue, done: b
 def test_undoing_opens_the_same_assignment_with_its_draft_and_its_place(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     save_draft(assignment=held, fencing_token=held.fencing_token, revision=0, content={"kept": 1})
-    submission = hand_in(held)
+    submission = submit(held)
     again = withdraw(submission=submission)
     assert (again.pk, again.state, again.fencing_token) == (held.pk, "claimed", held.fencing_token)
     draft = again.draft()
@@ -121,13 +127,13 @@ def test_undoing_opens_the_same_assignment_with_its_draft_and_its_place(queue: Q
     assert queue.claimed(queue.tenants.bob).pk == held.pk
     assert queue.claimed(queue.tenants.alice).trace_id != held.trace_id
     heartbeat(assignment=again, fencing_token=again.fencing_token)
-    second = hand_in(again)
+    second = submit(again)
     assert second.number == 2
     assert list(Submission.objects.counted()) == list(Submission.objects.with_surplus()) == [second]
 
 
 def test_undoing_twice_is_undoing_once(queue: Queue) -> None:
-    submission = hand_in(queue.claimed(queue.tenants.bob))
+    submission = submit(queue.claimed(queue.tenants.bob))
     for _ in range(2):
         withdraw(submission=submission)
     assert submission.withdrawals.count() == 1
@@ -135,7 +141,7 @@ def test_undoing_twice_is_undoing_once(queue: Queue) -> None:
 
 
 def test_a_submission_cannot_be_undone_later(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    submission = hand_in(queue.claimed(queue.tenants.bob))
+    submission = submit(queue.claimed(queue.tenants.bob))
     later = timezone.now() + timedelta(seconds=33)
     monkeypatch.setattr("django.utils.timezone.now", lambda: later)
     with pytest.raises(TooLateToWithdraw):
@@ -147,12 +153,12 @@ def test_undoing_a_surplus_submission_takes_no_place(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
     other = queue.claimed(queue.tenants.alice)
-    withdraw(submission=hand_in(held))
+    withdraw(submission=submit(held))
     held.refresh_from_db()
     assert held.state == "expired"
     assert queue.quota(held) == (1, 0)
     release(assignment=other, fencing_token=other.fencing_token)
-    assert not hand_in(held).is_surplus
+    assert not submit(held).is_surplus
 
 
 def test_a_trace_is_skipped_with_a_reason(queue: Queue) -> None:
@@ -163,7 +169,7 @@ def test_a_trace_is_skipped_with_a_reason(queue: Queue) -> None:
     assert skipped.skip_reason == "Not \ufffd my language"
     assert queue.quota(held) == (0, 0)
     with pytest.raises(NotOpen):
-        hand_in(held)
+        submit(held)
 
 
 def test_what_was_decided_is_in_the_audit_trail_and_the_rest_is_not(queue: Queue) -> None:
@@ -174,7 +180,7 @@ def test_what_was_decided_is_in_the_audit_trail_and_the_rest_is_not(queue: Queue
     queue.expire(held)
     release(assignment=queue.claimed(queue.tenants.alice), fencing_token=1)
     assert AuditEvent.objects.count() == before
-    withdraw(submission=hand_in(held))
+    withdraw(submission=submit(held))
     held.refresh_from_db()
     skip(assignment=held, fencing_token=held.fencing_token, reason="too long")
     events = list(AuditEvent.objects.order_by("pk").values_list("verb", flat=True))[before:]
@@ -189,7 +195,7 @@ def test_the_database_refuses_more_than_there_are_places(queue: Queue) -> None:
 
 
 def test_a_submission_is_never_changed_or_removed(queue: Queue) -> None:
-    submission = hand_in(queue.claimed(queue.tenants.bob))
+    submission = submit(queue.claimed(queue.tenants.bob))
     for change in (lambda: Submission.objects.update(is_surplus=True), submission.delete):
         with pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
             change()

@@ -16,7 +16,7 @@ from assignments.actions.quotas import open_quotas
 from assignments.actions.restoring import restore
 from assignments.models import Assignment, Kind, TraceQuota
 from tenancy.actor import acting_in
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 from tests.tenants import Tenants
 
 CROWD = 32
@@ -71,7 +71,7 @@ def claims(tenants: Tenants, project: Project, *, each: int) -> Callable[[User],
             answers.append(given)
             if isinstance(given, Assignment) and number + 1 < each:
                 with acting_in(tenants.acme, person):
-                    hand_in(given)
+                    submit(given)
         return answers
 
     return work

@@ -16,7 +16,7 @@ from assignments.upcoming import next_traces
 from jobs import outbox, runner
 from jobs.models import Job, JobState
 from tenancy.actor import Actor, acting_in, current
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
 from tests.traces.test_imports import lines, run, upload
@@ -117,7 +117,7 @@ def test_the_window_moves_on_with_the_queue_and_is_filled_before_it_is_empty(
         claimed = queue.claimed(queue.tenants.bob)
         assert is_rendered(claimed.trace), f"trace {done} was not rendered before it was handed out"
         if done % 3:
-            hand_in(claimed)
+            submit(claimed)
         else:
             skip(assignment=claimed, fencing_token=claimed.fencing_token, reason="Too hard")
         work()
@@ -133,9 +133,9 @@ def test_two_people_at_different_places_of_the_queue_both_find_their_next_trace_
     queue.publish(target=2)
     open_quotas(project=queue.project)
     for _ in range(6):
-        hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(queue.tenants.bob))
     assert [traces.index(Trace.objects.get(pk=pk)) for pk in next_traces(queue.project, 4)] == [6, 0, 7, 1]
-    hand_in(queue.claimed(queue.tenants.mallory))
+    submit(queue.claimed(queue.tenants.mallory))
     upcoming._looked_at.clear()
     work()
     assert is_rendered(queue.claimed(queue.tenants.bob).trace)

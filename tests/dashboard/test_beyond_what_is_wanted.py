@@ -4,11 +4,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from assignments.actions.quotas import want_as_configured
+from assignments.actions.quotas import follow_configuration
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Submission
 from dashboard.figures import DAYS, PACE_DAYS, Day, Status, days_left, people_of, status_of
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review
 from tests.dashboard.test_tallies import assert_right, tally_of
 
@@ -27,10 +27,10 @@ def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Qu
     """Three traces: one was judged by two when two were target, the others by nobody."""
     publish_review(queue, annotations_per_trace=2)
     for person in (queue.tenants.bob, queue.tenants.alice):
-        hand_in(queue.claimed(person))
+        submit(queue.claimed(person))
     assert (status_of(queue.project, 2).done, status_of(queue.project, 2).target) == (2, 6)
     publish_review(queue, annotations_per_trace=1)
-    want_as_configured(project=queue.project)
+    follow_configuration(project=queue.project)
     found = status_of(queue.project, 1)
     assert (found.complete, found.done, found.target) == (1, 1, 3)
 
@@ -38,10 +38,10 @@ def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Qu
 def test_a_trace_that_is_done_and_still_held_by_somebody_is_in_one_number(queue: Queue) -> None:
     """Two were wanted and one is now: the second annotator keeps the place."""
     publish_review(queue, annotations_per_trace=2)
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     queue.claimed(queue.tenants.alice)
     publish_review(queue, annotations_per_trace=1)
-    want_as_configured(project=queue.project)
+    follow_configuration(project=queue.project)
     found = status_of(queue.project, 1)
     assert (found.complete, found.held, found.open, found.traces) == (1, 0, 2, 3)
 
@@ -70,8 +70,8 @@ def late(queue: Queue) -> Submission:
     publish_review(queue, annotations_per_trace=1)
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
-    hand_in(queue.claimed(queue.tenants.alice), **random_review(chance(1)))
-    made = hand_in(held, **random_review(chance(2)))
+    submit(queue.claimed(queue.tenants.alice), **random_review(chance(1)))
+    made = submit(held, **random_review(chance(2)))
     assert made.is_surplus
     return made
 
@@ -97,6 +97,6 @@ def test_a_surplus_annotation_that_is_taken_back_leaves_the_place_with_whoever_h
     reopened = withdraw(submission=late)
     assert queue.quota(trace) == (0, 1)
     assert not reopened.is_open
-    again = hand_in(Assignment.objects.get(pk=reopened.pk), **random_review(chance(3)))
+    again = submit(Assignment.objects.get(pk=reopened.pk), **random_review(chance(3)))
     assert again.is_surplus
     assert queue.quota(trace) == (0, 1)

@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import Membership
-from assignments.actions.submitting import submit
+from assignments.actions.submitting import store_submission
 from assignments.actions.working import skip
 from assignments.models import OPEN, Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.actions import walk
@@ -20,7 +20,7 @@ from dashboard.charts import day_chart, pieces, scale_of, share
 from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
 from dashboard.models import CountedAnnotation, ProjectTally
 from tenancy.actor import acting_in
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 from tests.dashboard.reviews import chance, deliver, publish_review
 from tests.dashboard.test_tallies import live_through
 from traces.models import Trace
@@ -114,7 +114,9 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
             at = timezone.now() - timedelta(hours=random.uniform(0, 40 * 24))
             made[timezone.localdate(at)] += 1
             held = queue.claimed(person)
-            submit(assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), sent={}, result={}, at=at)
+            store_submission(
+                assignment=held, fencing_token=held.fencing_token, key=str(uuid4()), payload={}, result={}, at=at
+            )
     deliver(queue)
     days = days_of(queue.project)
     assert {day.date: day.annotations for day in days} == {day.date: made[day.date] for day in days}
@@ -122,7 +124,7 @@ def test_each_annotation_is_in_the_day_of_its_submission(queue: Queue) -> None:
 
 
 def test_an_annotation_older_than_the_chart_is_in_no_day_of_it(queue: Queue) -> None:
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     deliver(queue)
     today = timezone.localdate()
     assert days_of(queue.project, today + timedelta(days=DAYS - 1))[0] == Day(today, 1)
@@ -134,8 +136,8 @@ def test_every_trace_is_in_one_status(queue: Queue) -> None:
     queue.add_traces(4, "late")
     assert status_of(queue.project, 2).traces == status_of(queue.project, 2).open == 7
     for person in (queue.tenants.bob, queue.tenants.alice):
-        hand_in(queue.claimed(person))
-    hand_in(queue.claimed(queue.tenants.bob))
+        submit(queue.claimed(person))
+    submit(queue.claimed(queue.tenants.bob))
     queue.claimed(queue.tenants.alice, another=True)
     queue.claimed(queue.tenants.alice, another=True)
     status = status_of(queue.project, 2)
@@ -156,7 +158,7 @@ def test_a_trace_that_everybody_skipped_or_had_is_stuck(queue: Queue) -> None:
         held = queue.claimed(person)
         skip(assignment=held, fencing_token=held.fencing_token, reason="binary")
     assert (status_of(queue.project, 4).stuck, status_of(queue.project, 4).open) == (0, 3)
-    hand_in(queue.claimed(people[3]))
+    submit(queue.claimed(people[3]))
     status = status_of(queue.project, 4)
     assert (status.stuck, status.started, status.open, status.traces) == (1, 0, 2, 3)
     annotators(1)
@@ -194,7 +196,7 @@ def test_too_few_days_tell_nothing_of_the_days_that_are_left(queue: Queue) -> No
 def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     queue.publish(target=5)
     for person in annotators(4):
-        hand_in(queue.claimed(person))
+        submit(queue.claimed(person))
     deliver(queue)
     monkeypatch.setattr("dashboard.figures.ANNOTATORS_SHOWN", 3)
     people = people_of(queue.project)

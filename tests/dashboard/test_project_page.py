@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import ConfigurationVersion, Project
 from assignments.actions.working import skip
 from tenancy.actor import acting_in
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, recounted
 from tests.dashboard.test_tallies import live_through
 from tests.hostile import HOSTILE
@@ -63,7 +63,7 @@ def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
 
 def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     assert "1 annotation of a moment ago is not counted yet" in plain(text_of(mallory.get(PAGE)))
     deliver(queue)
     assert "not counted yet" not in plain(text_of(mallory.get(PAGE)))
@@ -80,7 +80,7 @@ def test_more_annotations_and_people_cost_no_more_queries(queue: Queue, mallory:
 def live_through_more(queue: Queue) -> None:
     for _ in range(2):
         for person in (queue.tenants.dora, queue.tenants.mallory):
-            hand_in(queue.claimed(person))
+            submit(queue.claimed(person))
     held = queue.claimed(queue.tenants.dora)
     skip(assignment=held, fencing_token=held.fencing_token, reason="unreadable")
     deliver(queue)
@@ -88,7 +88,7 @@ def live_through_more(queue: Queue) -> None:
 
 def test_one_annotation_is_one_and_too_few_days_are_no_forecast(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     deliver(queue)
     read = plain(text_of(mallory.get(PAGE)))
     assert "1 annotation " in read
@@ -133,7 +133,7 @@ def test_a_project_without_traces_or_configuration_says_so(tenants: Tenants, cli
 
 def test_a_configuration_that_no_longer_loads_leaves_the_other_figures(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
-    hand_in(queue.claimed(queue.tenants.bob))
+    submit(queue.claimed(queue.tenants.bob))
     ConfigurationVersion.objects.create(
         project=queue.project, number=9, source="", configuration={"annotation_schemes": [{"annotation_type": "gone"}]}
     )

@@ -12,7 +12,7 @@ from dashboard.querysets import to_walk
 from jobs.models import OutboxEvent
 from jobs.sweeps import named
 from tenancy.actor import Actor, acting_in
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review, recounted, without_nothing
 
 
@@ -40,12 +40,12 @@ def live_through(queue: Queue, random: Random, acts: int) -> None:
             if random.random() < 0.7:
                 for other in people:
                     if other != person and random.random() < 0.8:
-                        hand_in(queue.claimed(other), **random_review(random))
-        made = hand_in(assignment, **random_review(random))
+                        submit(queue.claimed(other), **random_review(random))
+        made = submit(assignment, **random_review(random))
         if random.random() < 0.3:
             reopened = withdraw(submission=made)
             if random.random() < 0.6 and reopened.is_open:
-                hand_in(reopened, **random_review(random))
+                submit(reopened, **random_review(random))
         if random.random() < 0.2:
             deliver(queue)
 
@@ -101,11 +101,11 @@ def test_a_walk_goes_on_where_it_was(queue: Queue, monkeypatch: pytest.MonkeyPat
 
 def test_the_newest_submission_of_an_assignment_is_the_one_in_the_tally(queue: Queue) -> None:
     publish_review(queue, annotations_per_trace=2)
-    first = hand_in(queue.claimed(queue.tenants.bob), **random_review(chance(1)))
+    first = submit(queue.claimed(queue.tenants.bob), **random_review(chance(1)))
     take_in(project=queue.project, assignments=[first.assignment_id])
     # A later release may let an annotation be submitted again without taking the first one back.
     Assignment.objects.filter(pk=first.assignment_id).update(state=AssignmentState.EXPIRED)
-    hand_in(Assignment.objects.get(pk=first.assignment_id), **random_review(chance(2)))
+    submit(Assignment.objects.get(pk=first.assignment_id), **random_review(chance(2)))
     take_in(project=queue.project, assignments=[first.assignment_id])
     assert tally_of(queue).annotations == 1
     assert_right(queue)
@@ -113,7 +113,7 @@ def test_the_newest_submission_of_an_assignment_is_the_one_in_the_tally(queue: Q
 
 def test_an_unreadable_part_has_no_choices(queue: Queue) -> None:
     publish_review(queue)
-    made = hand_in(queue.claimed(queue.tenants.bob), verdict={"decision": 7}, inline_comments="none")
+    made = submit(queue.claimed(queue.tenants.bob), verdict={"decision": 7}, inline_comments="none")
     take_in(project=queue.project, assignments=[made.assignment_id])
     assert without_nothing(tally_of(queue).counts) == {}
     assert tally_of(queue).annotations == 1

@@ -50,10 +50,10 @@ class Reviews(Annotating):
 
     def submit(self, user: User, **changes: Any) -> Submission:
         """The next trace of that person, reviewed as documented but for some parts."""
-        return self.hand_in(self.claim(user), **changes)
+        return self.submit_answers(self.claim(user), **changes)
 
-    def hand_in(self, assignment: Assignment, **changes: Any) -> Submission:
-        return self.hand_in_annotations(assignment, {**copy.deepcopy(ANSWERS), **changes})
+    def submit_answers(self, assignment: Assignment, **changes: Any) -> Submission:
+        return self.submit_annotations(assignment, {**copy.deepcopy(ANSWERS), **changes})
 
     def export(self, format: str, *flags: str, suffix: str = "") -> bytes:
         """What `manage.py export` writes."""

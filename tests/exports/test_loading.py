@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import ConfigurationVersion, Membership, Organisation, Project
-from assignments.actions.submitting import hand_in, withdraw
+from assignments.actions.submitting import submit, withdraw
 from assignments.models import Assignment, Submission, TraceQuota
 from potato.runs.model import Step, ToolCall
 from tenancy.actor import acting_in
@@ -73,7 +73,7 @@ def lived_in(reviews: Reviews) -> Reviews:
         ratings = {path: {"correctness": 1, "quality": 2} for path in paths(reviews, given)}
         changed = {"file_ratings": ratings, "inline_comments": [], "opinion": verdict["verdict"]}
         with acting_in(tenants.acme, tenants.alice):
-            hand_in(assignment=given, fencing_token=given.fencing_token, key="k", annotations=changed)
+            submit(assignment=given, fencing_token=given.fencing_token, key="k", annotations=changed)
     return reviews
 
 

@@ -1,4 +1,4 @@
-"""Process rewards that people handed in leave by every door with the same bytes."""
+"""Process rewards that people submitted leave by every way with the same bytes."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from accounts.actions.projects import publish_configuration
 from accounts.models import Project, User
 from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from assignments.actions.submitting import submit
 from assignments.models import Assignment
 from exports import storage
 from exports.models import Export
@@ -112,7 +112,7 @@ def judge(tenants: Tenants, project: Project, person: User, place: int) -> None:
             "process_reward": {"step_details": details},
             "verdict": {"decision": VERDICTS.get(name, "approve")},
         }
-        hand_in(assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=answers)
+        submit(assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=answers)
 
 
 def is_of_pairs(format: str, options: dict[str, str]) -> bool:

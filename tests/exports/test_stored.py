@@ -130,7 +130,7 @@ def test_what_is_under_way_at_the_moment_is_never_seen_though_its_id_is_older(re
     def submit_slowly() -> None:
         try:
             with acting_in(reviews.tenants.acme, reviews.tenants.bob):
-                reviews.hand_in(assignment)
+                reviews.submit_answers(assignment)
                 written.set()
                 taken.wait(30)
         finally:

@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.actions.projects import publish_configuration
 from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from assignments.actions.submitting import submit
 from assignments.models import Assignment
 from exports import storage
 from exports.actions import request_export
@@ -109,7 +109,7 @@ def _annotate(tenants: Tenants, times: int) -> None:
             given = claim_next(project=tenants.acme_project, user=tenants.bob)
             assert isinstance(given, Assignment), given
             verdict = {"verdict": ANSWERS["verdict"]}
-            hand_in(assignment=given, fencing_token=given.fencing_token, key=str(uuid4()), annotations=verdict)
+            submit(assignment=given, fencing_token=given.fencing_token, key=str(uuid4()), annotations=verdict)
 
 
 def _content_hash(export: Export) -> str:

@@ -17,7 +17,7 @@ from assignments.actions.claiming import claim_next
 from assignments.models import Assignment
 from jobs import outbox
 from tenancy.actor import acting_in
-from tests.assignments.conftest import hand_in
+from tests.assignments.conftest import submit
 from tests.pages import text_of
 from tests.tenants import Tenants
 from tests.traces.stored import code, outcome, step, stored
@@ -121,7 +121,7 @@ def pages(tenants: Tenants, client: Client, assignment: Assignment, tabs: list[s
         yield text_of(client.get(f"/o/acme/p/parser/tasks/{assignment.pk}/{tab}"))
     yield text_of(client.get("/o/acme/"))
     with acting_in(tenants.acme, tenants.bob) as actor:
-        hand_in(assignment)
+        submit(assignment)
     outbox.deliver(actor)
     client.force_login(tenants.alice)
     for path in ("p/parser/", "p/parser/annotations/"):

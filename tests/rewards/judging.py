@@ -41,7 +41,7 @@ class Judging(Annotating):
 
     def rate(self, user: User, *labels: str | None) -> Submission:
         """The next trace of that person with these labels; a wrong step is of the category "Logic error"."""
-        return self.hand_in(self.claim(user), {str(at): rated(label) for at, label in enumerate(labels) if label})
+        return self.submit(self.claim(user), {str(at): rated(label) for at, label in enumerate(labels) if label})
 
     def rate_at_random(self, user: User, random: Random) -> Submission:
         assignment = self.claim(user)
@@ -50,10 +50,10 @@ class Judging(Annotating):
             for at in range(assignment.trace.steps_count)
             if random.random() < 0.9 or not at
         }
-        return self.hand_in(assignment, details)
+        return self.submit(assignment, details)
 
-    def hand_in(self, assignment: Assignment, details: dict[str, Any]) -> Submission:
-        return self.hand_in_annotations(assignment, {"process_reward": {"step_details": details}})
+    def submit(self, assignment: Assignment, details: dict[str, Any]) -> Submission:
+        return self.submit_annotations(assignment, {"process_reward": {"step_details": details}})
 
     def tell(self) -> None:
         """Deliver the waiting events, as the worker does."""

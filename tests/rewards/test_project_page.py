@@ -147,7 +147,7 @@ def test_hostile_names_of_models_and_categories_stay_words(judging: Judging, mal
         "0": {"label": "incorrect", "error_category": words},
         "1": {"label": "correct"},
     }
-    judging.hand_in(judging.claim(judging.tenants.bob), details)
+    judging.submit(judging.claim(judging.tenants.bob), details)
     judging.compute()
     page = text_of(mallory.get(PAGE))
     assert_harmless(page, words)

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.actions.projects import publish_configuration
 from assignments.models import Submission
-from assignments.records import record_of
+from assignments.submission_records import submission_record
 from tenancy.actor import acting_in
 from tests.rewards.documented_results import FIRST_ERROR
 from tests.stories.conftest import Reader
@@ -72,7 +72,7 @@ def handed_in(tenants: Tenants, page: Page) -> dict[str, Any]:
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("dialog", name="Submitted")).to_be_visible()
     with acting_in(tenants.acme, tenants.alice):
-        record = record_of(Submission.objects.select_related("assignment__trace").get(), "reviewer_01")
+        record = submission_record(Submission.objects.select_related("assignment__trace").get(), "reviewer_01")
     stored_part: dict[str, Any] = record["annotations"]["process_reward"]
     return stored_part
 

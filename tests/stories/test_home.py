@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from assignments.actions.working import skip
 from assignments.models import Assignment
 from tenancy.actor import acting_in
-from tests.assignments.conftest import Queue, hand_in
+from tests.assignments.conftest import Queue, submit
 from tests.hostile import HOSTILE
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
@@ -104,8 +104,8 @@ def test_everything_that_was_done_can_be_read(tenants_of_browsers: Tenants, them
         late = queue.claimed(tenants.bob)
         queue.expire(late)
         for _ in range(6):
-            hand_in(queue.claimed(tenants.alice))
-        hand_in(late, verdict={"decision": "request_changes", "summary": HOSTILE[0]})
+            submit(queue.claimed(tenants.alice))
+        submit(late, verdict={"decision": "request_changes", "summary": HOSTILE[0]})
     reader.sign_in("bob")
     reader.open(HOME)
     reader.assert_clean("home")
@@ -130,9 +130,9 @@ def test_a_manager_goes_from_a_project_to_its_annotations_and_skips(
     with acting_in(tenants.acme, tenants.alice):
         queue = make_queue(tenants)
         for _ in range(3):
-            hand_in(queue.claimed(tenants.bob))
-        assignment = queue.claimed(tenants.bob)
-        skip(assignment=assignment, fencing_token=assignment.fencing_token, reason=HOSTILE[0])
+            submit(queue.claimed(tenants.bob))
+        held = queue.claimed(tenants.bob)
+        skip(assignment=held, fencing_token=held.fencing_token, reason=HOSTILE[0])
     reader.sign_in("mallory")
     reader.open(HOME)
     page.get_by_role("link", name="Annotations of Parser review of Acme Research").click()

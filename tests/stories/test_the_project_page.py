@@ -12,13 +12,13 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from assignments.actions.submitting import submit
+from assignments.actions.submitting import store_submission
 from assignments.actions.working import skip
 from assignments.models import Assignment
 from exports.models import Export
 from jobs.runner import run
 from tenancy.actor import Actor, acting, acting_in
-from tests.assignments.conftest import Queue, annotators, hand_in
+from tests.assignments.conftest import Queue, annotators, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review
 from tests.stories.conftest import Reader
 from tests.tenants import Tenants
@@ -49,7 +49,9 @@ def make_queue(tenants: Tenants, traces: int = 40) -> Queue:
         at = now - timedelta(hours=random.triangular(0, 30 * 24, 24))
         Assignment.objects.filter(pk=held.pk).update(claimed_at=at - timedelta(minutes=random.randint(3, 40)))
         result = random_review(random)
-        submit(assignment=held, fencing_token=held.fencing_token, key=str(held.pk), sent=result, result=result, at=at)
+        store_submission(
+            assignment=held, fencing_token=held.fencing_token, key=str(held.pk), payload=result, result=result, at=at
+        )
     late = queue.claimed(tenants.bob)
     queue.expire(late)
     held = queue.claimed(tenants.alice)
@@ -146,7 +148,7 @@ def test_what_is_taken_back_leaves_the_figures(tenants_of_browsers: Tenants, rea
         queue = Queue(tenants, tenants.acme_project)
         publish_review(queue)
         queue.add_traces(1)
-        hand_in(queue.claimed(tenants.bob), **random_review(chance(1)))
+        submit(queue.claimed(tenants.bob), **random_review(chance(1)))
         deliver(queue)
     reader.sign_in("mallory")
     reader.open(PAGE)

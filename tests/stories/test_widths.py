@@ -10,7 +10,7 @@ from accounts.models import Project
 from assignments.models import Assignment
 from dashboard.actions import walk
 from tenancy.actor import acting_in
-from tests.assignments.conftest import hand_in
+from tests.assignments.conftest import submit
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed
 from tests.tenants import Tenants
@@ -49,7 +49,7 @@ def make_task(tenants: Tenants) -> Assignment:
         stored(tenants.acme, tenants.acme_project, changed, external_id=f"{LONG[:180]}{number}")
     with acting_in(tenants.acme):
         answers = {"decision": "option_0", "summary": SPACED}
-        hand_in(
+        submit(
             claimed(tenants, tenants.alice),
             verdict=answers,
             process_reward={"step_details": {"0": {"label": "value_1"}}},

@@ -16,7 +16,7 @@ from PIL import Image
 from accounts.actions.projects import publish_configuration
 from accounts.models import Organisation
 from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import hand_in
+from assignments.actions.submitting import submit
 from assignments.models import Assignment
 from jobs import runner
 from jobs.models import Job
@@ -342,7 +342,7 @@ def test_screenshots_survive_an_archive(committed_tenants: Tenants, tmp_path: Pa
     given = claimed(tenants)
     with acting_in(tenants.acme, tenants.bob):
         annotations = {"verdict": {"decision": "approve", "summary": "It found the page that was asked for."}}
-        hand_in(assignment=given, fencing_token=given.fencing_token, key="k", annotations=annotations)
+        submit(assignment=given, fencing_token=given.fencing_token, key="k", annotations=annotations)
     call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
 
     for project, organisation in (("copy", "my-lab"), ("copy", "my-lab"), ("copy", "acme")):
