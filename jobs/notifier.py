@@ -52,7 +52,8 @@ def notify(task: str, *calls: tuple[str, ...], **options: Any) -> bool:
         # A connection of its own: those of the pool have the workers' timeouts, which suit a worker that waits.
         with current_app.connection_for_write(transport_options=_PATIENCE) as connection:
             for arguments in calls:
-                # Sent by name, no task adds the header by which a worker knows for whom it works.
+                # No retries: the sweep is one, and the caller is often a request. Sent by name, no task adds the header
+                # by which a worker knows for whom it works.
                 current_app.send_task(
                     task, arguments, connection=connection, retry=False, ignore_result=True, **with_sender(options)
                 )

@@ -93,9 +93,11 @@ def _take(actor: Actor) -> OutboxEvent | None:
     """The oldest waiting event, counted and hidden for a while from other deliveries."""
     now = timezone.now()
     with acting(actor):
+        # SKIP LOCKED, so that two deliveries share the events instead of taking turns.
         waiting = OutboxEvent.objects.waiting(now).select_for_update(skip_locked=True, of=("self",))
         event = waiting.order_by("created_at", "pk").first()
         if event is not None:
+            # Committed before any subscriber is called: one that takes the worker down is counted, and comes later.
             event.attempts += 1
             event.retry_at = now + timedelta(seconds=5 * 2**event.attempts)
             event.save(update_fields=["attempts", "retry_at"])
@@ -110,6 +112,7 @@ def _call_subscribers(event: OutboxEvent) -> bool:
             with transaction.atomic():
                 subscriber(event)
         except SoftTimeLimitExceeded:
+            # The task's time is over, which is no fault of this subscriber.
             raise
         except Exception as error:
             # Any error is the subscriber's: the event stays, with its error.

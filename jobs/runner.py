@@ -53,6 +53,7 @@ def work(*, queue: Queue, message: str = "", redelivered: bool = False) -> None:
                 notify_queue(queue)
                 return
     except turns.Busy:
+        # Not at once: all who were refused would meet again.
         notify_queue(queue, countdown=1)
 
 
@@ -73,6 +74,7 @@ def run(*, job_id: UUID, actor: Actor) -> None:
 
 def _take_next(queue: Queue, message: str, lost: str) -> tuple[Job, Actor] | None:
     """The job whose turn it is, taken; None where there is none. One that has failed too often is over."""
+    # Chosen and taken in one transaction: the row stays locked until it says RUNNING, so no two choose it.
     with transaction.atomic():
         turn = turns.choose(queue, lost_message=lost)
         if turn is None:
@@ -105,11 +107,31 @@ def _take(job: Job, message: str) -> None:
 
 
 def _run_turn(job: Job, actor: Actor, ends: float, *, gives_way: bool = True) -> None:
-    with structlog.contextvars.bound_contextvars(job=str(job.pk), kind=job.kind, fencing_token=job.fencing_token):
+    """Do parts of the job until its turn is over, and write down what came of it."""
+    about = {"job": str(job.pk), "kind": job.kind, "fencing_token": job.fencing_token}
+    with structlog.contextvars.bound_contextvars(**about), _unless_fenced():
         try:
-            _work(job, actor, ends, gives_way)
+            with _heartbeat(job, actor):
+                _run_parts(job, actor, ends, gives_way)
         except Fenced:
-            log.info("jobs.fenced")
+            # No failure of the job: it goes on with another worker, whose row this one must leave alone.
+            raise
+        except JobFailed as failure:
+            with acting(actor):
+                _finish(job, JobState.FAILED, error=storable(str(failure)))
+        except Exception as error:
+            # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
+            log.exception("jobs.part_failed")
+            _record_failure(job, actor, describe_error(error))
+
+
+@contextmanager
+def _unless_fenced() -> Iterator[None]:
+    """A block that ends early where another worker has the job by now."""
+    try:
+        yield
+    except Fenced:
+        log.info("jobs.fenced")
 
 
 def _hold_alive(job: Job) -> None:
@@ -127,21 +149,6 @@ def _hold_alive(job: Job) -> None:
             " set_config('client_connection_check_interval', '5s', true)",
             [str(job.pk), f"{settings.CELERY_TASK_TIME_LIMIT}s"],
         )
-
-
-def _work(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
-    try:
-        with _heartbeat(job, actor):
-            _run_parts(job, actor, ends, gives_way)
-    except Fenced:
-        raise
-    except JobFailed as failure:
-        with acting(actor):
-            _finish(job, JobState.FAILED, error=storable(str(failure)))
-    except Exception as error:
-        # The one place where any error is caught: it belongs to a job kind, and the row must tell of it.
-        log.exception("jobs.part_failed")
-        _record_failure(job, actor, describe_error(error))
 
 
 def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
@@ -244,10 +251,13 @@ def _heartbeat(job: Job, actor: Actor) -> Iterator[None]:
                     with acting(actor):
                         _save(job, heartbeat_at=timezone.now(), lease_until=_lease_end())
                 except DatabaseError as error:
+                    # The lease outlives four heartbeats, so one that is missed ends no work.
                     log.warning("jobs.heartbeat_missed", error=str(error))
         except Fenced:
+            # The part finds out by itself when it saves.
             log.info("jobs.heartbeat_fenced")
         finally:
+            # Django opens a connection for each thread, and closes it with a request or a task, which this is not.
             connection.close()
 
     thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
