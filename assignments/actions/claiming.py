@@ -64,7 +64,9 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
         if newest is None:
             return NothingToDo(Reason.NOT_PUBLISHED)
         rules, version = newest
+        # Before all else: whoever ends the membership then waits, sees this claim, and gives it back.
         hold_membership(project.organisation_id, user)
+        # From here on the person's other tabs wait: each alone would stay within max_open, together they would not.
         queue_position = lock_queue_position(project, user)
         held = _held.rows(project.organisation_id, project.pk, user.pk)
         if held and not another:
@@ -85,6 +87,7 @@ def resume(*, assignment: Assignment) -> Assignment:
     with transaction.atomic():
         hold_membership(assignment.organisation_id, assignment.user)
         lock_queue_position(assignment.project, assignment.user)
+        # In the order of all actions: two that took these two the other way round could wait for each other.
         quota = lock_quota(assignment)
         row = lock_assignment(assignment)
         rules = row.rules()
@@ -163,6 +166,7 @@ def _first_free(organisation: UUID | None, project: UUID, user: UUID) -> "QueryS
     return _without_own(free, user).values_list("pk", flat=True)[:1]
 
 
+# After the wait PostgreSQL asks the condition again of the row as it is then: no row, where its last slot has gone.
 @prepared
 def _still_free(quota: UUID) -> "QuerySet[TraceQuota]":
     return TraceQuota.objects.free().filter(pk=quota).select_for_update(no_key=True, of=("self",))
@@ -179,6 +183,7 @@ def _held(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Ass
 def _free_behind(organisation: UUID | None, project: UUID, user: UUID, position: UUID) -> "QuerySet[TraceQuota]":
     """The next free slots behind a trace that nobody else is moving, locked."""
     free = TraceQuota.objects.free().filter(organisation=organisation, project=project, trace__gt=position)
+    # SKIP LOCKED, because all who claim want the first free row: each takes the next one, and nobody waits in a line.
     free = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("trace")
     return _without_own(free, user)[:1]
 
@@ -208,6 +213,7 @@ def _claim(quota: TraceQuota, user: User, rules: AssignmentRules, version: UUID)
         claimed_at=now,
         lease_until=until,
     )
+    # Most traces are new to the person: only where the unique key says otherwise is the earlier claim looked for.
     if insert(first, unless_there=True):
         return first
     again = _earlier.get(quota.organisation_id, quota.trace_id, user.pk)

@@ -28,6 +28,7 @@ def _expire_batch() -> tuple[int, int]:
     with transaction.atomic():
         ended = Assignment.objects.open().filter(lease_until__lt=now)
         ended_leases = list(ended.order_by("lease_until").values_list("pk", "trace", "kind")[:BATCH])
+        # Quotas before assignments, as in every action; which traces there are is read without a lock for that.
         quota = {
             row.trace_id: row
             for row in TraceQuota.objects.filter(trace__in={trace for _, trace, _ in ended_leases}).select_for_update(

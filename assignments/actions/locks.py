@@ -1,4 +1,8 @@
-"""The rows that an action locks, always in this order: membership, queue position, quota of the trace, assignment."""
+"""The rows that an action locks, always in this order: membership, queue position, quota of the trace, assignment.
+
+The locks are FOR NO KEY UPDATE: a draft or a submission that is inserted takes a share of its assignment's key, which
+FOR UPDATE would hold up, and no action changes a key. OF self leaves alone what a condition joins.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +44,7 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
             (before,) = executed("SELECT current_setting('lock_timeout')").fetchone()
             executed("SELECT set_config('lock_timeout', %s, true)", [f"{round(seconds * 1000)}ms"])
             yield
+            # "Local" is until the end of the whole transaction; only a savepoint that is rolled back undoes it.
             executed("SELECT set_config('lock_timeout', %s, true)", [before])
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable):
@@ -59,7 +64,8 @@ def hold_membership(organisation: UUID | None, user: User) -> None:
         )
 
 
-# Locks that share a row are none of Django's.
+# FOR SHARE, because a person's actions in several projects need not wait for each other, only for the end of the
+# membership, which updates the row. Django has no such lock.
 _MEMBERSHIP = """
 SELECT id FROM accounts_membership WHERE organisation_id = %s AND user_id = %s AND is_active FOR SHARE
 """
@@ -69,6 +75,7 @@ def lock_queue_position(project: Project, user: User) -> QueuePosition:
     """Wait until no other act of this person in the project is under way; makes the row where it is missing."""
     queue_position = _queue_position.first(project.organisation_id, project.pk, user.pk)
     if queue_position is None:
+        # Another tab may be quicker: then this waits until that one has committed, and locks its row.
         insert(QueuePosition(project=project, user=user), unless_there=True)
         queue_position = _queue_position.get(project.organisation_id, project.pk, user.pk)
     queue_position.project = project

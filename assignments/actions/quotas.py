@@ -125,6 +125,7 @@ def _follow_what_can_be_judged(project: Project, version: UUID, target: int) -> 
 
 def _set_target(quota: TraceQuotaQuerySet, target: int) -> int:
     others = quota.exclude(target=target).order_by("trace")
+    # In one order, so that two configurations that are published at once do not wait for each other in a circle.
     locked = list(others.select_for_update(no_key=True).values_list("pk", flat=True))
     TraceQuota.objects.filter(pk__in=locked).update(
         target=target, slots=Greatest(target, F("active") + F("done"), output_field=PositiveIntegerField())
@@ -144,5 +145,8 @@ def unjudged(version: UUID, traces: Sequence[UUID]) -> dict[UUID, str]:
 
 
 def _wait_until_alone(project: Project) -> None:
-    """Nobody else opens slots of the project then, until the end of the transaction."""
+    """Nobody else opens slots of the project then, until the end of the transaction.
+
+    An advisory lock, because the rows in question are not there yet, so that none of them can be locked.
+    """
     executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"slots of {project.pk}"])

@@ -74,6 +74,7 @@ def restore(
 
 def _take_slot(project: Project, trace: Trace) -> None:
     quota = TraceQuota.objects.for_project(project).filter(trace=trace)
+    # Each call opens some, the oldest first, and this trace may be among the last.
     while not quota.exists() and open_quotas(project=project):
         pass
     row = quota.select_for_update(no_key=True, of=("self",)).get()

@@ -38,6 +38,7 @@ def submit(*, assignment: Assignment, fencing_token: int, key: str, annotations:
     try:
         result = results(annotations, assignment.configuration(), evidence_of(assignment.trace), now)
     except (Incomplete, UnreadablePinError):
+        # The answer to the first request may have been lost: what is stored is acknowledged, whatever is valid today.
         if not assignment.submissions.filter(organisation=assignment.organisation_id, key=key).exists():
             raise
         result = {}
@@ -68,6 +69,7 @@ def store_submission(
         lock_queue_position(assignment.project, assignment.user)
         quota = lock_quota(assignment)
         row = lock_assignment(assignment)
+        # Under the lock, because a request and its repetition may come at the same moment.
         earlier = _submitted.rows(row.organisation_id, row.pk)
         known = next((submission for submission in earlier if submission.key == key), None)
         if known is not None:

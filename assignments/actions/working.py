@@ -28,6 +28,7 @@ def heartbeat(*, assignment: Assignment, fencing_token: int) -> Assignment:
     Raises LeaseEnded after the sweep has taken it back, TakenOver where another page goes on, NotOpen where it is over.
     """
     until = timezone.now() + timedelta(minutes=assignment.rules().lease_minutes)
+    # One conditional UPDATE and no lock: every page sends heartbeats, and none should wait for somebody's claim.
     if not _kept.run(assignment.pk, fencing_token, until):
         assignment.refresh_from_db(fields=["state", "fencing_token", "lease_until"])
         raise refusal(assignment, fencing_token)
@@ -51,6 +52,7 @@ def save_draft(*, assignment: Assignment, fencing_token: int, revision: int, con
     if answers is not None and (gaps := malformed(answers, assignment.configuration())):
         raise MalformedDraft(gaps)
     with one_transaction():
+        # What somebody has typed is kept also when the trace is no longer theirs: they may submit it late.
         with suppress(LeaseEnded):
             heartbeat(assignment=assignment, fencing_token=fencing_token)
         now, packed = timezone.now(), pack(content)

@@ -44,7 +44,7 @@ def rows_in(page: str) -> list[str]:
 
 
 def late(queue: Queue) -> Submission:
-    """Bob's annotation, which came when alice had taken its place."""
+    """Bob's annotation, which came when alice had taken its slot."""
     held = queue.claimed(queue.tenants.bob)
     queue.expire(held)
     while (other := queue.claimed(queue.tenants.alice)).trace_id != held.trace_id:

@@ -369,9 +369,9 @@ def test_where_steps_alone_are_judged_the_next_task_begins_at_them(queue: Queue,
 
 def test_where_no_more_may_be_open_the_open_one_comes(queue: Queue, bob: Client) -> None:
     queue.publish(max_open=2)
-    places = [bob.post(NEXT, {"another": "1"})["Location"] for _ in range(3)]
-    assert places[0] != places[1]
-    assert places[2] in places[:2]
+    addresses = [bob.post(NEXT, {"another": "1"})["Location"] for _ in range(3)]
+    assert addresses[0] != addresses[1]
+    assert addresses[2] in addresses[:2]
     assert "You have as many open traces as this project allows (2)." in text_of(bob.get(HOME))
     assert Assignment.objects.count() == 2
 

@@ -1,4 +1,4 @@
-"""Twelve annotators on eight threads, with leases that end under them: no place is given out twice, no work is lost."""
+"""Twelve annotators on eight threads, with leases that end under them: no slot is given out twice, no work is lost."""
 
 import random
 import time

@@ -160,7 +160,7 @@ def test_whoever_asks_while_somebody_opens_the_queue_waits_for_it(committed_tena
         assert isinstance(asked.result(30), Assignment), asked.result()
 
 
-@pytest.mark.parametrize("ends", ["with the place taken", "with the place left"])
+@pytest.mark.parametrize("ends", ["with the slot taken", "with the slot left"])
 def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it(
     committed_tenants: Tenants, project: Project, ends: str
 ) -> None:
@@ -169,7 +169,7 @@ def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it
         open_quotas(project=project)
 
     def move() -> None:
-        if ends == "with the place taken":
+        if ends == "with the slot taken":
             assert isinstance(claim_next(project=project, user=committed_tenants.alice), Assignment)
         else:
             TraceQuota.objects.select_for_update(no_key=True).get()
@@ -180,7 +180,7 @@ def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it
         wait_until_somebody_waits_for_a_lock_or(asked)
         mover.end()
         answer = asked.result(30)
-    if ends == "with the place taken":
+    if ends == "with the slot taken":
         assert isinstance(answer, NothingToDo)
         assert answer.reason == Reason.WITH_OTHERS
         assert answer.again_at is not None
@@ -189,7 +189,7 @@ def test_whoever_asks_while_the_last_place_is_moved_waits_for_what_becomes_of_it
         assert isinstance(answer, Assignment)
 
 
-@pytest.mark.parametrize("held", ["the queue is being opened", "the last place is being moved"])
+@pytest.mark.parametrize("held", ["the queue is being opened", "the last slot is being moved"])
 def test_where_the_turn_does_not_come_the_answer_is_to_ask_again_and_not_that_nothing_is_left(
     committed_tenants: Tenants, project: Project, held: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,11 +197,11 @@ def test_where_the_turn_does_not_come_the_answer_is_to_ask_again_and_not_that_no
     monkeypatch.setattr(claiming, "TURN_SECONDS", 0.05)
     with acting_in(committed_tenants.acme, committed_tenants.alice):
         Queue(committed_tenants, project).add_traces(1)
-        if held == "the last place is being moved":
+        if held == "the last slot is being moved":
             open_quotas(project=project)
 
     def hold() -> None:
-        if held == "the last place is being moved":
+        if held == "the last slot is being moved":
             TraceQuota.objects.select_for_update(no_key=True).get()
         else:
             open_quotas(project=project)
