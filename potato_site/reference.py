@@ -2,8 +2,8 @@
 
 from django.conf import settings
 
-from potato.configuration.reference import configuration_reference
-from potato.formats.reference import formats_reference
+from potato.configuration.key_reference import configuration_reference
+from potato.formats.format_reference import formats_reference
 
 PLACE = settings.BASE_DIR / "docs"
 

@@ -7,11 +7,11 @@ import pytest
 
 from potato.runs.model import Screenshot, Step, ToolCall
 from tests.hostile import HOSTILE
-from tests.traces.evidence.fragments import Fragment
-from traces.rendering.marks import Mark, address_of, mark_of
-from traces.rendering.shots import screenshot_figure
+from tests.traces.fragments import Fragment
+from traces.rendering.click_marks import Mark, address_of, mark_of
+from traces.rendering.screenshots import screenshot_figure
 from traces.rendering.steps import Display, StepOptions, render_step
-from traces.rendering.tools import is_noise
+from traces.rendering.tool_calls import is_noise
 
 SHA = "ab" * 32
 SHOT = Screenshot("page.png", b"", SHA, 800, 600)

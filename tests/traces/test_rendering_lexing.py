@@ -22,7 +22,7 @@ LANGUAGES = """
 """
 HERE = Path(__file__).resolve().parents[2]
 TEXTS = [
-    (HERE / "traces" / "rendering" / "rows.py").read_text(),
+    (HERE / "traces" / "rendering" / "diff_rows.py").read_text(),
     (HERE / "static" / "js" / "trace-page.js").read_text(),
     (HERE / "templates" / "base.html").read_text(),
     (HERE / "docs" / "trace-format.md").read_text(),

@@ -16,7 +16,7 @@ from tests.shared_data import shared_files
 from traces.rendering.parts import Part
 from traces.rendering.prose import markdown
 from traces.rendering.steps import RenderedStep, StepOptions, render_step
-from traces.rendering.tools import StepTitle, title_of
+from traces.rendering.tool_calls import StepTitle, title_of
 
 from .fragments import Fragment, Tables
 

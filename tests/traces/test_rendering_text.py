@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from potato.runs.changes.model import Line
 from traces.rendering.ansi import Terminal
+from traces.rendering.escaping import attribute, escaped
 from traces.rendering.highlight import highlighted
 from traces.rendering.icons import SHAPES
-from traces.rendering.palette import STYLE_SHEET, style_sheet
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import attribute, escaped
-from traces.rendering.words import changed_ranges, word_changes
+from traces.rendering.terminal_colours import STYLE_SHEET, style_sheet
+from traces.rendering.word_changes import changed_ranges, word_changes
 
 from .fragments import Fragment
 
@@ -188,7 +188,7 @@ def test_a_hostile_terminal_is_read_in_linear_time(printed: str) -> None:
 
 
 def test_the_terminals_style_sheet_is_current() -> None:
-    assert STYLE_SHEET.read_text() == style_sheet(), "run python -m traces.rendering.palette"
+    assert STYLE_SHEET.read_text() == style_sheet(), "run python -m traces.rendering.terminal_colours"
 
 
 def test_a_files_language_is_known_by_its_name_or_its_first_line() -> None:

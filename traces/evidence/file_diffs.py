@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from accounts.drawn_icons import drawn_icon
 from traces.evidence.pages import ShownFile
-from traces.rendering.middle import path_of
+from traces.rendering.escaping import attribute, escaped
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import attribute, escaped
+from traces.rendering.shortened import path_of
 
 
 def file_articles(files: Iterable[ShownFile]) -> SafeHtml:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from accounts.drawn_icons import drawn_icon
 from potato.configuration.agentic import FileTree
 from traces.evidence.pages import Folder, ShownFile
-from traces.rendering.middle import cut_in_the_middle, folder_name
 from traces.rendering.safe import SafeHtml, trusted
+from traces.rendering.shortened import cut_in_the_middle, folder_name
 
 
 def file_tree(folders: Iterable[Folder], settings: FileTree, *, is_task: bool) -> SafeHtml:

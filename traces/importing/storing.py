@@ -22,7 +22,7 @@ from traces.importing.known_beginnings import GROWING, is_known_beginning
 from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash
-from traces.rendering.tools import is_noise, title_of
+from traces.rendering.tool_calls import is_noise, title_of
 
 FILES_A_RUN = 3_000
 DIVIDERS_KEPT = 12

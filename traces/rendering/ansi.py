@@ -6,7 +6,7 @@ that was written over (a progress bar) the last state is shown. No attribute's v
 
 import re
 
-from traces.rendering.visible import escaped
+from traces.rendering.escaping import escaped
 
 # Each alternative is bounded, so that hostile input stays linear. A link's text stays, its address goes.
 _SEQUENCE = re.compile(

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from potato.runs.changes.model import BadgeCode, FileChange, to_bytes
+from traces.rendering.diff_layout import DiffRow, Hidden, Layout, Missing, Section, Shown, layout_of, sections_of
+from traces.rendering.diff_rows import LINE, Coloured, Drawn, Style, rests_of_lines, split_rows, unified_rows
+from traces.rendering.escaping import escaped
+from traces.rendering.file_notes import notes
 from traces.rendering.highlight import LineTokens, highlighted
 from traces.rendering.icons import icon
-from traces.rendering.layout import DiffRow, Hidden, Layout, Missing, Section, Shown, layout_of, sections_of
-from traces.rendering.notes import notes
 from traces.rendering.parts import Part, nodes_in
-from traces.rendering.rows import LINE, Coloured, Drawn, Style, rests_of_lines, split_rows, unified_rows
 from traces.rendering.safe import trusted
-from traces.rendering.visible import escaped
-from traces.rendering.words import word_changes
+from traces.rendering.word_changes import word_changes
 
 RENDER_VERSION = 2
 """Raised with every change of what is rendered: stored fragments of another version are rendered anew."""

@@ -6,13 +6,13 @@ from typing import TypeAlias
 from potato.runs.changes.model import Line
 from potato.runs.changes.texts import hunks_of
 from potato.runs.numbered_lines import LIKELY, numbered_beginning
+from traces.rendering.diff_layout import DiffRow
+from traces.rendering.diff_rows import Coloured, Style, excerpt_rows, rests_of_lines
+from traces.rendering.escaping import escaped
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_rows
 from traces.rendering.highlight import highlighted
-from traces.rendering.layout import DiffRow
 from traces.rendering.parts import Part
-from traces.rendering.rows import Coloured, Style, excerpt_rows, rests_of_lines
-from traces.rendering.visible import escaped
-from traces.rendering.words import word_changes
+from traces.rendering.word_changes import word_changes
 
 Excerpt: TypeAlias = tuple[str, list[Part]]
 """The HTML, and the parts that its buttons name."""

@@ -9,10 +9,10 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from traces.rendering.diff_rows import painted
+from traces.rendering.escaping import escaped
 from traces.rendering.highlight import highlighted
-from traces.rendering.rows import painted
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import escaped
 
 LONGEST = 65_536
 """Longer texts stay plain, as do those with so many brackets that reading them would take seconds."""

@@ -11,17 +11,17 @@ from typing import Any, Literal, TypeAlias
 from potato.runs.model import Step, SubAgent, ToolCall
 from traces.rendering import excerpts
 from traces.rendering.ansi import Terminal
+from traces.rendering.diff_rows import painted
 from traces.rendering.dividers import ShownDivider, shown_dividers
+from traces.rendering.escaping import escaped
 from traces.rendering.folding import LINES_OF_RESULTS, LINES_SHOWN, folded_text
 from traces.rendering.highlight import highlighted
 from traces.rendering.icons import icon
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.prose import markdown
-from traces.rendering.rows import painted
 from traces.rendering.safe import trusted
-from traces.rendering.shots import screenshot_figure
-from traces.rendering.tools import Use, title_of, use_of
-from traces.rendering.visible import escaped
+from traces.rendering.screenshots import screenshot_figure
+from traces.rendering.tool_calls import Use, title_of, use_of
 
 _SHORT = 200
 _MOST_ARGUMENTS = 60

@@ -8,9 +8,9 @@ from django.template import Context
 from traces.evidence.file_diffs import file_articles as articles_of
 from traces.evidence.file_tree import file_tree as tree_of
 from traces.evidence.pages import Folder, ShownFile
-from traces.rendering.middle import cut_in_the_middle
+from traces.rendering.escaping import attribute, escaped
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import attribute, escaped
+from traces.rendering.shortened import cut_in_the_middle
 
 register = template.Library()
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from potato.runs.changes.model import SUBMODULE_MODE, SYMLINK_MODE, BadgeCode, FileChange
+from traces.rendering.escaping import escaped
 from traces.rendering.icons import icon
-from traces.rendering.visible import escaped
 
 _MODES = {
     "100644": "an ordinary file",

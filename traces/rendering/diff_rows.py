@@ -11,12 +11,12 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from potato.runs.changes.model import Line
+from traces.rendering.diff_layout import DiffRow
+from traces.rendering.escaping import escaped
 from traces.rendering.highlight import LineTokens
-from traces.rendering.layout import DiffRow
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import trusted
-from traces.rendering.visible import escaped
-from traces.rendering.words import Ranges
+from traces.rendering.word_changes import Ranges
 
 LONGEST_SHOWN = 4_000
 """A longer line is cut, at this length, and the rest can be asked for, up to a million characters."""

@@ -1,8 +1,8 @@
 """A text of a run in two parts of which the first is cut where there is no room: what begins alike often differs at its
 end, as paths and the names of tests do."""
 
+from traces.rendering.escaping import attribute, escaped
 from traces.rendering.safe import SafeHtml, trusted
-from traces.rendering.visible import attribute, escaped
 
 _SHORT, _TAIL = 24, 12
 """A text of more characters is shown in two parts, and how long its second one is."""

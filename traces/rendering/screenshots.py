@@ -4,10 +4,10 @@ Pictures lie at an address relative to the page, so that one fragment serves the
 """
 
 from potato.runs.model import Screenshot, Step
+from traces.rendering.click_marks import Mark, address_of, mark_of
+from traces.rendering.escaping import attribute, escaped
 from traces.rendering.icons import icon
-from traces.rendering.marks import Mark, address_of, mark_of
-from traces.rendering.tools import title_of
-from traces.rendering.visible import attribute, escaped
+from traces.rendering.tool_calls import title_of
 
 
 def picture_address(sha256: str, size: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from potato.runs.model import Step, ToolCall
-from traces.rendering.visible import named
+from traces.rendering.escaping import named
 
 Kind: TypeAlias = Literal["command", "read", "edit", "write", "search", "web", "plan", "agent", "message", "other"]
 

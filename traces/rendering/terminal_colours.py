@@ -1,6 +1,6 @@
 """The 256 colours of terminals as a style sheet, kept legible on the dark and on the light terminal.
 
-`python -m traces.rendering.palette` writes static/css/terminal.css; a test says when that file is not current.
+`python -m traces.rendering.terminal_colours` writes static/css/terminal.css; a test says when that file is not current.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ _BASE: tuple[Colour, ...] = (
 )  # fmt: skip
 _CUBE = (0, 95, 135, 175, 215, 255)
 _HEAD = """\
-/* terminal.css: colours and weights of what terminals printed. Made by `python -m traces.rendering.palette`.
+/* terminal.css: colours and weights of what terminals printed. Made by `python -m traces.rendering.terminal_colours`.
    A colour keeps its hue and moves in lightness until it can be read;
    on a coloured ground the text is black or white. */
 
