@@ -12,7 +12,7 @@ Field notes
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -27,6 +27,8 @@ _OF_THE_PROGRAM = re.compile(r"a?(compact|prompt_suggestion|side_question|sessio
 _AGENT_ID = re.compile(r"\bagentId: ([\w-]+)")
 _KEPT_ELSEWHERE = re.compile(r"saved to:?\s+\S{0,1000}?[/\\]tool-results[/\\]([\w.-]+)")
 _MOST_DEEP = 4
+LEFT_OUT_OF_ANOTHER = "sub-agent file of another session: left out"
+LEFT_OUT_WITHOUT_ID = "sub-agent file without a session's id: left out"
 
 
 @dataclass(slots=True)
@@ -47,17 +49,22 @@ class SideLines:
 
 
 class Companions:
-    """What came with a session's file."""
+    """What came with a file that holds these sessions."""
 
-    def __init__(self, source: Source, options: ReadingOptions) -> None:
+    def __init__(self, source: Source, options: ReadingOptions, sessions: Collection[str]) -> None:
         self._source = source
         self._options = options
+        self._sessions = sessions
         self._names = source.companions()
+        self._reported: set[str] = set()
         self.size = 0
         """How many bytes were read for the session at hand."""
 
     def agents_of(self, session_id: str, report: ConversionReport) -> Iterator[SideLines]:
-        """The agents of the session, each with its lines."""
+        """The agents of the session, each with its lines.
+
+        A file in the session's own folder that none of the file's sessions has is left out and counted, once.
+        """
         for path in self._names:
             match = _AGENT_FILE.fullmatch(PurePosixPath(path).name)
             if match is None:
@@ -65,9 +72,12 @@ class Companions:
             beside = self._source.companion(path)
             if "/" not in path and (beside is None or session_id.encode("utf-8", "replace") not in beside.head()):
                 continue
+            size = self.size
             records = self._records(path, report)
-            first = next((event for event in records if text(event, "sessionId")), None)
-            if first is None or text(first, "sessionId") != session_id:
+            owner = next((owner for event in records if (owner := text(event, "sessionId"))), "")
+            if owner != session_id:
+                self.size = size
+                self._report_left_out(path, owner, bool(records), report)
                 continue
             if _OF_THE_PROGRAM.match(match[1]):
                 report.dropped["message of an agent of the program"] += len(records)
@@ -82,6 +92,14 @@ class Companions:
                 events=records,
                 is_inline=False,
             )
+
+    def _report_left_out(self, path: str, owner: str, has_records: bool, report: ConversionReport) -> None:
+        # Files beside the session's are those of every session of that folder; only its own folder promises that they
+        # are its own. One of several sessions in a file may be asked before the one that the agent worked for.
+        if "/" not in path or not has_records or owner in self._sessions or path in self._reported:
+            return
+        self._reported.add(path)
+        report.repairs[LEFT_OUT_OF_ANOTHER if owner else LEFT_OUT_WITHOUT_ID] += 1
 
     def whole_result(self, answer: str) -> str:
         """The whole output where the answer names a file that has it and that came along; else the answer."""

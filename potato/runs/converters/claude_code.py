@@ -48,7 +48,7 @@ class ClaudeCode:
 
     def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         last_lines = _last_lines(lines, options)
-        companions = Companions(lines, options)
+        companions = Companions(lines, options, last_lines.keys())
         sessions: dict[str, Session] = {}
         current = lines.begin.state or ""
         for record in records_of(lines, options.bounds):

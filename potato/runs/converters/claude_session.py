@@ -22,7 +22,13 @@ from collections import Counter
 from dataclasses import replace
 
 from potato.runs.converters.blocks import Content, content_of
-from potato.runs.converters.claude_agents import Companions, SideLines, join_agents
+from potato.runs.converters.claude_agents import (
+    LEFT_OUT_OF_ANOTHER,
+    LEFT_OUT_WITHOUT_ID,
+    Companions,
+    SideLines,
+    join_agents,
+)
 from potato.runs.converters.claude_queue import Operation, delivered_alone
 from potato.runs.converters.claude_tree import Line, Live, live_lines
 from potato.runs.converters.conversation import Conversation, Told
@@ -134,8 +140,19 @@ class Session:
             agent_model=told.agent_model,
             started_at=self._started_at,
             unknown_events=tuple(self._unknown),
-            gaps=told.gaps,
+            gaps=(*told.gaps, *self._agents_left_out()),
         )
+
+    def _agents_left_out(self) -> list[str]:
+        repairs = self._report.repairs
+        if not (number := repairs[LEFT_OUT_OF_ANOTHER] + repairs[LEFT_OUT_WITHOUT_ID]):
+            return []
+        files = "A transcript of a sub-agent" if number == 1 else f"{number} transcripts of sub-agents"
+        verb = "is" if number == 1 else "are"
+        return [
+            f"{files} in the session's folder {verb} not known to be this session's and not shown. Import a "
+            "transcript together with the session that its lines name."
+        ]
 
     def _why_no_steps(self, sides: list[SideLines]) -> str:
         if not any(line.event is not None and line.event.get("type") == "assistant" for line in self._lines):

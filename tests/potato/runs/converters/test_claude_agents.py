@@ -277,6 +277,47 @@ def test_folders_of_two_sessions_do_not_mix(tmp_path: Path) -> None:
     assert [path.name for path in run_files(written(tmp_path, TODAY | other))] == ["s-1.jsonl", "s-2.jsonl"]
 
 
+def of_session(session_id: str) -> bytes:
+    return agent_file().replace(b"s-1", session_id.encode())
+
+
+@pytest.mark.parametrize(
+    ("agent", "counted"),
+    [
+        (of_session("s-9"), "sub-agent file of another session: left out"),
+        (agent_file().replace(b'"sessionId"', b'"session"'), "sub-agent file without a session's id: left out"),
+    ],
+)
+def test_a_sub_agent_of_another_session_in_the_sessions_folder_is_left_out_counted_and_named_as_a_gap(
+    agent: bytes, counted: str
+) -> None:
+    for path in ("s-1/subagents/agent-a1.jsonl", "s-1/subagents/workflows/w1/agent-a1.jsonl"):
+        (converted,) = runs_in(as_zip({"s-1.jsonl": session_with_a_call().bytes(), path: agent}))
+        assert isinstance(converted, Converted)
+        assert _all_agents(converted.run) == []
+        assert "I round." not in repr(converted.run)
+        assert converted.report.repairs == {counted: 1}
+        assert any("not known to be this session's" in gap for gap in converted.run.gaps)
+
+
+def test_an_agents_file_that_lies_beside_belongs_to_another_session_without_a_word() -> None:
+    files = {"s-1.jsonl": session_with_a_call().bytes(), "agent-a1.jsonl": of_session("s-9")}
+    (converted,) = [one for one in runs_in(as_zip(files)) if isinstance(one, Converted)]
+    assert converted.report.repairs == {}
+
+
+def test_sessions_in_one_file_share_its_folder() -> None:
+    both = session_with_a_call().bytes() + session_with_a_call().bytes().replace(b"s-1", b"s-2")
+    files = {
+        "s-1.jsonl": both,
+        "s-1/subagents/agent-a1.jsonl": agent_file(),
+        "s-1/subagents/agent-a2.jsonl": of_session("s-2"),
+    }
+    found = [one for one in runs_in(as_zip(files)) if isinstance(one, Converted)]
+    assert [(one.run.external_id, len(_all_agents(one.run))) for one in found] == [("s-1", 1), ("s-2", 1)]
+    assert [one.report.repairs for one in found] == [{}, {}]
+
+
 def test_a_session_is_packed_with_its_folder_and_a_lone_file_is_not(tmp_path: Path) -> None:
     written(tmp_path, TODAY)
     package = io.BytesIO()
