@@ -54,6 +54,7 @@ class Terminal:
             shown.append(escaped(text))
 
     def _restyle(self, sequence: str) -> None:
+        # An empty code is 0, so "ESC[m" resets. Colons are the standard's form ("38:2:..."), semicolons the usual one.
         codes = iter([int(code or 0) for code in re.split("[;:]", sequence)])
         style = self._style
         for code in codes:
@@ -61,6 +62,7 @@ class Terminal:
                 style.clear()
             elif code in _WEIGHTS:
                 style[code] = _WEIGHTS[code]
+            # 22 ends both bold and faint: there is no code for one of them (21 is a double underline).
             elif code == 22:
                 style.pop(1, None)
                 style.pop(2, None)
@@ -86,6 +88,7 @@ class Terminal:
 
 def _last_written(line: str) -> str:
     line = line.rstrip("\r")
+    # A progress bar goes back to the line's begin and writes over it. A last CR belongs to CRLF and shows nothing.
     if "\r" in line:
         line = line.rsplit("\r", 1)[-1]
     return _OVERSTRIKE.sub(r"\1", line) if "\x08" in line else line

@@ -16,6 +16,7 @@ _HIDDEN = (
     "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb\\U000e0000-\\U000e0fff"
     "\\ud800-\\udfff"
 )
+# Searched first: most texts hold nothing of it, and are given back as they are.
 _SPECIAL = re.compile(f"[&<>\"'{_HIDDEN}]")
 _IN_TEXT = re.compile(f"[&<>\"']|([{_HIDDEN}])\\1*")
 _HIDDEN_RUN = re.compile(f"([{_HIDDEN}])\\1*")
@@ -48,6 +49,7 @@ def named(text: str) -> str:
 def name_of(character: str) -> str:
     """What a hidden character is shown as: "U+202E", or "0xE9" for a byte that is not UTF-8."""
     code = ord(character)
+    # 0xDC80 to 0xDCFF are what Python's "surrogateescape" makes of bytes 0x80 to 0xFF that are not UTF-8.
     return f"0x{code - 0xDC00:02X}" if 0xDC80 <= code <= 0xDCFF else f"U+{code:04X}"
 
 
@@ -67,4 +69,5 @@ def _mark(match: re.Match[str]) -> str:
 
 def _run(match: re.Match[str]) -> str:
     name = name_of(match[0][0])
+    # A file of a million NULs would be a million elements; a run is one.
     return name if len(match[0]) == 1 else f"{name} x{len(match[0])}"

@@ -30,6 +30,7 @@ def numbered_lines(text: str) -> tuple[list[tuple[int, str]], str]:
 
 def file_lines(path: str, lines: Sequence[tuple[int, str]], key: str, *, is_new: bool = False) -> Excerpt:
     """A table of numbered lines, folded when long. `is_new`: the agent wrote them."""
+    # The whole excerpt as one text, as a comment or a string may go over its lines.
     tokens = highlighted(path, [[text for _, text in lines]])[0]
     rows = [
         DiffRow(at, Line("add" if is_new else "context", None, number, text), 0)
@@ -48,8 +49,10 @@ def edit(path: str, old: str, new: str, key: str) -> Excerpt:
         if number:
             drawn.append('<tr class="expand"><td colspan="3"><div class="expand__in">Unchanged lines</div></td></tr>')
         sides = [[line.text for line in hunk.lines if line.kind != kind] for kind in ("add", "del")]
+        # Each side is lexed as one text: a string that begins in an unchanged line colours the changed ones after it.
         before, after = (iter(side) for side in highlighted(path, sides))
         words = word_changes(hunk.lines)
+        # Line ends are marked only where both kinds meet; a file that is CRLF throughout would be marked at every line.
         has_both = {"lf", "crlf"} <= {line.ends for line in hunk.lines}
         coloured = []
         for at, line in enumerate(hunk.lines):

@@ -93,11 +93,13 @@ def _lines(lexer: Lexer, text: str, needed: int) -> list[LineTokens] | None:
     """
     if not needed:
         return []
+    # Pygments promises its lexers a line feed at the end (`ensurenl`), in a method that is passed by here.
     whole = text + "\n"
     lines: list[LineTokens] = []
     line: LineTokens = []
     at = 0
     for start, kind, value in lexer.get_tokens_unprocessed(whole):
+        # Lengths of a lexer that skips, repeats or changes text would colour other letters.
         if start != at or not whole.startswith(value, at):
             return None
         at += len(value)
@@ -121,6 +123,7 @@ def _lines(lexer: Lexer, text: str, needed: int) -> list[LineTokens] | None:
 
 def _answer(path: str, texts: list[str], needed: list[int]) -> list[list[LineTokens] | None] | None:
     """For each text the tokens of as many lines as are needed; None where no lexer fits or the time is over."""
+    # Processor time of this process alone: a busy machine colours the same texts as an idle one.
     signal.setitimer(signal.ITIMER_VIRTUAL, _PROCESSOR_SECONDS)
     try:
         lexer = _lexer(path, texts[0]) if texts else None
@@ -137,6 +140,7 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     signal.signal(signal.SIGVTALRM, _stop)
+    # Ctrl-C goes to the whole process group; the worker that asks may still finish its task.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while header := requests.read(4):
         asked = json.loads(requests.read(int.from_bytes(header, "big")))
@@ -204,6 +208,7 @@ class _Beginnings:
         if name in (names.AT, names.ASSERT, names.ASSERT_NOT):
             return frozenset(), True
         if name is names.LITERAL:
+            # All beyond ASCII is one number: a table of 130 lists a state stays small, and code is nearly all ASCII.
             return _folded({min(value, _BEYOND)}, folds), False
         if name is names.IN:
             return _folded(self._of_class(value), folds), False
@@ -292,6 +297,7 @@ def _tokens(lexer: Any, text: str, stack: Iterable[str] = ("root",)) -> Iterator
         else:
             if at >= size:
                 return
+            # As RegexLexer: a line end that no rule takes begins anew, so one error does not reach the end of the file.
             if text[at] == "\n":
                 states = ["root"]
                 table = _table(lexer, "root")

@@ -4,6 +4,8 @@
 class SafeHtml(str):
     """HTML made by this package out of escaped text. Templates print it as it is (`__html__`)."""
 
+    # Not django.utils.safestring.SafeString, as this package knows no Django. What is added to it gives a plain str,
+    # which templates escape.
     __slots__ = ()
 
     def __html__(self) -> "SafeHtml":
