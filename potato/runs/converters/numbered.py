@@ -28,6 +28,7 @@ def numbered_lines(answer: str) -> tuple[Excerpt, ...]:
 
 def excerpts_of(first: int, lines: list[str]) -> tuple[Excerpt, ...]:
     """Lines from line `first` on, without those that the tool may have cut, and without an empty last one."""
+    # Whether the empty last line is one of the file is not told (field notes), so it is not taken for one.
     if lines and not lines[-1]:
         lines = lines[:-1]
     found: list[Excerpt] = []
