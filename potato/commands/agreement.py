@@ -66,8 +66,8 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
     answers: defaultdict[str, list[Answered]] = defaultdict(list)
     annotators: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     annotations = unreadable = 0
-    for portion in folder.records("all", held=False):
-        for record in portion:
+    for batch in folder.records("all", held=False):
+        for record in batch:
             if record.kind != "normal":
                 continue
             annotations += 1
@@ -108,7 +108,7 @@ def _compared(
                 yield compare(scheme.name, comparison, given, settings)
 
 
-def told(report: AgreementReport) -> Iterator[str]:
+def report_lines(report: AgreementReport) -> Iterator[str]:
     """The report as lines of text."""
     yield (
         f"{_counted(report.annotators, 'annotator')}, {_counted(report.annotations, 'annotation')} of "
@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         json.dump(report.as_json(), sys.stdout, indent=2, ensure_ascii=False)
         print()
     else:
-        print("\n".join(told(report)))
+        print("\n".join(report_lines(report)))
     return 0
 
 

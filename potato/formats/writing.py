@@ -1,6 +1,6 @@
 """Writes an export to a file or folder in one go: whole, or not at all.
 
-Pure: no Django and no database. Rows are streamed; what is held in memory is a portion of the records.
+Pure: no Django and no database. Rows are streamed; what is held in memory is a batch of the records.
 """
 
 import hashlib
@@ -67,11 +67,11 @@ class Manifest:
         return asdict(self)
 
 
-def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> Iterator[bytes]:
+def rows_of(format: Format, source: Source, batch: Iterable[Record]) -> Iterator[bytes]:
     """The rows of some records, record by record."""
     if not format.needs:
-        return map(format.write, portion, repeat(NO_TRACE))
-    records = list(portion)
+        return map(format.write, batch, repeat(NO_TRACE))
+    records = list(batch)
     # A record comes before its facts, so that none are made for a record that is not there.
     return map(format.write, records, source.facts([(one, format.paths(one)) for one in records], format.needs))
 
@@ -79,11 +79,11 @@ def rows_of(format: Format, source: Source, portion: Iterable[Record]) -> Iterat
 def body_of(format: Format, source: Source) -> Iterator[bytes]:
     """All rows of the source. Raises RecordsError where there are none."""
     if not source.names_every_version:
-        for portion in source.records(format.resolve, held=False):
-            for record in portion:
+        for batch in source.records(format.resolve, held=False):
+            for record in batch:
                 format.scan(record)
-    for portion in source.records(format.resolve, held=bool(format.needs)):
-        yield from in_blocks(rows_of(format, source, portion))
+    for batch in source.records(format.resolve, held=bool(format.needs)):
+        yield from in_blocks(rows_of(format, source, batch))
     format.finish(source)
     if not format.gathers:
         demand_rows(format)

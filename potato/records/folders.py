@@ -89,14 +89,14 @@ class Folder:
             chosen = self._adjudicated()
         else:
             chosen = self._records()
-        portion: list[Record] = []
+        batch: list[Record] = []
         for record in chosen:
-            portion.append(record)
-            if len(portion) >= RECORDS_AT_ONCE:
-                yield portion
-                portion = []
-        if portion:
-            yield portion
+            batch.append(record)
+            if len(batch) >= RECORDS_AT_ONCE:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
         groups: dict[tuple[str, int], tuple[Record, list[Answer]]] = {}

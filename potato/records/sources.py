@@ -162,9 +162,9 @@ class Source(Protocol):
         ...
 
     def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
-        """The records in their order, in portions, each to be used up before the next; "majority" are all of them.
+        """The records in their order, in batches, each to be used up before the next; "majority" are all of them.
 
-        With `held` a portion fits into memory and can be made a list, so that facts can be asked for within it.
+        With `held` a batch fits into memory and can be made a list, so that facts can be asked for within it.
         Raises RecordsError where nothing can be selected so.
         """
         ...

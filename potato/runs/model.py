@@ -377,8 +377,8 @@ class Source(Protocol):
         """
         ...
 
-    def portions(self) -> Iterator[bytes]:
-        """All bytes from `begin` on, in portions of 256 KiB."""
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes from `begin` on, in chunks of 256 KiB."""
         ...
 
     def whole(self) -> bytes:

@@ -135,13 +135,13 @@ class FileSource:
             file.seek(self.begin.offset)
         return Lines(file, self._bounds.line_bytes, self.begin.offset)
 
-    def portions(self) -> Iterator[bytes]:
-        """All bytes from `begin` on, in portions of 256 KiB."""
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes from `begin` on, in chunks of 256 KiB."""
         with self._open_file() as file:
             if self.begin.offset:
                 file.seek(self.begin.offset)
-            while portion := file.read(_CHUNK_BYTES):
-                yield portion
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
 
     def whole(self) -> bytes:
         """All bytes; TooLarge over the bound for documents, whatever `size` says."""

@@ -1,4 +1,4 @@
-"""Steps as HTML: what an agent thought, said, did and got back, whole, in portions, and without any harm."""
+"""Steps as HTML: what an agent thought, said, did and got back, whole, in parts, and without any harm."""
 
 import json
 import time

@@ -38,9 +38,9 @@ def judged_of_file(
     rows = Trace.objects.filter(file=file).only("external_id", "version", "steps_count").order_by("pk")
     if after is not None:
         rows = rows.filter(pk__gt=after)
-    for portion in _in_portions(rows.iterator(chunk_size=TRACES_AT_ONCE)):
-        idle = dict(_idle(configuration, {row.pk: row.steps_count for row in portion}))
-        yield from ((row.pk, str(row), idle.get(row.pk)) for row in portion)
+    for batch in _in_batches(rows.iterator(chunk_size=TRACES_AT_ONCE)):
+        idle = dict(_idle(configuration, {row.pk: row.steps_count for row in batch}))
+        yield from ((row.pk, str(row), idle.get(row.pk)) for row in batch)
 
 
 def _idle(configuration: ProjectConfiguration, steps: Mapping[UUID, int]) -> Iterator[tuple[UUID, str]]:
@@ -54,7 +54,7 @@ def _idle(configuration: ProjectConfiguration, steps: Mapping[UUID, int]) -> Ite
             yield trace, reason
 
 
-def _in_portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
+def _in_batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     left = iter(rows)
-    while portion := list(islice(left, TRACES_AT_ONCE)):
-        yield portion
+    while batch := list(islice(left, TRACES_AT_ONCE)):
+        yield batch

@@ -153,7 +153,7 @@ def _rendered(
 
 
 def is_offered(change: FileChange, first: int, last: int, options: DiffOptions) -> bool:
-    """Whether a button shows these hidden rows: all of a fold, or what is left of it after portions of 500."""
+    """Whether a button shows these hidden rows: all of a fold, or what is left of it after parts of 500."""
     return any(
         hidden.last == last and hidden.first <= first <= last and (first - hidden.first) % ROWS_EXPANDED == 0
         for section in sections_of(change, options.layout(change), options.context)

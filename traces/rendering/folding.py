@@ -1,4 +1,4 @@
-"""Long texts and tables in three portions: shown, folded, and loaded when asked for. So no text is too long to show."""
+"""Long texts and tables in three parts: shown, folded, and loaded when asked for. So no text is too long to show."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -18,7 +18,7 @@ def folded_text(
 ) -> tuple[str, list[Part]]:
     """HTML of a text that is folded beyond `shown` lines, and the parts `key-1`, `key-2`... beyond 200 more.
 
-    `draw(start, end)` gives the HTML of a portion, asked for in order. A portion ends with a line where lines are of
+    `draw(start, end)` gives the HTML of a part, asked for in order. A part ends with a line where lines are of
     an ordinary length.
     """
     first = _cut(text, 0, shown, CHARACTERS_SHOWN)
@@ -63,7 +63,7 @@ def folded_rows(
 
 
 def _cut(text: str, start: int, lines: int, characters: int) -> int:
-    """Where a portion ends that begins at `start`."""
+    """Where a part ends that begins at `start`."""
     limit = min(len(text), start + characters)
     at = start
     for _ in range(lines):

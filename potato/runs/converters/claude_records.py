@@ -99,8 +99,8 @@ def _structured(record: Record, options: ReadingOptions) -> Converted | Unreadab
         else:
             report.unknown[f"turn of the role {role}" if role else "turn without a role"] += 1
             unknown.append(turn)
-    told = conversation.told(split_tool_calls=options.split_tool_calls)
-    if not told.steps:
+    steps_and_events = conversation.as_steps(split_tool_calls=options.split_tool_calls)
+    if not steps_and_events.steps:
         return Unreadable(
             record.place,
             "no_steps",
@@ -109,11 +109,11 @@ def _structured(record: Record, options: ReadingOptions) -> Converted | Unreadab
     run = replace(
         facts.run(),
         task=conversation.task,
-        steps=told.steps,
-        events=told.events,
-        event_steps=told.event_steps,
+        steps=steps_and_events.steps,
+        events=steps_and_events.events,
+        event_steps=steps_and_events.event_steps,
         folder=text(record.value, "cwd", "folder"),
-        started_at=told.steps[0].at,
+        started_at=steps_and_events.steps[0].at,
         unknown_events=tuple(unknown),
     )
     return Converted(run, report, record.place)

@@ -31,10 +31,10 @@ from potato.runs.converters.claude_agents import (
 )
 from potato.runs.converters.claude_queue import Operation, delivered_alone
 from potato.runs.converters.claude_tree import Line, Live, live_lines
-from potato.runs.converters.conversation import Conversation, Told
+from potato.runs.converters.conversation import Conversation, ConversationSteps
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.moments import Moments
-from potato.runs.converters.prompts import Said, is_by_program, said_by_person
+from potato.runs.converters.prompts import PersonMessage, is_by_program, person_message
 from potato.runs.converters.records import Record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
 from potato.runs.sources import in_words
@@ -124,23 +124,23 @@ class Session:
                 "too_large", f"is with its sub-agents over {in_words(bound)}, the bound of one run."
             )
         join_agents(main, sides, self._report)
-        told = main.told(split_tool_calls=self._options.split_tool_calls)
-        if not told.steps:
+        steps_and_events = main.as_steps(split_tool_calls=self._options.split_tool_calls)
+        if not steps_and_events.steps:
             return self._unreadable("no_steps", self._why_no_steps(sides))
-        return Converted(self._run(told, main.task or steering), self._report, self.place)
+        return Converted(self._run(steps_and_events, main.task or steering), self._report, self.place)
 
-    def _run(self, told: Told, task: str) -> AgentRun:
+    def _run(self, steps_and_events: ConversationSteps, task: str) -> AgentRun:
         return AgentRun(
             external_id=self.session_id,
             task=task,
-            steps=told.steps,
-            events=told.events,
-            event_steps=told.event_steps,
+            steps=steps_and_events.steps,
+            events=steps_and_events.events,
+            event_steps=steps_and_events.event_steps,
             folder=self._folder,
-            agent_model=told.agent_model,
+            agent_model=steps_and_events.agent_model,
             started_at=self._started_at,
             unknown_events=tuple(self._unknown),
-            gaps=(*told.gaps, *self._agents_left_out()),
+            gaps=(*steps_and_events.gaps, *self._agents_left_out()),
         )
 
     def _agents_left_out(self) -> list[str]:
@@ -274,7 +274,7 @@ class Session:
         if any(text(block, "type").endswith("tool_result") for block in blocks):
             return False
         ignored = ConversionReport()
-        said = said_by_person(content_of(content, ignored.unknown).texts, ignored.dropped)
+        said = person_message(content_of(content, ignored.unknown).texts, ignored.dropped)
         return bool(said.words or said.steering)
 
     # Telling them.
@@ -299,7 +299,7 @@ class Session:
             elif isinstance(entry, str):
                 main.changed_outside(entry, text(event, "timestamp"))
             elif isinstance(entry, Operation):
-                self._say(main, said_by_person([entry.words], self._report.dropped), "")
+                self._say(main, person_message([entry.words], self._report.dropped), "")
             elif entry.key not in live.keys:
                 if event is not None:
                     self._tell_left(live.left[entry.key], event, entry, branches, main, moments)
@@ -392,21 +392,21 @@ class Session:
                 self._tell_agent_of(side, event)
         return [*inline, *beside]
 
-    def _tell(self, event: dict[str, JSON], message_id: str, conversation: Conversation) -> Said:
+    def _tell(self, event: dict[str, JSON], message_id: str, conversation: Conversation) -> PersonMessage:
         """One live line of a conversation. Answers what a person said in it."""
         kind = text(event, "type")
         if kind == "attachment":
             if _queued(event) is None:
                 self._report.dropped["message of a program in the queue"] += 1
-                return Said()
+                return PersonMessage()
             content = content_of(_queued(event), self._report.unknown)
             return self._say(
-                conversation, said_by_person(content.texts, self._report.dropped), text(event, "timestamp")
+                conversation, person_message(content.texts, self._report.dropped), text(event, "timestamp")
             )
         content = self._content(event)
         if kind == "assistant":
             self._tell_message(event, content, message_id, conversation)
-            return Said()
+            return PersonMessage()
         self._answer(event, content, conversation)
         for match in filter(None, map(_MODIFIED.match, content.texts)):
             conversation.changed_outside(match[1], text(event, "timestamp"))
@@ -419,9 +419,9 @@ class Session:
             if any(one.strip() for one in content.texts):
                 self._report.dropped[f"message of a program: {program[:60]}"] += 1
         else:
-            said = said_by_person(content.texts, self._report.dropped)
+            said = person_message(content.texts, self._report.dropped)
             return self._say(conversation, said, text(event, "timestamp"))
-        return Said()
+        return PersonMessage()
 
     def _tell_message(
         self, event: dict[str, JSON], content: Content, message_id: str, conversation: Conversation
@@ -432,7 +432,7 @@ class Session:
             at, model = text(event, "timestamp"), text(event["message"], "model")
             conversation.agent_says(content, message_id=message_id, at=at, model=model)
 
-    def _say(self, conversation: Conversation, said: Said, at: str) -> Said:
+    def _say(self, conversation: Conversation, said: PersonMessage, at: str) -> PersonMessage:
         if said.interrupts and not conversation.last_was_refused():
             conversation.divide("interrupted")
         if said.words:

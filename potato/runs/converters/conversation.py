@@ -58,7 +58,7 @@ class _Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ConversationSteps:
     """The steps, the files' events in the order of the answers, and the model that wrote most of the messages."""
 
     steps: tuple[Step, ...]
@@ -166,7 +166,7 @@ class Conversation:
         newest = next(reversed(self._messages.values()), None)
         return newest is not None and any(call.is_refused for call in newest.calls)
 
-    def told(self, *, split_tool_calls: bool) -> Told:
+    def as_steps(self, *, split_tool_calls: bool) -> ConversationSteps:
         """Everything so far as steps and events."""
         steps: list[Step] = []
         step_of_call: dict[str, int] = {}
@@ -204,7 +204,7 @@ class Conversation:
                 *gaps,
             )
         model = models.most_common(1)[0][0] if models else ""
-        return Told(tuple(steps), events, event_steps, model, gaps)
+        return ConversationSteps(tuple(steps), events, event_steps, model, gaps)
 
     def lost_agents(self) -> int:
         """How many calls, of this conversation and those attached to it, started an agent of which nothing is here."""

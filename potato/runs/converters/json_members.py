@@ -32,7 +32,7 @@ class _Portions:
     """What was read of the file: `data`, used up to `start`, which is the byte `offset` of the file."""
 
     def __init__(self, source: Source) -> None:
-        self._portions = source.portions()
+        self._chunks = source.chunks()
         self.data = b""
         self.start = 0
         self.offset = source.begin.offset
@@ -49,14 +49,14 @@ class _Portions:
         Returns by how much all positions in the data are smaller now.
         """
         used = self.start
-        portions = [self.data[used:]]
-        wanted = min(max(len(portions[0]), 1), most)
+        chunks = [self.data[used:]]
+        wanted = min(max(len(chunks[0]), 1), most)
         while wanted > 0 and not self.is_all:
-            portion = next(self._portions, b"")
-            self.is_all = not portion
-            portions.append(portion)
-            wanted -= len(portion)
-        self.data, self.start = b"".join(portions), 0
+            chunk = next(self._chunks, b"")
+            self.is_all = not chunk
+            chunks.append(chunk)
+            wanted -= len(chunk)
+        self.data, self.start = b"".join(chunks), 0
         return used
 
     def use_space(self) -> bytes:

@@ -59,7 +59,7 @@ def mails_of(source: Source, bounds: Bounds) -> Iterator[tuple[PatchMail | None,
 
     None stands for a message over the bound for documents.
     """
-    portions = source.portions()
+    chunks = source.chunks()
     data, offset = b"", source.begin.offset
     searched = passed = 0
     is_all = False
@@ -67,7 +67,7 @@ def mails_of(source: Source, bounds: Bounds) -> Iterator[tuple[PatchMail | None,
         following = _BEGINNING.search(data, searched or 1)
         if following is None and not is_all:
             # Twice as much at a time, so that a long message is not copied again and again.
-            more = list(_at_least(portions, len(data)))
+            more = list(_at_least(chunks, len(data)))
             is_all = not more
             # Where a beginning may be cut off, it is looked for again.
             searched = max(0, len(data) - _LONGEST_BEGINNING)
@@ -90,11 +90,11 @@ def mails_of(source: Source, bounds: Bounds) -> Iterator[tuple[PatchMail | None,
         data, searched, passed = data[end:], 0, 0
 
 
-def _at_least(portions: Iterator[bytes], size: int) -> Iterator[bytes]:
+def _at_least(chunks: Iterator[bytes], size: int) -> Iterator[bytes]:
     read = 0
-    while read <= size and (portion := next(portions, b"")):
-        read += len(portion)
-        yield portion
+    while read <= size and (chunk := next(chunks, b"")):
+        read += len(chunk)
+        yield chunk
 
 
 def split_at_diff(body: bytes, begin: int = 0) -> tuple[bytes, bytes]:
@@ -112,8 +112,10 @@ def split_at_diff(body: bytes, begin: int = 0) -> tuple[bytes, bytes]:
 def _mail(sender: str, data: bytes) -> PatchMail:
     end = _END_OF_HEADERS.search(data)
     headers, body = (data[: end.start()], data[end.end() :]) if end else (data, b"")
+    # As text: many mails write UTF-8 into headers without saying so, where a parser of bytes takes ASCII alone.
     message = message_from_string(headers.decode("utf-8", "surrogateescape"))
     encoding = str(message.get("Content-Transfer-Encoding", "")).lower().strip()
+    # Only these forms hide the diff. Any other body is taken as its bytes, whose encodings are those of the files.
     if encoding in {"quoted-printable", "base64"} or message.get_content_type().startswith("multipart/"):
         body = _decoded_body(message_from_bytes(data))
     before, diff = split_at_diff(body, _end_of_message(body))

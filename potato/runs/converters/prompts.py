@@ -57,7 +57,7 @@ _AFTER_REASON = "\n\nNote: The user's next message"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PersonMessage:
     """What a person said: `words`, a command that steers the program alone, and whether they stopped the agent."""
 
     words: str = ""
@@ -65,7 +65,7 @@ class Said:
     interrupts: bool = False
 
 
-def said_by_person(texts: list[str], dropped: Counter[str]) -> Said:
+def person_message(texts: list[str], dropped: Counter[str]) -> PersonMessage:
     """What the person said and did in a message's texts; what was not said by a person is counted by kind.
 
     A slash command is what the person said, unless it only steers the program.
@@ -89,7 +89,7 @@ def said_by_person(texts: list[str], dropped: Counter[str]) -> Said:
             words = f"! {match[1].strip()}"
         if words.strip():
             said.append(words)
-    return Said("\n\n".join(said), next((one for one in steering if " " in one), ""), interrupts)
+    return PersonMessage("\n\n".join(said), next((one for one in steering if " " in one), ""), interrupts)
 
 
 def is_by_program(line: JSON) -> str:

@@ -190,7 +190,7 @@ def test_a_file_of_many_records_that_is_read_in_many_goes_is_read_about_once(nam
     source = counted(name, data)
     count = sum(isinstance(entry, Converted) for entry in in_goes(source, 1_000))
     assert count >= 8_999
-    # Each go reads the file's head, and portions of 256 KiB are cut somewhere.
+    # Each go reads the file's head, and chunks of 256 KiB are cut somewhere.
     goes = 10 * times + 2
     assert Counted.read_in_all < times * len(data) + goes * 400 * 1024
     assert len(data) > 7 * 2**20
