@@ -10,7 +10,7 @@ from tests.traces.stored import code, outcome
 
 pytestmark = pytest.mark.browser
 
-LONG = "components/navigation/breadcrumbs/previous_page_of_every_station.test.ts"
+LONG = "components/navigation/breadcrumbs/previous_page_of_every_station_and_its_neighbours.test.ts"
 CUT = "(at) => at.scrollWidth > at.clientWidth + 1 || getComputedStyle(at).visibility === 'hidden'"
 
 GOES_ON = """(name) => {
