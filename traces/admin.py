@@ -155,6 +155,16 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         response["Content-Disposition"] = f'attachment; filename="import-problems-{file.pk}.csv"'
         return response
 
+    def get_form(
+        self, request: HttpRequest, obj: ImportedFile | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form, whose project is chosen here and made, changed and seen elsewhere."""
+        made = super().get_form(request, obj, change=change, **kwargs)
+        if project := made.base_fields.get("project"):
+            widget = project.widget
+            widget.can_add_related = widget.can_change_related = widget.can_view_related = False
+        return made
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "project":
             kwargs["queryset"] = Project.objects.order_by("name")

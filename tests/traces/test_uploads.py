@@ -249,3 +249,11 @@ def test_nothing_of_an_upload_that_arrives_now_is_swept(media: Path) -> None:
     arriving.write_bytes(b"half")
     remove_fragments()
     assert arriving.exists()
+
+
+def test_the_form_of_an_import_offers_nothing_but_a_project_to_choose(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.alice)
+    page = client.get(UPLOAD).content.decode()
+    assert 'name="project"' in page
+    for link in ("add_id_project", "change_id_project", "view_id_project"):
+        assert link not in page, link
