@@ -18,10 +18,10 @@ from django.core.management import call_command
 
 from potato.formats.registry import formats
 from tests.environments import ROOT, checkout_without_tests, environment_with
-from tests.exports.files import folder
-from tests.exports.rewarded import RECORDS, RUNS
-from tests.exports.test_formats import record as review
-from tests.exports.test_formats import run as reviewed_run
+from tests.potato.formats.files import folder
+from tests.potato.formats.rewarded import RECORDS, RUNS
+from tests.potato.formats.test_formats import record as review
+from tests.potato.formats.test_formats import run as reviewed_run
 from tests.rewards.documented_scripts import PLOTS, STATISTICS
 
 pytestmark = pytest.mark.timeout(600)
