@@ -21,6 +21,7 @@ from assignments.task_page.schemes import (
     judges_steps,
     shown_schemes,
     starts_with_steps,
+    work_word,
 )
 from potato.configuration import ProjectConfiguration
 from potato.records.annotations import unasked
@@ -96,7 +97,7 @@ class TaskPage:
             "display": display_of(self.configuration),
             "configuration": self.configuration,
             "schemes": schemes,
-            "work_word": "annotation" if self.starts_with_steps else "review",
+            "work_word": work_word(self.configuration),
             "judged": judged,
             "keys_are_off": tab["tab"] == "steps" and judged is not None and judged.keys_are_off,
             "line_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else _LINK,

@@ -1,7 +1,7 @@
 """The schemes of a task as its page shows them: which can be asked of the trace, and what their types bring."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -21,6 +21,9 @@ from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types
 from traces.evidence.judged_files import evidence_of
 from traces.models import TraceFile
+
+WORK_WORD = "annotation"
+"""What is submitted, where no scheme has a word of its own for it."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,14 @@ class ShownScheme:
     def module(self) -> str:
         return static(self.kind.module)
 
+    @property
+    def style(self) -> str:
+        return self.kind.style
+
+    @property
+    def keys_template(self) -> str:
+        return self.kind.keys_template
+
     def asked_of(self, evidence: Any) -> "ShownScheme":
         """The same where all of it can be asked."""
         asked = self.kind.asked_of(self.scheme, evidence)
@@ -56,6 +67,14 @@ class ShownScheme:
     @property
     def hides_later_steps(self) -> bool:
         return self.kind.hides_later_steps(self.scheme)
+
+    @cached_property
+    def keys(self) -> Mapping[str, str]:
+        return self.kind.keys(self.scheme)
+
+    @cached_property
+    def shows_titles_alone(self) -> bool:
+        return self.kind.shows_titles_alone(self.scheme)
 
     @property
     def keys_are_off(self) -> bool:
@@ -85,6 +104,13 @@ def judges_steps(configuration: ProjectConfiguration) -> bool:
 def starts_with_steps(configuration: ProjectConfiguration) -> bool:
     """Whether steps are judged and nothing else is: then the work begins at the trace, not at the files."""
     return _targets(configuration) == {"agentic_steps"}
+
+
+def work_word(configuration: ProjectConfiguration) -> str:
+    """What is submitted, as the first scheme says that has a word of its own for it."""
+    types = scheme_types()
+    words = (types[scheme.annotation_type].work_word for scheme in configuration.annotation_schemes)
+    return next(filter(None, words), WORK_WORD)
 
 
 def hides_later_steps(configuration: ProjectConfiguration) -> bool:

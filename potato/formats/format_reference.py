@@ -1,11 +1,12 @@
 """The reference of the export formats as Markdown, made from their registry and docstrings. Knows no Django.
 
-The files that it shows are what each format writes for one invented review.
+The files that it shows are what each format writes for the examples of the scheme types.
 """
 
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,8 @@ from potato.formats.writing import write_export
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from potato.records.folders import Folder
 from potato.records.sources import Record, RecordsError, json_text
+from potato.schemes.registry import SchemeType, scheme_types
+from potato.wording import title_case
 
 _HEAD = """\
 # Reference of the export formats
@@ -35,12 +38,9 @@ exported, with its size and SHA-256. An export that selects nothing says so, exi
 """
 _EXAMPLE_HEAD = """\
 ## The examples
-
-The files of reviews below are made of this one invented record:
 """
-_REWARDS_HEAD = """\
-The files of process rewards are made of these two, of two runs of one task:
-"""
+_ONE_RECORD = "The files of {activity} are made of this one invented record:\n"
+_RECORDS_OF_RUNS = "The files of {activity} are made of these records, of two runs of one task:\n"
 _ARCHIVE_FILES = {
     ANNOTATIONS: "the records, with `configuration_version`, and with `kind` where it is not `normal`",
     TRACES: "the traces, in [Potato's own format](trace-format.md)",
@@ -55,33 +55,7 @@ _NEEDS = {
     "files": "the changed lines",
     "run": "the whole run",
 }
-_EXAMPLE: dict[str, Any] = {
-    "inline_comments": [
-        {
-            "file": "src/prices.py",
-            "line_start": 2,
-            "line_end": 3,
-            "category": "bug",
-            "severity": "major",
-            "comment": "Rounds half to even; an invoice needs half up.",
-        }
-    ],
-    "file_ratings": {"src/prices.py": {"correctness": 2, "quality": 4}},
-    "verdict": {"decision": "request_changes", "summary": "Rounding differs from the invoice."},
-}
-
-
-_REWARDS: tuple[dict[str, Any], ...] = (
-    {"mode": "first_error", "first_error_step": None, "total_steps": 2, "labels": [1, 1]},
-    {
-        "mode": "first_error",
-        "first_error_step": 1,
-        "total_steps": 2,
-        "labels": [1, -1],
-        "label_origin": ["given", "given"],
-        "correction": "Run the tests again.",
-    },
-)
+_AT = "2026-03-01T10:00:00Z"
 _RUNS = tuple(
     {
         "id": f"trace_{number}",
@@ -107,11 +81,51 @@ _TRACE = {
 }
 
 
+@dataclass
+class _Example:
+    """The invented records of the scheme types of one activity, with their traces."""
+
+    annotation_types: set[str] = field(default_factory=set)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    traces: Sequence[dict[str, Any]] = (_TRACE,)
+
+    @property
+    def records(self) -> list[Record]:
+        pairs = zip(self.traces, self.parts, strict=False)
+        return [Record(str(trace["id"]), "reviewer_01", _AT, json_text(parts)) for trace, parts in pairs]
+
+    @property
+    def is_one(self) -> bool:
+        return len(self.records) == 1
+
+    def add(self, kind: type[SchemeType], name: str) -> None:
+        self.annotation_types.add(kind.annotation_type)
+        if kind.target == "agentic_steps":
+            self.traces = _RUNS
+        self.parts += [{} for _ in kind.examples[len(self.parts) :]]
+        for parts, result in zip(self.parts, kind.examples, strict=False):
+            parts[name] = result
+
+
+def _examples() -> dict[str, _Example]:
+    """By the activity, as the types stand in the registry: that of whole records is the first."""
+    found: dict[str, _Example] = {}
+    for kind in scheme_types().values():
+        entry = kind.default_entry or kind.assumed_entry
+        if kind.examples and entry:
+            activity = kind.activity or title_case(kind.annotation_type)
+            found.setdefault(activity, _Example()).add(kind, entry["name"])
+    return found
+
+
 def formats_reference() -> str:
     """The whole page, with a part for each installed format."""
-    record = json.dumps(json.loads(_record().text), indent=2)
-    rewards = "\n".join(record.text for record in _rewarded())
-    parts = [_HEAD, _EXAMPLE_HEAD, f"```json\n{record}\n```\n", _REWARDS_HEAD, f"```json\n{rewards}\n```\n"]
+    parts = [_HEAD, _EXAMPLE_HEAD]
+    for activity, example in _examples().items():
+        head = (_ONE_RECORD if example.is_one else _RECORDS_OF_RUNS).format(activity=activity.lower())
+        texts = [record.text for record in example.records]
+        shown = json.dumps(json.loads(texts[0]), indent=2) if example.is_one else "\n".join(texts)
+        parts += [head, f"```json\n{shown}\n```\n"]
     return "\n".join([*parts, *(_part(format) for format in formats().values())])
 
 
@@ -160,22 +174,16 @@ def _values(format: type[Format], name: str, option: KnownOption) -> str:
     return f"any, else `{option.default}`" if option.default not in ("", ()) else "any"
 
 
-def _record() -> Record:
-    return Record("trace_042", "reviewer_01", "2026-03-01T10:00:00Z", json_text(_EXAMPLE))
-
-
-def _rewarded() -> list[Record]:
-    parts = [json_text({"process_reward": rewards}) for rewards in _REWARDS]
-    at = "2026-03-01T10:00:00Z"
-    return [Record(str(run["id"]), "reviewer_01", at, part) for run, part in zip(_RUNS, parts, strict=True)]
-
-
 def _example(format: type[Format]) -> str:
     """What the format writes for the example; nothing for a format of other annotations, and for an archive."""
     if format.is_archive:
         return ""
-    is_reviews = not format.annotation_types or not format.annotation_types <= {"process_reward"}
-    records, traces = ([_record()], [_TRACE]) if is_reviews else (_rewarded(), _RUNS)
+    examples = _examples().values()
+    wanted = format.annotation_types
+    example = next((one for one in examples if not wanted or wanted & one.annotation_types), None)
+    if example is None:
+        return ""
+    records, traces = example.records, example.traces
     with TemporaryDirectory() as folder:
         (Path(folder) / ANNOTATIONS).write_text("".join(f"{record.text}\n" for record in records), encoding="utf-8")
         (Path(folder) / TRACES).write_text("".join(f"{json_text(trace)}\n" for trace in traces), encoding="utf-8")

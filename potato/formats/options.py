@@ -27,7 +27,7 @@ def _not_majority(resolve: Resolve) -> Resolve:
     if resolve == "majority":
         raise PydanticCustomError(
             "no_majority",
-            "There is no majority of single annotations: it exists for code_review_verdicts, swebench and prm. "
+            "There is no majority of single annotations, only of one choice for a whole trace or a step. "
             "Use all, adjudicated or latest.",
         )
     return resolve

@@ -12,7 +12,7 @@ from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.records.archives import Kind, Record, RecordsError, json_text
 from potato.runs.changes.places import JudgedFile
 from potato.runs.model import AgentRun
-from potato.schemes.rewards.configuration import ProcessRewardScheme
+from potato.schemes.registry import assumed_entries, scheme_types
 
 Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
 
@@ -92,10 +92,9 @@ class Project:
     def unknown(cls) -> "Project":
         """Where nobody says how the project is configured: the schemes with the documented names."""
         known = ProjectConfiguration(task_name="Unknown project")
-        rewards = ProcessRewardScheme(name="process_reward", annotation_type="process_reward", mode="first_error")
-        return cls(
-            known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, rewards)}), is_assumed=True
-        )
+        types = scheme_types()
+        more = (types[entry["annotation_type"]].configuration.model_validate(entry) for entry in assumed_entries())
+        return cls(known.model_copy(update={"annotation_schemes": (*known.annotation_schemes, *more)}), is_assumed=True)
 
     @property
     def newest(self) -> ProjectConfiguration | None:

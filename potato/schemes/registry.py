@@ -55,19 +55,32 @@ class SchemeType:
     """What `annotation_type` says in a configuration; also the name of the entry point."""
     target: ClassVar[Target]
     """What of a trace is judged."""
-    block: ClassVar[str]
-    """The key that holds this type's settings."""
+    block: ClassVar[str] = ""
+    """The key that holds this type's settings; empty for a type that says them in `settings`."""
     configuration: ClassVar[type[SchemeConfiguration]]
     template: ClassVar[str] = ""
     """The template of its part of the task page; empty for a type that people do not answer there."""
     module: ClassVar[str] = ""
     """The static file of the ES module that brings the template to life; exports `mount(task, scheme)`."""
+    style: ClassVar[str] = ""
+    """The static file of the style sheet of its own that the template needs, empty for none."""
+    keys_template: ClassVar[str] = ""
+    """The template of its part of the help for shortcuts; it is shown under the name `shown`, with its settings as
+    `shown.scheme`. Empty for no part; where steps are judged, for the shortcuts of reading steps alone."""
+    work_word: ClassVar[str] = ""
+    """What annotators submit, in a word ("review"), where it has one of its own."""
     activity: ClassVar[str] = ""
     """What annotators do with it, as a project's badge ("Code review"); its name in title case when empty."""
     icon: ClassVar[str] = "list-checks"
     """The icon of the sprite that stands for that activity."""
     default_entry: ClassVar[Mapping[str, Any] | None] = None
     """The entry that a configuration without `annotation_schemes` gets; None for no entry."""
+    assumed_entry: ClassVar[Mapping[str, Any] | None] = None
+    """The entry that records are read under where nobody says how the project is configured, beside the default
+    entries of all types; None for no entry."""
+    examples: ClassVar[tuple[Any, ...]] = ()
+    """Invented results, of one trace each, that the reference of the formats shows. Types of one activity share a
+    trace: the first of each is of the same one."""
 
     @classmethod
     def colours(cls, scheme: Any) -> Mapping[str, str]:
@@ -77,6 +90,8 @@ class SchemeType:
     @classmethod
     def settings(cls, scheme: Any) -> Mapping[str, Any]:
         """What the task page and programs are told of the scheme's settings, as plain JSON."""
+        if not cls.block:
+            return {}
         settings: dict[str, Any] = getattr(scheme, cls.block).model_dump(mode="json")
         return settings
 
@@ -89,6 +104,17 @@ class SchemeType:
     @classmethod
     def keys_are_off(cls, scheme: Any) -> bool:
         """Whether the project has switched single keys off where the scheme's target is judged."""
+        return False
+
+    @classmethod
+    def keys(cls, scheme: Any) -> Mapping[str, str]:
+        """The keys that the scheme gives to moves of the page, `next_step` and `prev_step`; the page's own are "j" and
+        "k"."""
+        return {}
+
+    @classmethod
+    def shows_titles_alone(cls, scheme: Any) -> bool:
+        """Whether the content of a step is shown only to who opens it."""
         return False
 
     @classmethod
@@ -174,6 +200,11 @@ def default_entries() -> list[Mapping[str, Any]]:
     return [kind.default_entry for kind in scheme_types().values() if kind.default_entry is not None]
 
 
+def assumed_entries() -> list[Mapping[str, Any]]:
+    """The entries that records are read under beside the default ones where nobody tells the configuration."""
+    return [kind.assumed_entry for kind in scheme_types().values() if kind.assumed_entry is not None]
+
+
 def _loaded(entry: EntryPoint) -> type[SchemeType]:
     kind = entry.load()
     where = f"The entry point {entry.name} = {entry.value} of {ENTRY_POINT_GROUP}"
@@ -183,7 +214,7 @@ def _loaded(entry: EntryPoint) -> type[SchemeType]:
         raise SchemeTypeError(f"{where} has another annotation_type: {kind.annotation_type}.")
     if kind.target not in get_args(Target):
         raise SchemeTypeError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
-    if kind.block not in kind.configuration.model_fields:
+    if kind.block and kind.block not in kind.configuration.model_fields:
         raise SchemeTypeError(f"{where} has no key {kind.block} in its configuration.")
     if bool(kind.template) != bool(kind.module):
         raise SchemeTypeError(f"{where} must have both a template and a module for the task page, or neither.")

@@ -66,7 +66,7 @@ def test_all_types_are_found_by_their_entry_points() -> None:
         "process_reward": ProcessReward,
     }
     assert [kind.target for kind in scheme_types().values()] == ["line", "file", "change_set", "agentic_steps"]
-    blocks = ["inline_comments", "file_ratings", "verdict", "per_step"]
+    blocks = ["inline_comments", "file_ratings", "verdict", ""]
     assert [kind.block for kind in scheme_types().values()] == blocks
 
 

@@ -30,6 +30,7 @@ from potato.wording import shortened
 
 _ACTIVITY = "Code review"
 _ICON = "git-pull-request"
+_WORK_WORD = "review"
 
 
 class InlineComments(SchemeType):
@@ -39,13 +40,27 @@ class InlineComments(SchemeType):
     configuration = InlineCommentsScheme
     template = "review/comments.html"
     module = "js/review/comments.js"
+    keys_template = "review/comments_keys.html"
     activity = _ACTIVITY
     icon = _ICON
+    work_word = _WORK_WORD
     default_entry = {
         "name": "inline_comments",
         "annotation_type": "code_review_comments",
         "inline_comments": {"severity": {"enabled": True}},
     }
+    examples = (
+        [
+            {
+                "file": "src/prices.py",
+                "line_start": 2,
+                "line_end": 3,
+                "category": "bug",
+                "severity": "major",
+                "comment": "Rounds half to even; an invoice needs half up.",
+            }
+        ],
+    )
 
     @classmethod
     def colours(cls, scheme: InlineCommentsScheme) -> Mapping[str, str]:
@@ -174,8 +189,10 @@ class FileRatings(SchemeType):
     configuration = FileRatingsScheme
     template = "review/ratings.html"
     module = "js/review/ratings.js"
+    keys_template = "review/ratings_keys.html"
     activity = _ACTIVITY
     icon = _ICON
+    work_word = _WORK_WORD
     default_entry = {
         "name": "file_ratings",
         "annotation_type": "code_review_file_ratings",
@@ -183,6 +200,7 @@ class FileRatings(SchemeType):
             "dimensions": [{"name": "correctness"}, {"name": "quality", "display": "Code Quality"}],
         },
     }
+    examples = ({"src/prices.py": {"correctness": 2, "quality": 4}},)
 
     @classmethod
     def breaking_changes(cls, old: FileRatingsScheme, new: FileRatingsScheme) -> Iterator[BreakingChange]:
@@ -272,13 +290,16 @@ class Verdict(SchemeType):
     configuration = VerdictScheme
     template = "review/verdict.html"
     module = "js/review/verdict.js"
+    keys_template = "review/verdict_keys.html"
     activity = _ACTIVITY
     icon = _ICON
+    work_word = _WORK_WORD
     default_entry = {
         "name": "verdict",
         "annotation_type": "code_review_verdict",
         "verdict": {"options": [{"value": value} for value in KNOWN_OPTIONS]},
     }
+    examples = ({"decision": "request_changes", "summary": "Rounding differs from the invoice."},)
 
     @classmethod
     def colours(cls, scheme: VerdictScheme) -> Mapping[str, str]:

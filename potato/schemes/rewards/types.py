@@ -23,12 +23,25 @@ from potato.schemes.rewards.configuration import ProcessRewardScheme
 class ProcessReward(SchemeType):
     annotation_type = "process_reward"
     target: ClassVar[Target] = "agentic_steps"
-    block = "per_step"
     configuration = ProcessRewardScheme
     template = "rewards/process_reward.html"
     module = "js/rewards/process-reward.js"
+    style = "css/rewards.css"
+    keys_template = "rewards/keys.html"
     activity = "Process rewards"
     icon = "footprints"
+    assumed_entry = {"name": "process_reward", "annotation_type": "process_reward", "mode": "first_error"}
+    examples = (
+        {"mode": "first_error", "first_error_step": None, "total_steps": 2, "labels": [1, 1]},
+        {
+            "mode": "first_error",
+            "first_error_step": 1,
+            "total_steps": 2,
+            "labels": [1, -1],
+            "label_origin": ["given", "given"],
+            "correction": "Run the tests again.",
+        },
+    )
 
     @classmethod
     def colours(cls, scheme: ProcessRewardScheme) -> Mapping[str, str]:
@@ -64,6 +77,14 @@ class ProcessReward(SchemeType):
     @classmethod
     def keys_are_off(cls, scheme: ProcessRewardScheme) -> bool:
         return not scheme.keyboard_shortcuts.enabled
+
+    @classmethod
+    def keys(cls, scheme: ProcessRewardScheme) -> Mapping[str, str]:
+        return scheme.keys
+
+    @classmethod
+    def shows_titles_alone(cls, scheme: ProcessRewardScheme) -> bool:
+        return scheme.shows_titles_alone
 
     @classmethod
     def breaking_changes(cls, old: ProcessRewardScheme, new: ProcessRewardScheme) -> Iterator[BreakingChange]:
