@@ -2,15 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
-from potato.statistics.charts import Bar, Line, pixels, round_numbers, scale_of
+from potato.statistics.charts import (
+    ERRORS_BY_SHARE,
+    ERRORS_BY_STEP,
+    SHARE_OF_TRACE,
+    STEP,
+    Bar,
+    Line,
+    pixels,
+    range_of,
+    round_numbers,
+    scale_of,
+)
 
 WIDTH, LEFT, TOP, BOTTOM = 544, 30, 14, 150
 """Pixels: from LEFT to WIDTH, and from the highest line at TOP down to the lowest at BOTTOM."""
 MOST_BARS = 30
 MOST_LABELS = 10
-MOST_LINES = 5
 CURVES_DRAWN = 4
 
 
@@ -70,7 +79,7 @@ def errors_by_step(positions: Mapping[int, int]) -> ErrorChart:
         for first in range(0, len(errors) * together, together)
     ]
     short = [str(first) for first in range(0, len(errors) * together, together)]
-    return _error_chart(errors, names, short, "Step", "First errors by step")
+    return _error_chart(errors, names, short, STEP, ERRORS_BY_STEP)
 
 
 def errors_by_share(tenths: Sequence[int]) -> ErrorChart:
@@ -78,16 +87,14 @@ def errors_by_share(tenths: Sequence[int]) -> ErrorChart:
     size = 100 // len(tenths)
     edges = range(0, 100, size)
     names = [f"{edge} to {edge + size}%" for edge in edges]
-    return _error_chart(
-        tenths, names, [f"{edge}%" for edge in edges], "Share of trace", "First errors by share of trace"
-    )
+    return _error_chart(tenths, names, [f"{edge}%" for edge in edges], SHARE_OF_TRACE, ERRORS_BY_SHARE)
 
 
 def curve_chart(curves: Sequence[tuple[str, int, Sequence[float]]]) -> CurveChart:
     """The mean reward up to each step of each group, given as its name, its annotations and the means."""
     longest = max((len(means) for _, _, means in curves), default=0)
     values = [0.0, *(value for _, _, means in curves[:CURVES_DRAWN] for value in means)]
-    step, low, high = _range_of(min(values), max(values))
+    step, low, high = range_of(min(values), max(values))
 
     def x_of(at: int) -> float:
         return LEFT + 6 + (WIDTH - LEFT - 12) * at / max(longest - 1, 1)
@@ -150,18 +157,6 @@ def _error_chart(
     said = f"most, {highest:,}, at {heading.lower()} {most}" if highest else "none"
     label = f"{what}: {sum(errors):,} in all, {said}. The figures stand below the chart."
     return ErrorChart(tuple(columns), tuple(lines), label, heading)
-
-
-def _range_of(lowest: float, highest: float) -> tuple[float, float, float]:
-    """The distance of the lines, and the lowest and highest one, so that few round numbers reach over both."""
-    steps = (digit * 10.0**power for power in count(-3) for digit in (1, 2, 5))
-    step = next(step for step in steps if _up(-lowest, step) + _up(highest, step) <= MOST_LINES)
-    low, high = _up(-lowest, step), _up(highest, step)
-    return step, -low * step, max(high, 1 - low) * step
-
-
-def _up(value: float, step: float) -> int:
-    return max(0, int(-(-value // step)))
 
 
 def _distance(places: int) -> int:

@@ -11,6 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from potato.schemes.rewards.judgements import PARTS, Judgement, judgements
+from potato.statistics.charts import (
+    AXIS,
+    BARS,
+    CUMULATIVE_REWARD,
+    ERRORS_BY_STEP,
+    FIRST_ERRORS,
+    GRID,
+    HIGHEST_BAR,
+    SERIES,
+    SHARE_OF_TRACE,
+    STEP,
+    TEXT,
+    range_of,
+    scale_of,
+)
 from potato.statistics.extras import demand_extra
 from potato.statistics.rewards.curves import grouped
 from potato.wording import counted
@@ -24,7 +39,8 @@ if TYPE_CHECKING:
 _MOST_GROUPS = 10
 _LONGEST_NAME = 48
 _LONGEST_LINE = 70
-_RED = "#ef4444"
+_STYLES = ("solid", "dashed", "dotted")
+"""Beyond as many groups as there are colours the same colours come again, in another style."""
 FACTS = ("agent_model", "task_id", "instance_id", "repo", "tags", "annotator")
 """What `load_annotations` knows of the trace of a record, and who judged it."""
 
@@ -33,7 +49,7 @@ def plot_error_distribution(
     annotations: Iterable[Mapping[str, Any]],
     output_path: str | Path,
     normalize_by_trace_length: bool = False,
-    title: str = "First errors by step",
+    title: str = ERRORS_BY_STEP,
 ) -> Figure:
     """Draw how many annotations found their first error at which step, write the picture and return it.
 
@@ -45,26 +61,30 @@ def plot_error_distribution(
     errors = [one for one in found if one.first_error is not None]
     if normalize_by_trace_length:
         parts = Counter(one.part_of_first_error for one in errors)
+        numbers = [parts[at] for at in range(PARTS)]
         axes.bar(
             [at / PARTS for at in range(PARTS)],
-            [parts[at] for at in range(PARTS)],
+            numbers,
             width=1 / PARTS,
             align="edge",
-            color=_RED,
+            color=_bar_colours(numbers),
             edgecolor="white",
         )
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        axes.set_xlabel("Place of the first error, from the first step to the last")
+        axes.set_xlabel(SHARE_OF_TRACE)
     else:
         last = max((len(one.labels) for one in errors), default=1)
         positions = Counter(one.first_error for one in errors)
-        axes.bar(range(last), [positions[step] for step in range(last)], color=_RED, width=0.9)
+        numbers = [positions[step] for step in range(last)]
+        axes.bar(range(last), numbers, color=_bar_colours(numbers), width=0.72)
         axes.set_xlim(-0.6, last - 0.4)
-        axes.set_xlabel("Step of the first error")
+        axes.set_xlabel(STEP)
         _whole_numbers(axes.xaxis)
-    _whole_numbers(axes.yaxis)
-    axes.set_ylabel("Annotations")
+    distance, top = scale_of(max(numbers))
+    axes.set_yticks(range(0, top + 1, distance))
+    axes.set_ylim(0, top)
+    axes.set_ylabel(FIRST_ERRORS)
     without = len(found) - len(errors)
     axes.annotate(
         f"{counted(len(found), 'annotation')}, {without} without an error",
@@ -73,7 +93,7 @@ def plot_error_distribution(
         ha="right",
         va="bottom",
         fontsize=9,
-        color="#52525b",
+        color=TEXT,
     )
     return _written(figure, output_path)
 
@@ -82,7 +102,7 @@ def plot_reward_curves(
     annotations: Iterable[Mapping[str, Any]],
     output_path: str | Path,
     group_by: str = "agent_model",
-    title: str = "Cumulative reward",
+    title: str = CUMULATIVE_REWARD,
 ) -> Figure:
     """Draw the mean cumulative reward after each step, a line for each group, write the picture and return it.
 
@@ -96,20 +116,29 @@ def plot_reward_curves(
         raise ValueError(f"Annotations cannot be grouped by {group_by!r}. Choose one of {', '.join(FACTS)}.")
     figure, axes = _frame(title)
     lines: list[tuple[Line2D, str]] = []
-    for name, group in grouped(found, group_by, _MOST_GROUPS):
+    lowest, highest = 0.0, 0.0
+    for at, (name, group) in enumerate(grouped(found, group_by, _MOST_GROUPS)):
         curves = [one.curve for one in group]
         longest = max(len(curve) for curve in curves)
         at_step = [sorted(curve[step] for curve in curves if step < len(curve)) for step in range(longest)]
         means = [sum(values) / len(values) for values in at_step]
-        (line,) = axes.plot(range(longest), means, marker="o", markersize=3)
+        style = _STYLES[at // len(SERIES) % len(_STYLES)]
+        (line,) = axes.plot(
+            range(longest), means, marker="o", markersize=3, color=SERIES[at % len(SERIES)], linestyle=style
+        )
+        lowest, highest = min(lowest, *means), max(highest, *means)
         lines.append((line, f"{_shown(name)} (n = {len(group)})"))
         if len(group) > 1:
             low = [_quantile(values, 0.25) for values in at_step]
             high = [_quantile(values, 0.75) for values in at_step]
+            lowest, highest = min(lowest, *low), max(highest, *high)
             axes.fill_between(range(longest), low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-    axes.axhline(0, color="#a1a1aa", linewidth=0.8)
-    axes.set_xlabel("Step")
-    axes.set_ylabel("Cumulative reward")
+    distance, bottom, top = range_of(lowest, highest)
+    axes.set_yticks([at * distance for at in range(round(bottom / distance), round(top / distance) + 1)])
+    axes.set_ylim(bottom, top)
+    axes.axhline(0, color=AXIS, linewidth=0.8)
+    axes.set_xlabel(STEP)
+    axes.set_ylabel(CUMULATIVE_REWARD)
     _whole_numbers(axes.xaxis)
     # Names are shown as they are: matplotlib would hide one that begins with "_", and set "$x$" as a formula.
     legend = axes.legend([line for line, _ in lines], ["" for _ in lines], frameon=False)
@@ -117,6 +146,12 @@ def plot_reward_curves(
         text.set_parse_math(False)
         text.set_text(name)
     return _written(figure, output_path)
+
+
+def _bar_colours(numbers: Sequence[int]) -> list[str]:
+    """The fullest bars stand out."""
+    highest = max(numbers)
+    return [HIGHEST_BAR if number == highest > 0 else BARS for number in numbers]
 
 
 def _some(annotations: Iterable[Mapping[str, Any]]) -> list[Judgement]:
@@ -144,7 +179,7 @@ def _frame(title: str) -> tuple[Figure, Axes]:
     lines = [_shown(line, _LONGEST_LINE) for line in title.splitlines()]
     axes.set_title("\n".join(lines), loc="left", fontweight="bold", pad=18, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#e4e4e7", linewidth=0.8)
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes
 
