@@ -16,9 +16,10 @@ from assignments.actions.submitting import store_submission
 from assignments.actions.working import skip
 from assignments.models import OPEN, Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.actions import walk
-from dashboard.charts import day_chart, pieces, scale_of, share
+from dashboard.charts import day_chart, pieces, share
 from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
 from dashboard.models import CountedAnnotation, ProjectTally
+from potato.statistics.charts import scale_of
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, submit
 from tests.dashboard.reviews import chance, deliver, publish_review

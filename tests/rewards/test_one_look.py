@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from matplotlib.patches import Rectangle
 
 from potato.statistics import charts
 from potato.statistics.rewards.plots import plot_error_distribution, plot_reward_curves
@@ -41,7 +42,7 @@ def test_first_errors_stand_on_the_same_axes_with_the_same_words(tmp_path: Path)
     assert [f"{tick:g}" for tick in axes.get_yticks()] == [line.label for line in site.lines] == ["0", "2", "4", "6"]
     assert axes.get_ylim() == (0, 6)
     assert (axes.get_xlabel(), axes.get_ylabel()) == (site.heading, charts.FIRST_ERRORS)
-    heights = [(bar.get_height(), bar.get_facecolor()) for bar in axes.patches]
+    heights = [(bar.get_height(), bar.get_facecolor()) for bar in axes.patches if isinstance(bar, Rectangle)]
     assert [height for height, _ in heights] == [column.errors for column in site.columns]
     highest = [column.is_highest for column in site.columns]
     assert [colour == heights[1][1] for _, colour in heights] == highest == [False, True, False, False]
