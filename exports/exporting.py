@@ -114,7 +114,7 @@ class _Work:
             digest = Digest()
             for batch in self._source.batches(
                 format.resolve,
-                held=bool(format.needs),
+                buffered=bool(format.needs),
                 after=UUID(cursor["after"]) if cursor["after"] else None,
                 at_most=settings.EXPORT_RECORDS_A_PART,
             ):

@@ -63,7 +63,7 @@ def load_archive(*, organisation: Organisation, project: Project, folder: Folder
         audit.record("project.loaded", project)
     traces = dict(_load_traces(organisation, project, folder))
     records = _Records(organisation, project, {key: pk for key, (pk, _) in traces.items()})
-    for batch in folder.records("all", held=True):
+    for batch in folder.records("all", buffered=True):
         records.load(batch)
     known = sum(not came_in for _, came_in in traces.values())
     return Loaded(published, len(traces) - known, known, records.restored, records.known, sorted(records.strangers))

@@ -128,20 +128,20 @@ class StoredProject:
         with reading(self._actor):
             return self._seen_traces().count()
 
-    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
-        for batch in self.batches(resolve, held=held):
+    def records(self, resolve: Resolve, *, buffered: bool) -> Iterator[Iterable[Record]]:
+        for batch in self.batches(resolve, buffered=buffered):
             yield batch.records
 
     def batches(
-        self, resolve: Resolve, *, held: bool, after: UUID | None = None, at_most: int = ROWS_AT_ONCE
+        self, resolve: Resolve, *, buffered: bool, after: UUID | None = None, at_most: int = ROWS_AT_ONCE
     ) -> Iterator["Batch"]:
         """Batches of at most so many records behind that submission."""
         if resolve == "adjudicated" and after is None:
             self._demand_adjudicated()
-        rows, size = (BUFFERED_AT_ONCE, BUFFERED_BYTES_AT_ONCE) if held else (ROWS_AT_ONCE, BYTES_AT_ONCE)
+        rows, size = (BUFFERED_AT_ONCE, BUFFERED_BYTES_AT_ONCE) if buffered else (ROWS_AT_ONCE, BYTES_AT_ONCE)
         while keys := self._keys(resolve, after, min(rows, at_most), size):
             after = UUID(bytes=keys[-1])
-            if held:
+            if buffered:
                 for batch in _unpacked_batches(list(self._between(keys))):
                     last = UUID(bytes=batch[-1][0])
                     yield Batch(last, len(batch), [self._record(row) for row in batch])

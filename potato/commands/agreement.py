@@ -66,7 +66,7 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
     answers: defaultdict[str, list[Answered]] = defaultdict(list)
     annotators: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     annotations = unreadable = 0
-    for batch in folder.records("all", held=False):
+    for batch in folder.records("all", buffered=False):
         for record in batch:
             if record.kind != "normal":
                 continue

@@ -79,10 +79,10 @@ def rows_of(format: Format, source: Source, batch: Iterable[Record]) -> Iterator
 def body_of(format: Format, source: Source) -> Iterator[bytes]:
     """All rows of the source. Raises RecordsError where there are none."""
     if not source.names_every_version:
-        for batch in source.records(format.resolve, held=False):
+        for batch in source.records(format.resolve, buffered=False):
             for record in batch:
                 format.scan(record)
-    for batch in source.records(format.resolve, held=bool(format.needs)):
+    for batch in source.records(format.resolve, buffered=bool(format.needs)):
         yield from in_blocks(rows_of(format, source, batch))
     format.finish(source)
     if not format.gathers:

@@ -80,7 +80,7 @@ class Folder:
     def has_traces(self) -> bool:
         return self._traces is not None
 
-    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Sequence[Record]]:
+    def records(self, resolve: Resolve, *, buffered: bool) -> Iterator[Sequence[Record]]:
         chosen: Iterator[Record]
         if resolve == "latest":
             wanted = set(self._latest())

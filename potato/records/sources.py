@@ -160,10 +160,10 @@ class Source(Protocol):
         """Whether facts are known of any trace."""
         ...
 
-    def records(self, resolve: Resolve, *, held: bool) -> Iterator[Iterable[Record]]:
+    def records(self, resolve: Resolve, *, buffered: bool) -> Iterator[Iterable[Record]]:
         """The records in their order, in batches, each to be used up before the next; "majority" are all of them.
 
-        With `held` a batch fits into memory and can be made a list, so that facts can be asked for within it.
+        With `buffered` a batch fits into memory and can be made a list, so that facts can be asked for within it.
         Raises RecordsError where nothing can be selected so.
         """
         ...

@@ -32,7 +32,7 @@ def snapshot(reviews: Reviews) -> Snapshot:
 def seen(reviews: Reviews, at: Snapshot) -> list[str]:
     """The annotators whose reviews count at that moment, as an export in batches reads them."""
     source = StoredProject(reviews.project, reviews.actor, at)
-    return [record.annotator for batch in source.records("all", held=False) for record in batch]
+    return [record.annotator for batch in source.records("all", buffered=False) for record in batch]
 
 
 def test_a_review_that_was_handed_in_leaves_as_documented_in_all_four_formats(reviews: Reviews) -> None:
