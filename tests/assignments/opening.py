@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from accounts.models import User
 from assignments.actions.claiming import claim_next
-from assignments.actions.submitting import submit
+from assignments.actions.submitting import store_submission
 from assignments.models import Assignment
 from tenancy.actor import acting_in
 from tests.pages import text_of
@@ -76,4 +76,10 @@ def opened(tenants: Tenants, client: Client, source: str = DEFAULTS, tab: str = 
 
 def submit_verdict(assignment: Assignment) -> None:
     result: dict[str, Any] = {"verdict": {"decision": "approve", "summary": "Good, and I looked at all of it."}}
-    submit(assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), sent=result, result=result)
+    store_submission(
+        assignment=assignment,
+        fencing_token=assignment.fencing_token,
+        key=str(uuid4()),
+        payload=result,
+        result=result,
+    )

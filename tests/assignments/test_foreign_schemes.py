@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from potato.records.sources import Project
 from potato.schemes import registry
 from potato.schemes.registry import SchemeConfiguration, SchemeType, Target, scheme_types
-from tests.assignments.test_task_page import opened
+from tests.assignments.opening import opened
 from tests.tenants import Tenants
 
 SOURCE = 'task_name: "Worth"\nannotation_schemes:\n  - {name: worth, annotation_type: worth}\n'

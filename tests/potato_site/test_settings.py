@@ -183,5 +183,5 @@ def test_the_programs_of_the_site_log_all_and_each_logger_as_little_as_is_asked_
         "-c",
         f"import django, logging; django.setup(); print(logging.getLogger('{name}').getEffectiveLevel())",
     ]
-    assert "20" in end_of(start(show, right)).said
-    assert "40" in end_of(start(show, {**right, "LOG_LEVEL": "ERROR"})).said
+    assert "20" in end_of(start(show, right)).output
+    assert "40" in end_of(start(show, {**right, "LOG_LEVEL": "ERROR"})).output

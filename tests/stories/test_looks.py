@@ -19,9 +19,9 @@ HEIGHT_OF_LINES = (
 
 
 def box(place: Locator) -> dict[str, float]:
-    found = place.bounding_box()
-    assert found
-    return dict(found)
+    rectangle = place.bounding_box()
+    assert rectangle
+    return {side: rectangle[side] for side in ("x", "y", "width", "height")}
 
 
 def published(tenants: Tenants) -> None:
