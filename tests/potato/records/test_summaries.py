@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 
 from potato.records.annotations import summaries
+from tests.potato.records.test_annotations import ALMOST, EVERYTHING, JSON, documented_project
 from tests.review.documented_record import RECORD
 from tests.review.schemes_from import project
-from tests.review.test_annotations import ALMOST, EVERYTHING, JSON, documented_project
 
 
 def test_each_scheme_has_its_words_in_the_order_of_the_configuration() -> None:
