@@ -83,7 +83,7 @@ def plan_of(site: ServedSite, stage: Stage, loops: int) -> dict[str, Any]:
 
 
 def answers() -> dict[str, Any]:
-    """A review as it is handed in: three comments, one with a suggestion, all files rated, the verdict."""
+    """A review as it is submitted: three comments, one with a suggestion, all files rated, the verdict."""
     comments = [
         {
             "comment_id": f"00000000-0000-4000-8000-00000000000{at}",

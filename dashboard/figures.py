@@ -83,7 +83,7 @@ class Annotator:
 class People:
     """The annotators with the most annotations, at most ANNOTATORS_SHOWN, and figures over all of them.
 
-    `to_come` is how many annotations were handed in or taken back a moment ago, and are not counted so yet.
+    `to_come` is how many annotations were submitted or withdrawn a moment ago, and are not counted so yet.
     """
 
     shown: list[Annotator]

@@ -1,1 +1,4 @@
-"""The documented offline doors. Thin: they call pure modules of the rooms, and need no Django and no database."""
+"""The library under the site: configurations, agents' runs, scheme types, records, formats and statistics.
+
+It needs no Django and no database. `potato.export` and `potato.analysis` are its entry points.
+"""

@@ -1,6 +1,6 @@
-"""The flags and answers of the export command, which both doors share: `python -m potato.export`, `manage.py export`.
+"""The flags and answers of the export command, which both entry points share: `python -m potato.export`, `manage.py export`.
 
-Pure: where records come from is the door's to say.
+Pure: where records come from is the entry point's to say.
 """
 
 import argparse

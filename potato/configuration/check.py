@@ -1,4 +1,4 @@
-"""The one door for configurations from outside: a text becomes a configuration, or a list of what is wrong with it."""
+"""Where configurations from outside come in: a text becomes a configuration, or a list of what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be chosen of a format: a typed model each. Doors make their flags and fields out of it."""
+"""What can be chosen of a format: a typed model each. Commands and pages make their flags and fields out of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 @dataclass(frozen=True)
 class KnownOption:
-    """One option as a door shows it: what it means, the values that can be chosen (none: any), who knows it."""
+    """One option as a command or a page shows it: what it means, the values that can be chosen (none: any), who knows it."""
 
     description: str
     choices: tuple[str, ...]

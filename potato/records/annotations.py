@@ -28,7 +28,6 @@ def malformed(answers: object, configuration: ProjectConfiguration) -> tuple[Gap
     return tuple(gaps)
 
 
-# Evidence is potato.runs.changes.places.Evidence, which stands a floor above.
 def missing(answers: object, configuration: ProjectConfiguration, evidence: Any) -> tuple[Gap, ...]:
     """Everything that keeps the answers from being submitted, scheme after scheme. Raises nothing.
 

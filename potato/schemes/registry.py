@@ -133,7 +133,7 @@ class SchemeType:
         """The scheme as it can be asked of the trace, without demands that the trace lets nobody meet."""
         return scheme
 
-    # What is answered is typed by each scheme type, and evidence is potato.runs.changes.places.Evidence, a floor above.
+    # What is answered is typed by each scheme type, and evidence is potato.runs.changes.places.Evidence.
 
     @classmethod
     def malformed(cls, answers: object) -> tuple[Gap, ...]:

@@ -131,7 +131,7 @@ def commanded(tmp_path: Path, format: str, suffix: str, options: dict[str, str])
 
 
 def in_body(suffix: str, options: dict[str, str]) -> dict[str, str]:
-    """The options for doors without a file name to tell the container by."""
+    """The options for entry points without a file name to tell the container by."""
     return options | ({"container": "json"} if suffix == ".json" else {})
 
 
@@ -209,7 +209,7 @@ def test_every_door_writes_the_same_bytes(
         assert content(by_admin) == expected
 
 
-def test_what_was_handed_in_leaves_as_it_was_said(project: Project, tmp_path: Path) -> None:
+def test_what_was_submitted_leaves_as_it_was_said(project: Project, tmp_path: Path) -> None:
     rows = {(row["trace_id"], row["annotator"]): row for row in json_lines(commanded(tmp_path, "prm", ".jsonl", {}))}
     assert rows["alpha", "bob"]["rewards"] == [1.0, 1.0, 0.25]
     assert rows["alpha", "dora"]["labels"] == [1, -100, 0]

@@ -35,7 +35,7 @@ def seen(reviews: Reviews, at: Snapshot) -> list[str]:
     return [record.annotator for batch in source.records("all", buffered=False) for record in batch]
 
 
-def test_a_review_that_was_handed_in_leaves_as_documented_in_all_four_formats(reviews: Reviews) -> None:
+def test_a_review_that_was_submitted_leaves_as_documented_in_all_four_formats(reviews: Reviews) -> None:
     reviews.trace()
     reviews.submit(reviews.tenants.bob)
     assert_leaves_as_documented(reviews.folder, "bob", task="Fix the parser", operations=("modified", "added"))

@@ -67,7 +67,7 @@ def marks(page: Page) -> list[str]:
     return page.locator(".step__mark").all_text_contents()
 
 
-def handed_in(tenants: Tenants, page: Page) -> dict[str, Any]:
+def submitted(tenants: Tenants, page: Page) -> dict[str, Any]:
     """Submit with the foot bar; what is stored of the process reward."""
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("dialog", name="Submitted")).to_be_visible()
@@ -94,7 +94,7 @@ def test_the_documented_output_comes_from_keys_and_from_clicks(
         page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Mark first error").click()
     expect(page.get_by_text("Ready to submit")).to_be_visible()
     assert marks(page) == ["+1"] * 4 + ["-1 (first error)"] + ["-1 (downstream)"] * 3
-    result = handed_in(tenants_of_browsers, page)
+    result = submitted(tenants_of_browsers, page)
     assert {key: result[key] for key in FIRST_ERROR} == FIRST_ERROR
     assert set(result) == {*FIRST_ERROR, "label_origin"}
     assert reader.errors == []
@@ -165,7 +165,7 @@ def test_the_last_correct_step_proposes_that_all_are(tenants_of_browsers: Tenant
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Ready to submit")).to_be_visible()
-    result = handed_in(tenants_of_browsers, page)
+    result = submitted(tenants_of_browsers, page)
     assert result["first_error_step"] is None
     assert result["labels"] == [1, 1, 1]
 
@@ -213,7 +213,7 @@ def test_what_a_project_adds_is_kept_and_stored(tenants_of_browsers: Tenants, re
     expect(at_step(page, 2)).to_have_class(re.compile("is-focus"))
     expect(page.get_by_label("What should the agent have done here instead?")).to_have_value("Run u x n first.")
     expect(at_step(page, 1).get_by_role("button", name="Neutral")).to_have_attribute("aria-pressed", "true")
-    result = handed_in(tenants_of_browsers, page)
+    result = submitted(tenants_of_browsers, page)
     assert (result["first_error_step"], result["neutral_steps"]) == (2, [1])
     assert (result["correction"], result["unsure"]) == ("Run u x n first.", True)
     assert reader.errors == []
@@ -237,7 +237,7 @@ def test_later_steps_are_hidden_until_this_one_is_judged(tenants_of_browsers: Te
     expect(articles).to_have_count(2)
     page.keyboard.press("2")
     expect(articles).to_have_count(4)
-    result = handed_in(tenants_of_browsers, page)
+    result = submitted(tenants_of_browsers, page)
     assert (result["labels"], result["reveal"]) == ([1, -1, -1, -1], "progressive")
 
 
@@ -254,7 +254,7 @@ def test_both_kinds_of_judgement_are_one_submission(tenants_of_browsers: Tenants
     page.wait_for_url("**/#verdict")
     page.get_by_role("radio", name="Approve").check()
     expect(page.get_by_text("Ready to submit")).to_be_visible()
-    assert handed_in(tenants_of_browsers, page)["labels"] == [1, 1]
+    assert submitted(tenants_of_browsers, page)["labels"] == [1, 1]
 
 
 def test_a_trace_without_judged_files_begins_at_its_steps(tenants_of_browsers: Tenants, reader: Reader) -> None:

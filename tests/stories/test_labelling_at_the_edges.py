@@ -29,7 +29,7 @@ def prefilled(tenants: Tenants, page: Page, part: dict[str, Any]) -> None:
     page.reload()
 
 
-def test_a_result_that_is_a_draft_is_changed_and_handed_in(tenants_of_browsers: Tenants, reader: Reader) -> None:
+def test_a_result_that_is_a_draft_is_changed_and_submitted(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page = errors.at_trace(tenants_of_browsers, reader)
     whole = {"mode": "first_error", "first_error_step": None, "total_steps": 8, "labels": [1] * 8}
     prefilled(tenants_of_browsers, page, {**whole, "label_origin": ["given"] * 8})
@@ -39,11 +39,11 @@ def test_a_result_that_is_a_draft_is_changed_and_handed_in(tenants_of_browsers: 
     page.keyboard.press("j")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    part = errors.handed_in(tenants_of_browsers, page)
+    part = errors.submitted(tenants_of_browsers, page)
     assert (part["first_error_step"], part["labels"]) == (1, [1, -1, -1, -1, -1, -1, -1, -1])
 
 
-def test_ratings_that_are_a_draft_are_changed_and_handed_in(tenants_of_browsers: Tenants, reader: Reader) -> None:
+def test_ratings_that_are_a_draft_are_changed_and_submitted(tenants_of_browsers: Tenants, reader: Reader) -> None:
     page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING))
     prefilled(tenants_of_browsers, page, ratings.RECORD)
     ratings.is_ready(page)
@@ -98,7 +98,7 @@ def test_a_neutral_step_is_marked_by_key_just_after_it(tenants_of_browsers: Tena
     page = errors.at_trace(tenants_of_browsers, reader, allow_neutral=True, first_error={"require_confirmation": False})
     for pressed in ("1", "n", "1", "1", "n", "2"):
         page.keyboard.press(pressed)
-    part = errors.handed_in(tenants_of_browsers, page)
+    part = errors.submitted(tenants_of_browsers, page)
     assert (part["first_error_step"], part["neutral_steps"]) == (3, [0, 2])
 
 

@@ -150,7 +150,7 @@ def test_a_review_in_seven_steps_with_the_mouse_alone(
     page.locator(".verdict .todo__go").get_by_text("Summary").click()
     page.keyboard.insert_text(SUMMARY)
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
-    reader.assert_clean("before it is handed in")
+    reader.assert_clean("before it is submitted")
 
     # 7. Submission
     page.get_by_role("button", name="Submit review").click()
@@ -263,7 +263,7 @@ def test_a_review_in_seven_steps_with_the_keyboard_alone(tenants_of_browsers: Te
     keys.press("Tab")
     page.keyboard.type(SUMMARY)
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
-    reader.assert_clean("before it is handed in")
+    reader.assert_clean("before it is submitted")
 
     # 7. Submission
     keys.press("Control+Shift+Enter")

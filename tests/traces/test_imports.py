@@ -58,7 +58,7 @@ def upload(tenants: Tenants, content: bytes, name: str = "runs.jsonl", format: s
 
 
 def work(tenants: Tenants, file: ImportedFile) -> Job:
-    """What a worker does when the bell rings."""
+    """What a worker does when it is notified."""
     actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.dora.pk)
     assert file.job_id is not None
     for _ in range(50):

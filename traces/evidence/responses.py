@@ -1,4 +1,4 @@
-"""What doors onto a trace share, whoever may come through them: its two tabs, and its fragments.
+"""What the routes to a trace share, whoever may ask: its two tabs, and its fragments.
 
 Finds no trace and grants nothing: the caller has found the trace that this person may see.
 """

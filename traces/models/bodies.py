@@ -1,4 +1,4 @@
-"""Large contents, kept once an organisation: by the hash of what they say, compressed, behind the same wall."""
+"""Large contents, kept once an organisation: by the hash of what they say, compressed, behind the same policies."""
 
 import json
 from typing import Any, ClassVar

@@ -19,7 +19,7 @@ export function mount(task, scheme) {
   // The page shows hidden characters of a path by their names.
   const paths = files.map(({ index, path }) => document.getElementById(`f${index}`)?.ariaLabel ?? path);
   const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
-  const mould = /** @type {HTMLTemplateElement | null} */ (document.getElementById(`mount-${scheme.name}`))?.content;
+  const template = /** @type {HTMLTemplateElement | null} */ (document.getElementById(`mount-${scheme.name}`))?.content;
   /** @type {Map<Element, File>} */
   const sections = new Map();
   let hasArrived = false;
@@ -63,7 +63,7 @@ export function mount(task, scheme) {
   /** Give a section its scales: those of all files of a page are too many. @param {Element} section */
   function fill(section) {
     near.unobserve(section);
-    const [file, columns, scales] = [sections.get(section), section.querySelector(".rate__cols:empty"), mould?.querySelector("template")];
+    const [file, columns, scales] = [sections.get(section), section.querySelector(".rate__cols:empty"), template?.querySelector("template")];
     if (!file || !columns || !scales) return;
     columns.append(scales.content.cloneNode(true));
     for (const input of columns.querySelectorAll("input")) input.name = `${section.id}-${input.closest("fieldset")?.dataset.dimension}`;
@@ -139,7 +139,7 @@ export function mount(task, scheme) {
   task.onModeChange(start);
 
   for (const [at, file] of files.entries()) {
-    const section = /** @type {Element | undefined} */ (mould?.querySelector("section")?.cloneNode(true));
+    const section = /** @type {Element | undefined} */ (template?.querySelector("section")?.cloneNode(true));
     const article = document.getElementById(`f${file.index}`);
     const path = section?.querySelector("code");
     if (!section || !article || !path) continue;

@@ -15,15 +15,15 @@ let drawn = "";
  */
 export function drawTodo(state) {
   gaps = state.gaps;
-  const moulds = document.getElementById("todo-items");
+  const templates = document.getElementById("todo-items");
   const now = JSON.stringify([gaps.map(({ label }) => label), state.done]);
   // A list that says the same stays, and so does the focus in it.
-  if (!(moulds instanceof HTMLTemplateElement) || now === drawn) return;
+  if (!(templates instanceof HTMLTemplateElement) || now === drawn) return;
   drawn = now;
-  const [done, open, more] = moulds.content.children;
-  /** @param {Element | undefined} mould @param {string} words */
-  const item = (mould, words) => {
-    const made = /** @type {Element} */ (mould?.cloneNode(true));
+  const [done, open, more] = templates.content.children;
+  /** @param {Element | undefined} template @param {string} words */
+  const item = (template, words) => {
+    const made = /** @type {Element} */ (template?.cloneNode(true));
     made.lastElementChild?.append(words);
     return made;
   };

@@ -126,7 +126,7 @@ def test_the_json_is_the_run_report_of_one_model_with_its_instances(source: Path
 
 
 def test_an_approved_run_without_a_change_is_an_empty_patch_and_not_resolved(source: Path) -> None:
-    """As SWE-bench counts it: a prediction that was handed in, with nothing to be resolved by."""
+    """As SWE-bench counts it: a prediction that was submitted, with nothing to be resolved by."""
     report = json.loads(exported(source, "swebench", ".json", "--model", "model-a"))
     assert (report["empty_patch_ids"], report["empty_patch_instances"]) == (["acme__manual-2"], 1)
     assert "acme__manual-2" not in report["resolved_ids"] + report["unresolved_ids"] + report["completed_ids"]

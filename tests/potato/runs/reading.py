@@ -1,4 +1,4 @@
-"""Reads traces that a test writes: files of bytes in, runs and errors out, through the door the import uses."""
+"""Reads traces that a test writes: files of bytes in, runs and errors out, in the way that the import does."""
 
 import json
 from collections.abc import Iterable
