@@ -1,4 +1,4 @@
-"""The flags and answers of the export command, which both entry points share: `python -m potato.export`, `manage.py export`.
+"""The flags and answers of the export command, for `python -m potato.export` and `manage.py export` alike.
 
 Pure: where records come from is the entry point's to say.
 """

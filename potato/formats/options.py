@@ -43,7 +43,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 @dataclass(frozen=True)
 class KnownOption:
-    """One option as a command or a page shows it: what it means, the values that can be chosen (none: any), who knows it."""
+    """One option as commands and pages show it: what it means, the values to choose from (none: any), who knows it."""
 
     description: str
     choices: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Screenshots on their way: out of uploads, folders and archives, isolated by organisation, to those who may see the trace."""
+"""Screenshots on their way: out of uploads, folders and archives, isolated, to those who may see the trace."""
 
 import base64
 import io
