@@ -184,7 +184,7 @@ def test_the_configuration_of_the_claim_stays_although_a_newer_one_is_published(
     assert "Coding Agent Code Review" in page
     assert data_of(page)["assignment"]["configuration_version"] == 1
     assert "unified-2-coloured" in page
-    assert "palette/2/1.css" in page
+    assert "scheme-colours/2/1.css" in page
     assert "edge cases" in text_of(bob.get(path_of(assignment, "guidelines/")))
 
 
