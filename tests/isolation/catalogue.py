@@ -25,6 +25,7 @@ DEFINERS = {
     "dashboard_organisations_to_walk()": "the sweep learns where tallies are to be looked over: ids, and nothing else",
     "rewards_organisations_with_old_statistics()": "the sweep learns where figures are old: ids, and nothing else",
     "exports_organisations_with_expired_files()": "the sweep learns where files are past their time: ids, and no more",
+    "traces_analyze()": "PostgreSQL counts the rows of four tables anew; answers nothing",
     "jobs_waiting_organisations(text[],text[],text[])": "a worker learns whose turn it is: ids, numbers and times",
     "jobs_take_turn(text[],text[],text[],integer,text,integer,integer,interval,text)": "whose turn it is: ids, no more",
     "jobs_turn_is_awaited(text[],text[],text[],integer,interval,uuid,boolean)": "whether another job waits: yes or no",
