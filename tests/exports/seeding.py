@@ -21,7 +21,7 @@ _WORDS = ["range", "token", "list", "index", "error", "parser", "value", "return
 
 _ASSIGN = """
 INSERT INTO assignments_assignment
-  (id, organisation_id, project_id, trace_id, user_id, version_id, kind, state, since, fencing token, skip_reason)
+  (id, organisation_id, project_id, trace_id, user_id, version_id, kind, state, since, fencing_token, skip_reason)
 SELECT id, %(organisation)s, %(project)s, trace_id, user_id, %(version)s, 'normal', 'submitted', now(), 1, ''
 FROM unnest(%(assignments)s::uuid[], %(traces)s::uuid[], %(users)s::uuid[]) AS given (id, trace_id, user_id)
 """

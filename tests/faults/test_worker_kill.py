@@ -74,7 +74,7 @@ def judged(machine: Machine, committed_tenants: Tenants, settings: Settings, tmp
     }
     notifier.resume()
     judging = Judging(committed_tenants, committed_tenants.acme_project, tmp_path)
-    judging.publish(wanted=1)
+    judging.publish(target=1)
     for number in range(RUNS):
         judging.trace(f"run-{number}", 3)
         judging.rate(committed_tenants.bob, "correct", "incorrect", "recovery")

@@ -72,7 +72,7 @@ def test_what_nothing_can_be_judged_of_and_categories_beside_no_error_are_said(
     tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path
 ) -> None:
     judging = Judging(tenants_of_browsers, tenants_of_browsers.acme_project, tmp_path)
-    judging.publish(wanted=1)
+    judging.publish(target=1)
     for name in ("one", "two", "three"):
         judging.trace(name, 3)
     stored(tenants_of_browsers.acme, judging.project, outcome("a.py", "a\n", "b\n"), external_id="without steps")

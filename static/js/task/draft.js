@@ -70,11 +70,6 @@ export class Draft {
     return this.isDirty && !this.isKeptHere;
   }
 
-  /** Whether something was sent of which nobody knows here whether it arrived. */
-  get isUnanswered() {
-    return Boolean(read(this.key)?.marks?.length);
-  }
-
   /**
    * Start from what is kept here where that has not reached the server, else from what the server has.
    * @param {Stored} stored

@@ -87,10 +87,10 @@ export class Task {
     } else await this.#open(theirs && { ...draft, content: theirs });
   }
 
-  /** The stored draft. The site may have made this page before it took or answered a save of the page before in this tab. */
+  /** The stored draft. The site may have made this page before it answered the save of the page before in this tab. */
   async #newest() {
     const { draft, assignment, user } = this.data;
-    if (!this.draft.isUnanswered && saved(`potato.saved.${user}.${assignment.id}`) <= draft.revision) return draft;
+    if (saved(`potato.saved.${user}.${assignment.id}`) <= draft.revision) return draft;
     const { data } = await this.ask("GET", "");
     return data?.draft ?? draft;
   }

@@ -221,7 +221,7 @@ def test_the_spec_s_commands_run_without_django(source: Path) -> None:
 
 
 @pytest.mark.parametrize(("format", "flags", "says"), [
-    ("dpo", ("--resolve", "majority"), "it exists for code_review_verdicts, swebench and prm"),
+    ("dpo", ("--resolve", "majority"), "only of one choice for a whole trace or a step"),
     ("dpo", ("--min-score-gap", "-1"), "min_score_gap: Input should be greater than or equal to 0"),
     ("dpo", ("--min-score-gap", "nan"), "min_score_gap: Input should be a finite number"),
     ("dpo", ("--score", "median"), "score: Input should be 'sum' or 'mean'"),
