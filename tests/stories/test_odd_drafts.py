@@ -66,8 +66,12 @@ def test_names_that_every_object_has_are_rated_like_others(tenants_of_browsers: 
     page = reader.page
     expect(page.locator("[data-left]")).to_have_text("4 things left")
     for name in INHERITED:
-        for legend in page.get_by_role("region", name=f"Rate {name}", exact=True).get_by_role("group").all():
-            legend.get_by_role("radio", name="4").check(force=True)
+        section = page.get_by_role("region", name=f"Rate {name}", exact=True)
+        # A section is given its scales when it comes near.
+        section.scroll_into_view_if_needed()
+        expect(section.get_by_role("group")).to_have_count(len(INHERITED))
+        for scale in section.get_by_role("group").all():
+            scale.get_by_role("radio", name="4").check(force=True)
     expect(page.locator("[data-left]")).to_have_text("Ready to submit")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#submitted")).to_be_visible()
