@@ -17,7 +17,7 @@ from bench.bench_annotator_loop import FILES, LINES, REQUESTS, plan_of
 from bench.bench_import import write
 from bench.changes import as_file, record, small_record
 from bench.served import ROOT, ServedSite, served
-from bench.stage import PLACES, Stage, build_stage, import_traces, session_of
+from bench.stage import Stage, build_stage, import_traces, session_of
 from jobs import kinds, notifier
 from jobs.models import Job, JobState
 from jobs.notifier import notify_queue
@@ -43,7 +43,7 @@ def bench_annotators_beside_an_import(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     stage = build_stage(ANNOTATORS)
-    traces = 2 * ANNOTATORS * LOOPS // PLACES + 12
+    traces = 2 * LOOPS + 12  # An annotator is given a trace once.
     import_traces(stage, as_file([record(number, files=FILES, lines=LINES) for number in range(traces)]))
     path = tmp_path / "runs.jsonl"
     write(path, (small_record(number) for number in range(IMPORTED)))
