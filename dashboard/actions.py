@@ -52,12 +52,12 @@ def walk(*, project: Project) -> bool:
 
 
 def take_everything_in(actor: Actor) -> int:
-    """Walk the projects of the actor's organisation that are due; returns how many portions there were.
+    """Walk the projects of the actor's organisation that are due; returns how many batches there were.
 
     Stops when the time of a task is over: a later tick goes on where this one was.
     """
     ends = time.monotonic() + settings.JOBS_TASK_BUDGET_SECONDS
-    portions = 0
+    batches = 0
     with acting(actor):
         projects = list(to_walk())
     for project in projects:
@@ -65,8 +65,8 @@ def take_everything_in(actor: Actor) -> int:
         while not is_over and time.monotonic() < ends:
             with acting(actor):
                 is_over = walk(project=project)
-            portions += 1
-    return portions
+            batches += 1
+    return batches
 
 
 def _locked(project: Project) -> ProjectTally:

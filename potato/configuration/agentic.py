@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from potato.configuration.converters import (
-    AUTOMATIC,
     TraceConverter,
     allowed_converters,
     installed_converters,
 )
+from potato.runs.converters.detection import AUTOMATIC
 from potato.validation.blocks import Block, Given, Remark, without_effect
 from potato.wording import listed
 

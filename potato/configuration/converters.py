@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_core import PydanticKnownError
 
-ENTRY_POINT_GROUP = "potato.trace_converters"
-AUTOMATIC = "auto"
+from potato.runs.converters.detection import AUTOMATIC
+from potato.runs.converters.registry import ENTRY_POINT_GROUP
+
 # Legal whether or not a converter is installed, so that a configuration can move between installations.
 NAMED_FORMATS = ("claude_code", "swebench", "patch", "native", "react", "webvoyager")
 
