@@ -5,9 +5,22 @@ class DashboardConfig(AppConfig):
     name = "dashboard"
 
     def ready(self) -> None:
+        from accounts import project_pages
         from dashboard import subscribers
         from dashboard.actions import take_everything_in
+        from dashboard.figures import annotations_of
         from jobs import outbox, sweeps
+        from tenancy.roles import Right
+
+        under = project_pages.under
+        project_pages.register(
+            project_pages.ProjectTab("overview", "Overview", 10, Right.SEE_ANNOTATIONS, under("project"))
+        )
+        project_pages.register(
+            project_pages.ProjectTab(
+                "annotations", "Annotations", 40, Right.SEE_ANNOTATIONS, under("annotations"), annotations_of
+            )
+        )
 
         outbox.subscribe("submission.made", subscribers.submission_changed)
         outbox.subscribe("submission.withdrawn", subscribers.submission_changed)

@@ -27,7 +27,7 @@ from potato.configuration import ProjectConfiguration
 from potato.records.annotations import distributions
 from potato.schemes.distributions import Distribution
 from tenancy.actor import active_organisation
-from traces.models import Trace
+from traces.listing import number_of_traces
 
 DAYS = 30
 PACE_DAYS = 7
@@ -108,7 +108,7 @@ def status_of(project: Project, per_trace: int) -> Status:
         target_of_all=Sum("target", default=0),
         done_of_target=Sum(Least("done", "target"), default=0),
     )
-    traces = Trace.objects.filter(organisation=project.organisation_id, project=project).count()
+    traces = number_of_traces(project)
     stuck = _stuck(project)
     started = figures["started"] - stuck["started"]
     over = figures["complete"] + figures["unjudged"]
@@ -189,6 +189,11 @@ def people_of(project: Project) -> People:
         to_come=abs(sum(row["submitted"] for row in acts.values()) - annotations - surplus),
         median=standing.counted().aggregate(median=Median(F("took")))["median"],
     )
+
+
+def annotations_of(project: Project) -> int:
+    """How many annotations of the project are counted, surplus ones among them."""
+    return CountedAnnotation.objects.for_project(project).count()
 
 
 def choices_of(project: Project, configuration: ProjectConfiguration) -> list[tuple[str, Distribution]]:

@@ -1,7 +1,15 @@
 """All routes below api/v1/, in both places: under an organisation for sessions, at the root for tokens."""
 
+from agreement import api as agreement_api
 from assignments.api import urls as annotating
 from assignments.scheme_pages import api_routes
 from exports import api as exporting
+from webhooks import api as webhooks_api
 
-urlpatterns = [*annotating.urlpatterns, *exporting.urlpatterns, *api_routes()]
+urlpatterns = [
+    *annotating.urlpatterns,
+    *agreement_api.urlpatterns,
+    *exporting.urlpatterns,
+    *webhooks_api.urlpatterns,
+    *api_routes(),
+]

@@ -18,9 +18,12 @@ urlpatterns = [
     path("annotations/<uuid:submission_id>/record.json", annotations.annotation_record, name="annotation-record"),
     path("p/<slug:project>/", include("dashboard.urls")),
     path("p/<slug:project>/", include(list(project_routes()))),
+    path("p/<slug:project>/agreement/", include("agreement.urls")),
+    path("p/<slug:project>/exports/", include("exports.project_urls")),
     path("p/<slug:project>/traces/", include("traces.urls")),
     path("p/<slug:project>/", include("assignments.urls")),
     path("api/v1/", include("potato_site.api_urls")),
     path("exports/", include("exports.urls")),
+    path("webhooks/", include("webhooks.urls")),
     path("admin/", site.urls),
 ]

@@ -8,7 +8,19 @@ from django.conf import settings
 from potato.schemes.registry import SchemeConfiguration, scheme_types
 
 ROOT = Path(settings.BASE_DIR)
-SEARCHED = ("accounts", "assignments", "dashboard", "exports", "jobs", "potato", "potato_site", "tenancy", "traces")
+SEARCHED = (
+    "accounts",
+    "agreement",
+    "assignments",
+    "dashboard",
+    "exports",
+    "jobs",
+    "potato",
+    "potato_site",
+    "tenancy",
+    "traces",
+    "webhooks",
+)
 PAGES = ("templates", "static/js", "static/css")
 ALLOWED = (
     # Formats that are of one way of judging by their nature.

@@ -7,6 +7,7 @@ from django.db.models import Count, F, Func, Q, QuerySet, TextField
 from django.db.models.functions import Left
 from django_stubs_ext import WithAnnotations
 
+from accounts.models import Project
 from traces.filters import Filters
 from traces.models import Trace
 from traces.models.traces import TraceQuerySet
@@ -23,6 +24,11 @@ class TaskStart(TypedDict):
     """What `rows` adds to a trace."""
 
     task_start: str
+
+
+def number_of_traces(project: Project) -> int:
+    """How many traces the project has, older versions among them."""
+    return Trace.objects.filter(organisation=project.organisation_id, project=project).count()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textare
 from django.utils.safestring import SafeString
 
 from accounts.drawn_icons import drawn_icon
+from accounts.models import Project
+from accounts.project_pages import tabs_of
 from potato_site.unchanging import UnchangingNode, parsed
 from tenancy.urls import global_reverse
 from traces.rendering.icons import drawn_shape
@@ -37,6 +39,12 @@ def configured_icon(name: str | None, classes: str = "i") -> str:
 def site_url(name: str, **kwargs: Any) -> str:
     """The path of a page outside every organisation, also from a page inside one."""
     return global_reverse(name, **kwargs)
+
+
+@register.inclusion_tag("partials/project_tabs.html", takes_context=True)
+def project_tabs(context: template.Context, project: Project, current: str) -> dict[str, Any]:
+    """The tabs of the project's pages, those that the reader may open; `current` names the one that is open."""
+    return {"tabs": tabs_of(context["request"], project, current)}
 
 
 @register.tag

@@ -1,0 +1,1 @@
+"""What happened, told to other programs: endpoints, signed deliveries and their log."""
