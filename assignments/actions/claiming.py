@@ -74,7 +74,21 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
         if len(held) >= rules.max_open:
             raise _too_many(rules)
         quota = _take_next(queue_position) or _in_turn(queue_position)
-        return quota if isinstance(quota, NothingToDo) else _claim(quota, user, rules, version)
+        if isinstance(quota, NothingToDo):
+            return quota
+        quota.move(active=1)
+        now = timezone.now()
+        claim = Assignment(
+            project_id=quota.project_id,
+            trace_id=quota.trace_id,
+            user=user,
+            version_id=version,
+            since=now,
+            claimed_at=now,
+            lease_until=now + timedelta(minutes=rules.lease_minutes),
+        )
+        # Most traces are new to the person: only where the unique key says otherwise is the earlier claim looked for.
+        return claim if insert(claim, unless_there=True) else _claim_again(claim)
 
 
 def resume(*, assignment: Assignment) -> Assignment:
@@ -200,28 +214,15 @@ def _without_own(quota: TraceQuotaQuerySet, user: UUID) -> TraceQuotaQuerySet:
     return quota.alias(own=Subquery(own.values("pk")[:1])).filter(own__isnull=True)
 
 
-def _claim(quota: TraceQuota, user: User, rules: AssignmentRules, version: UUID) -> Assignment:
-    quota.move(active=1)
-    now = timezone.now()
-    until = now + timedelta(minutes=rules.lease_minutes)
-    first = Assignment(
-        project_id=quota.project_id,
-        trace_id=quota.trace_id,
-        user=user,
-        version_id=version,
-        since=now,
-        claimed_at=now,
-        lease_until=until,
-    )
-    # Most traces are new to the person: only where the unique key says otherwise is the earlier claim looked for.
-    if insert(first, unless_there=True):
-        return first
-    again = _earlier.get(quota.organisation_id, quota.trace_id, user.pk)
-    again.state, again.since, again.claimed_at, again.lease_until = AssignmentState.CLAIMED, now, now, until
+def _claim_again(claim: Assignment) -> Assignment:
+    """The person's earlier claim on the trace, which ended, as the new one says; its draft is kept."""
+    again = _earlier.get(claim.organisation_id, claim.trace_id, claim.user_id)
+    again.state, again.since, again.claimed_at = AssignmentState.CLAIMED, claim.since, claim.claimed_at
+    again.lease_until = claim.lease_until
     again.fencing_token += 1
     if not Draft.objects.filter(assignment=again).exists():
         # A draft stays with the configuration that it was begun under.
-        again.version_id = version
+        again.version_id = claim.version_id
     again.save(update_fields=["state", "since", "claimed_at", "lease_until", "fencing_token", "version"])
     return again
 
