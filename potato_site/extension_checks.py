@@ -1,7 +1,7 @@
 """System checks of what installed packages bring: a package that cannot be used is named before anybody needs it."""
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 from django.apps import AppConfig
@@ -10,45 +10,38 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.template import TemplateDoesNotExist
 from django.template.loader import get_template
 
-from potato.formats.registry import ENTRY_POINT_GROUP as FORMATS
-from potato.runs.converters.registry import ENTRY_POINT_GROUP as CONVERTERS
-from potato.schemes.registry import ENTRY_POINT_GROUP as SCHEME_TYPES
-from potato.schemes.registry import SchemeType, SchemeTypeError, scheme_types
+from potato.entry_points import EXPORT_FORMATS, SCHEME_TYPES, TRACE_CONVERTERS, ExtensionError, installed, package_of
+from potato.schemes.registry import SchemeType, scheme_types
 
 _IN_APPS = "Name its app in the entry-point group potato.apps, and list the file in its package data."
 
 
 @register(Tags.compatibility)
 def what_packages_bring_can_be_used(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    problems = [problem for group in (SCHEME_TYPES, FORMATS, CONVERTERS) for problem in _broken(group)]
+    problems = [problem for group in (SCHEME_TYPES, EXPORT_FORMATS, TRACE_CONVERTERS) for problem in _broken(group)]
     return problems or list(_without_files())
 
 
 def _broken(group: str) -> Iterator[CheckMessage]:
-    seen: dict[str, EntryPoint] = {}
+    try:
+        installed(group)
+    except ExtensionError as error:
+        yield Error(str(error), id="potato.E007")
     for entry in entry_points(group=group):
-        if entry.name in seen:
-            both = f"{_package(seen[entry.name])} and {_package(entry)}"
-            yield Error(f"{both} both bring {entry.name} of {group}.", hint="Uninstall one of them.", id="potato.E007")
-        seen[entry.name] = entry
         try:
             entry.load()
         except Exception as error:
             yield Error(
-                f"{entry.name} of {group}, which {_package(entry)} brings, cannot be loaded: {error}.",
+                f"{entry.name} of {group}, which {package_of(entry)} brings, cannot be loaded: {error}.",
                 hint="Install the package again in a version for this Potato, or uninstall it.",
                 id="potato.E008",
             )
 
 
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else entry.value
-
-
 def _without_files() -> Iterator[CheckMessage]:
     try:
         types = scheme_types()
-    except SchemeTypeError as error:
+    except ExtensionError as error:
         yield Error(str(error), id="potato.E009")
         return
     for name, kind in types.items():

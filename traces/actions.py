@@ -18,7 +18,7 @@ from jobs.bounds import demand_capacity
 from jobs.kinds import JobFailed
 from jobs.models import Job
 from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.converters.registry import installed
+from potato.runs.converters.registry import trace_converters
 from potato.runs.sources import in_words, source_at
 from tenancy import audit
 from tenancy.actor import acting_in, current
@@ -172,6 +172,6 @@ def _within_bound(name: str, size: int) -> None:
 
 
 def _known(format: str) -> None:
-    formats = [AUTOMATIC, *sorted(installed())]
+    formats = [AUTOMATIC, *sorted(trace_converters())]
     if format not in formats:
         raise UnknownFormat(f"{format!r} is no format of traces. Use one of {', '.join(formats)}.")

@@ -19,7 +19,7 @@ from accounts.models import Project
 from jobs.bounds import TooManyJobs, demand_capacity
 from jobs.models import JobState
 from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.converters.registry import installed
+from potato.runs.converters.registry import trace_converters
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
@@ -32,7 +32,7 @@ _REMARK = Q(problems__place=ImportProblem.WHOLE_FILE)
 
 
 def _formats() -> list[tuple[str, str]]:
-    named = [(name, converter.label) for name, converter in sorted(installed().items())]
+    named = [(name, converter.label) for name, converter in sorted(trace_converters().items())]
     return [(AUTOMATIC, "As the project says, or recognised by its content"), *named]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from potato.configuration import SchemeConfiguration
+from potato.entry_points import ExtensionError
 from potato.records.folders import Folder
 from potato.records.sources import RecordsError
 from potato.schemes.registry import scheme_types
@@ -174,6 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report = report_on(folder, Settings(given.tolerance, given.samples, given.seed))
     except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
+    except ExtensionError as broken:
+        parser.exit(1, f"{broken}\n")
     if given.json:
         json.dump(report.as_json(), sys.stdout, indent=2, ensure_ascii=False)
         print()

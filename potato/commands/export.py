@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from potato.entry_points import ExtensionError
 from potato.formats.archive import Archive
 from potato.formats.options import KnownOption, Options, known_options, read_options
 from potato.formats.registry import Format, demand_schemes, format_named, formats
@@ -174,9 +175,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m potato.export", description="Export annotations from files, without a database."
     )
-    add_arguments(parser, input_is_required=True)
-    given = vars(parser.parse_args(arguments))
     try:
+        add_arguments(parser, input_is_required=True)
+        given = vars(parser.parse_args(arguments))
         request = read_request(given)
         refuse_own_input(request, given["input"], given["config"])
         with Folder(given["input"], given["config"]) as folder:
@@ -188,4 +189,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(refusal.sentence)
     except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
+    except ExtensionError as broken:
+        parser.exit(1, f"{broken}\n")
     return 0

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 from pydantic.config import JsonDict
 from pydantic_core import PydanticKnownError
 
+from potato.entry_points import TRACE_CONVERTERS, installed
 from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.converters.registry import ENTRY_POINT_GROUP
 
 # Legal whether or not a converter is installed, so that a configuration can move between installations.
 NAMED_FORMATS = ("claude_code", "swebench", "patch", "native", "react", "webvoyager")
@@ -18,7 +17,7 @@ NAMED_FORMATS = ("claude_code", "swebench", "patch", "native", "react", "webvoya
 
 def installed_converters() -> frozenset[str]:
     """The formats that this installation can read."""
-    return frozenset(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))
+    return frozenset(installed(TRACE_CONVERTERS))
 
 
 def allowed_converters() -> tuple[str, ...]:

@@ -5,16 +5,14 @@ Knows none of them: a third party adds a package with a `Format` and touches not
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 
+from potato.entry_points import EXPORT_FORMATS, installed
 from potato.formats.notes import Notes
 from potato.formats.options import Options
 from potato.records.sources import Need, Project, Record, RecordsError, Resolve, Source, TraceFacts
 from potato.wording import listed
-
-ENTRY_POINT_GROUP = "potato.export_formats"
 
 
 class Format:
@@ -172,8 +170,7 @@ def demand_schemes(format: type[Format], annotation_types: Collection[str]) -> N
 @cache
 def formats() -> Mapping[str, type[Format]]:
     """Every installed format by its name, sorted."""
-    found = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name)
-    return {entry.name: entry.load() for entry in found}
+    return {name: entry.load() for name, entry in installed(EXPORT_FORMATS).items()}
 
 
 def format_named(name: str) -> type[Format]:

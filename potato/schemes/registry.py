@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
+from potato.entry_points import SCHEME_TYPES, ExtensionError, installed
 from potato.runs.contents import TraceContents
 from potato.schemes.answers import Gap
 from potato.schemes.breaking_changes import BreakingChange
@@ -22,7 +23,6 @@ from potato.schemes.distributions import Distribution
 from potato.validation.blocks import Block, Description, Name
 from potato.wording import did_you_mean, listed, nearest, quoted
 
-ENTRY_POINT_GROUP = "potato.scheme_types"
 Target = Literal["line", "file", "change_set", "agentic_steps"]
 
 
@@ -178,21 +178,14 @@ class SchemeType:
         yield from ()
 
 
-class SchemeTypeError(Exception):
-    """An installed package brings a scheme type that cannot be used; the message names both."""
-
-
 @cache
 def scheme_types() -> Mapping[str, type[SchemeType]]:
-    """Every installed scheme type by its `annotation_type`, sorted. Found once a process."""
-    found: dict[str, type[SchemeType]] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        if entry.name in found:
-            raise SchemeTypeError(f"Two packages bring the scheme type {entry.name}. Uninstall one of them.")
-        found[entry.name] = _loaded(entry)
-    if not found:
-        raise SchemeTypeError("No scheme type is installed. Install Potato itself, for example with pip install -e .")
-    return found
+    """Every installed scheme type by its `annotation_type`, sorted. Found once a process. Raises ExtensionError where
+    one cannot be used."""
+    types = {name: _loaded(entry) for name, entry in installed(SCHEME_TYPES).items()}
+    if not types:
+        raise ExtensionError("No scheme type is installed. Install Potato itself, for example with pip install -e .")
+    return types
 
 
 def default_entries() -> list[Mapping[str, Any]]:
@@ -207,17 +200,17 @@ def assumed_entries() -> list[Mapping[str, Any]]:
 
 def _loaded(entry: EntryPoint) -> type[SchemeType]:
     kind = entry.load()
-    where = f"The entry point {entry.name} = {entry.value} of {ENTRY_POINT_GROUP}"
+    where = f"The entry point {entry.name} = {entry.value} of {SCHEME_TYPES}"
     if not (isinstance(kind, type) and issubclass(kind, SchemeType)):
-        raise SchemeTypeError(f"{where} must be a subclass of SchemeType.")
+        raise ExtensionError(f"{where} must be a subclass of SchemeType.")
     if kind.annotation_type != entry.name:
-        raise SchemeTypeError(f"{where} has another annotation_type: {kind.annotation_type}.")
+        raise ExtensionError(f"{where} has another annotation_type: {kind.annotation_type}.")
     if kind.target not in get_args(Target):
-        raise SchemeTypeError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
+        raise ExtensionError(f"{where} must have a target of {listed(get_args(Target), 'or')}.")
     if kind.block and kind.block not in kind.configuration.model_fields:
-        raise SchemeTypeError(f"{where} has no key {kind.block} in its configuration.")
+        raise ExtensionError(f"{where} has no key {kind.block} in its configuration.")
     if bool(kind.template) != bool(kind.module):
-        raise SchemeTypeError(f"{where} must have both a template and a module for the task page, or neither.")
+        raise ExtensionError(f"{where} must have both a template and a module for the task page, or neither.")
     return kind
 
 

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from potato.entry_points import SCHEME_TYPES
 from potato.records.sources import Project
-from potato.schemes import registry
 from potato.schemes.registry import SchemeConfiguration, SchemeType, Target, scheme_types
 from tests.assignments.opening import opened
 from tests.tenants import Tenants
@@ -47,12 +47,12 @@ def worth(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     templates = deepcopy(settings.TEMPLATES)
     templates[0]["DIRS"] = [*templates[0]["DIRS"], tmp_path]
     settings.TEMPLATES = templates
-    entry = EntryPoint("worth", f"{__name__}:Worth", registry.ENTRY_POINT_GROUP)
+    entry = EntryPoint("worth", f"{__name__}:Worth", SCHEME_TYPES)
 
     def with_worth(*, group: str) -> Any:
-        return EntryPoints([*entry_points(group=group), *([entry] if group == registry.ENTRY_POINT_GROUP else [])])
+        return EntryPoints([*entry_points(group=group), *([entry] if group == SCHEME_TYPES else [])])
 
-    monkeypatch.setattr(registry, "entry_points", with_worth)
+    monkeypatch.setattr("potato.entry_points.entry_points", with_worth)
     scheme_types.cache_clear()
     yield sys.modules[__name__].Worth
     scheme_types.cache_clear()

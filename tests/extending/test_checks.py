@@ -7,10 +7,8 @@ from typing import ClassVar
 import pytest
 
 from potato.configuration import SchemeType
-from potato.schemes import registry
 from potato.schemes.registry import Target, scheme_types
 from potato.schemes.review.configuration import VerdictScheme
-from potato_site import extension_checks
 from potato_site.extension_checks import what_packages_bring_can_be_used
 from tests.extending.conftest import Site
 
@@ -40,8 +38,8 @@ def problems(monkeypatch: pytest.MonkeyPatch, group: str, **entries: str) -> lis
         more = [EntryPoint(name, value, group) for name, value in entries.items() if group == given]
         return EntryPoints([*entry_points(group=group), *more])
 
-    for module in (extension_checks, registry):
-        monkeypatch.setattr(module, "entry_points", with_more)
+    for module in ("potato_site.extension_checks", "potato.entry_points"):
+        monkeypatch.setattr(f"{module}.entry_points", with_more)
     scheme_types.cache_clear()
     try:
         return [(problem.id, problem.msg) for problem in what_packages_bring_can_be_used(None)]
@@ -60,7 +58,7 @@ def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_two_packages_with_one_name_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "potato-review and json:JSONDecoder both bring native of potato.trace_converters."
+    said = "potato-review and json:JSONDecoder both bring native of potato.trace_converters. Uninstall one of them."
     assert problems(monkeypatch, "potato.trace_converters", native="json:JSONDecoder") == [("potato.E007", said)]
 
 

@@ -146,7 +146,11 @@ def test_the_wheel_asks_for_what_the_library_needs_and_nothing_of_the_site(wheel
     wanted = [line for line in Path(REQUIREMENTS).read_text().splitlines() if line and not line.startswith("#")]
     asked = {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=False)}
     assert asked == {re.split(r"[<>=]", line)[0] for line in wanted}
-    assert {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=True)} == {"numpy", "matplotlib"}
+    assert {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=True)} == {
+        "numpy",
+        "matplotlib",
+        "pyarrow",
+    }
 
 
 def test_a_source_distribution_and_a_wheel_hold_the_licence_and_the_icons(wheel: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from potato.runs.converters.foreign import foreign_format
 from potato.runs.converters.outline import Outline, outline_of
-from potato.runs.converters.registry import installed
+from potato.runs.converters.registry import trace_converters
 from potato.runs.model import Converter, Source
 
 AUTOMATIC = "auto"
@@ -36,7 +36,7 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
     `named` is a format or "auto". A format that the project names must be the file's: where it is not, NotATrace
     names both. An `explicit` one, of somebody who looked at this file, wins over what the file looks like.
     """
-    converters = installed()
+    converters = trace_converters()
     if named != AUTOMATIC and named not in converters:
         raise NotATrace("no_converter", f"No converter for {named} is installed. Potato reads {_formats()}.")
     if named != AUTOMATIC and explicit:
@@ -70,7 +70,7 @@ def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) ->
 
 
 def _formats() -> str:
-    return ", ".join(installed())
+    return ", ".join(trace_converters())
 
 
 def _description(head: bytes, filename: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
 from potato.runs.converters.detection import AUTOMATIC, NotATrace, choose
-from potato.runs.converters.registry import installed
+from potato.runs.converters.registry import trace_converters
 from potato.runs.model import (
     BEGINNING,
     JSON,
@@ -72,7 +72,7 @@ def read_on(
 ) -> Iterator[tuple[Entry | None, Bookmark]]:
     """As read_file, from a bookmark on: each entry with the bookmark behind it. None stands for a piece of a survey."""
     if mark.format:
-        converter = installed()[mark.format]
+        converter = trace_converters()[mark.format]
     else:
         try:
             choice = choose(source, named=named, explicit=explicit)

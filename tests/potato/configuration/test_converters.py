@@ -1,19 +1,22 @@
 """Which trace formats a configuration may name depends on the converters that are installed."""
 
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 
 import pytest
 
-from potato.configuration import check_configuration, converters
+from potato.configuration import check_configuration
+from potato.entry_points import TRACE_CONVERTERS
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Make these, and no others, the installed converters."""
 
     def only(*, group: str) -> EntryPoints:
+        if group != TRACE_CONVERTERS:
+            return entry_points(group=group)
         return EntryPoints([EntryPoint(name, "some.module:Converter", group) for name in names])
 
-    monkeypatch.setattr(converters, "entry_points", only)
+    monkeypatch.setattr("potato.entry_points.entry_points", only)
 
 
 def told(name: str) -> list[str]:

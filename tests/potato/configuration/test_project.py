@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoints
 import pytest
 from pydantic import ValidationError
 
-from potato.configuration import ProjectConfiguration, check_configuration, converters
+from potato.configuration import ProjectConfiguration, check_configuration
 from potato.configuration.agentic import Agentic, CodingTraceDisplay, FileTree, Steps
 from potato.configuration.project import Assignment, ItemProperties
 from potato.schemes.review.configuration import (
@@ -22,7 +22,7 @@ from tests.potato.configuration import documented_configurations as documented
 @pytest.fixture(autouse=True)
 def _no_converters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Warnings depend on what is installed."""
-    monkeypatch.setattr(converters, "entry_points", lambda *, group: EntryPoints())
+    monkeypatch.setattr("potato.entry_points.entry_points", lambda *, group: EntryPoints())
 
 
 def loaded(text: str) -> ProjectConfiguration:

@@ -20,9 +20,8 @@ from potato.records.annotations import missing as answers_missing
 from potato.records.annotations import why_nothing_is_judged
 from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
-from potato.schemes import registry
 from potato.schemes.answers import Gap, missing
-from potato.schemes.registry import SchemeTypeError, Target, scheme_types
+from potato.schemes.registry import ExtensionError, Target, scheme_types
 from potato.validation.blocks import Block, Entries, Given, Remark
 from tests.potato.configuration.test_project import loaded
 from tests.review.evidence import change
@@ -119,7 +118,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         more = [EntryPoint("mood", f"{module}:{name}", group) for name in names]
         return EntryPoints([*entry_points(group=group), *more])
 
-    monkeypatch.setattr(registry, "entry_points", with_more)
+    monkeypatch.setattr("potato.entry_points.entry_points", with_more)
     scheme_types.cache_clear()
 
 
@@ -218,7 +217,7 @@ def test_its_keys_are_part_of_the_json_schema(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["Mood", "Mood"], "Two packages bring the scheme type mood. Uninstall one of them."),
+        (["Mood", "Mood"], "both bring mood of potato.scheme_types. Uninstall one of them."),
         (["Nothing"], "must be a subclass of SchemeType."),
         (["Mislabelled"], "has another annotation_type: weather."),
         (["Targetless"], "must have a target of line, file, change_set or agentic_steps."),
@@ -230,14 +229,14 @@ def test_a_broken_type_is_named_when_types_are_looked_for(
     monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
 ) -> None:
     install(monkeypatch, *names)
-    with pytest.raises(SchemeTypeError, match=message):
+    with pytest.raises(ExtensionError, match=message):
         scheme_types()
 
 
 def test_without_any_type_the_installation_is_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda *, group: EntryPoints())
+    monkeypatch.setattr("potato.entry_points.entry_points", lambda *, group: EntryPoints())
     scheme_types.cache_clear()
-    with pytest.raises(SchemeTypeError, match="No scheme type is installed"):
+    with pytest.raises(ExtensionError, match="No scheme type is installed"):
         scheme_types()
 
 

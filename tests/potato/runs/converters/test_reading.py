@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from potato.configuration.converters import allowed_converters, installed_converters
 from potato.runs.converters.reading import read_file
-from potato.runs.converters.registry import installed
+from potato.runs.converters.registry import trace_converters
 from potato.runs.model import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
 from potato.runs.sources import BytesSource, FileSource
 from tests.potato.runs.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
@@ -119,9 +119,9 @@ def test_a_format_without_a_converter_is_an_error() -> None:
 
 def test_a_project_may_name_every_installed_format() -> None:
     names = {"claude_code", "native", "patch", "react", "swebench", "webvoyager"}
-    assert set(installed()) == installed_converters() == names
-    assert set(installed()) <= set(allowed_converters())
-    for name, converter in installed().items():
+    assert set(trace_converters()) == installed_converters() == names
+    assert set(trace_converters()) <= set(allowed_converters())
+    for name, converter in trace_converters().items():
         assert converter.name == name
         assert converter.label
 
