@@ -16,12 +16,13 @@ from potato.configuration import (
     check_configuration,
     json_schema,
 )
+from potato.entry_points import ExtensionError
 from potato.records.annotations import missing as answers_missing
 from potato.records.annotations import why_nothing_is_judged
 from potato.runs.changes.places import Evidence
 from potato.runs.contents import TraceContents
 from potato.schemes.answers import Gap, missing
-from potato.schemes.registry import ExtensionError, Target, scheme_types
+from potato.schemes.registry import Target, scheme_types
 from potato.validation.blocks import Block, Entries, Given, Remark
 from tests.potato.configuration.test_project import loaded
 from tests.review.evidence import change
