@@ -5,8 +5,7 @@ Made from the changes as they were stored. Says nothing about who judges or how.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from potato.runs.changes.model import Hunk, Numbering, Operation
@@ -46,6 +45,8 @@ class JudgedFile:
     old_path: str
     operation: Operation
     changes: tuple[Change, ...]
+    _lines: dict[Side, dict[int, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `lines` has joined already."""
 
     @property
     def numbering(self) -> Numbering:
@@ -58,7 +59,15 @@ class JudgedFile:
         These are the lines that the agent read or changed, and all lines where the whole text is known. Where nobody
         knows the place of the lines in the file (`numbering`), the numbers are those of the excerpt that is shown.
         """
-        return self._new_lines if side == "new" else self._old_lines
+        if side not in self._lines:
+            numbering, lines = self.numbering, dict[int, str]()
+            for change in self.changes:
+                # Lines of the file and lines of an excerpt never stand under one count.
+                if change.numbering == numbering:
+                    whole = change.new_text if side == "new" else change.old_text
+                    lines = {**change.lines(side), **lines, **_numbered(whole)}
+            self._lines[side] = lines
+        return self._lines[side]
 
     def holds(self, side: Side, start: int, end: int) -> bool:
         """Whether every line from start to end, both included, can be commented."""
@@ -71,25 +80,6 @@ class JudgedFile:
             return None
         lines = self.lines(side)
         return "\n".join(lines[number] for number in range(start, end + 1))
-
-    @cached_property
-    def _new_lines(self) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for change in self._numbered_changes:
-            found = {**change.lines("new"), **found, **_numbered(change.new_text)}
-        return found
-
-    @cached_property
-    def _old_lines(self) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for change in self._numbered_changes:
-            found = {**change.lines("old"), **found, **_numbered(change.old_text)}
-        return found
-
-    @property
-    def _numbered_changes(self) -> list[Change]:
-        """Lines of the file and lines of an excerpt never stand under one count."""
-        return [change for change in self.changes if change.numbering == self.numbering]
 
 
 @dataclass(frozen=True, slots=True)
