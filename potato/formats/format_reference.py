@@ -178,11 +178,13 @@ def _example(format: type[Format]) -> str:
     """What the format writes for the example; nothing for a format of other annotations, and for an archive."""
     if format.is_archive:
         return ""
-    examples = _examples().values()
     wanted = format.annotation_types
-    example = next((one for one in examples if not wanted or wanted & one.annotation_types), None)
-    if example is None:
-        return ""
+    fitting = (one for one in _examples().values() if not wanted or wanted & one.annotation_types)
+    return next((shown for one in fitting if (shown := _shown(format, one))), "")
+
+
+def _shown(format: type[Format], example: _Example) -> str:
+    """What the format writes for that example; nothing where it selects nothing of it."""
     records, traces = example.records, example.traces
     with TemporaryDirectory() as folder:
         (Path(folder) / ANNOTATIONS).write_text("".join(f"{record.text}\n" for record in records), encoding="utf-8")

@@ -14,24 +14,16 @@ from pydantic_core import PydanticCustomError
 
 from potato.formats.notes import Note, Notes, note_line
 from potato.formats.options import IN_FILE_NAME, SelectionOptions
+from potato.formats.outcomes import VERDICT, patch_text, split_values, verdict_outcome
 from potato.formats.registry import Format
 from potato.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
 from potato.formats.training import TYPE as PROCESS_REWARD
 from potato.formats.training import rewards_of
 from potato.records.sources import Record, RecordsError, Resolve, TraceFacts, json_text, part_of
-from potato.runs.changes.derive import derive
-from potato.runs.changes.writing import unified_patch
-from potato.runs.model import AgentRun
 from potato.schemes.review.configuration import VerdictScheme
 from potato.schemes.rewards.judgements import THRESHOLD
 from potato.wording import UNKNOWN
 
-VERDICT = "code_review_verdict"
-OUTCOMES: Mapping[str, Outcome] = {
-    "approve": "resolved",
-    "request_changes": "unresolved",
-    "comment_only": "incomplete",
-}
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+=:, ()-]{0,149}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.@+=:, ()-]+")
 
@@ -46,13 +38,6 @@ def _one_judgement(resolve: Resolve) -> Resolve:
     return resolve
 
 
-def _values(given: object) -> object:
-    """Values apart by commas, as flags and forms have them."""
-    if isinstance(given, str):
-        return [value for part in given.split(",") if (value := part.strip())]
-    return given
-
-
 class SweBenchOptions(SelectionOptions):
     resolve: Annotated[Resolve, AfterValidator(_one_judgement)] = "majority"
     """what the majority of annotators says of a trace, or adjudicators, or the latest annotation"""
@@ -60,7 +45,7 @@ class SweBenchOptions(SelectionOptions):
     """one model's run report (json), or the files of every model (zip)"""
     model: str = ""
     """the agent model whose runs leave; without it all"""
-    resolved: Annotated[tuple[str, ...], BeforeValidator(_values)] = ()
+    resolved: Annotated[tuple[str, ...], BeforeValidator(split_values)] = ()
     """the verdicts that mean resolved, apart by commas; without it approve"""
     threshold: Annotated[float, Field(allow_inf_nan=False)] = THRESHOLD
     """where there is no verdict: a step whose score is above this is right"""
@@ -132,7 +117,7 @@ class SweBench(Format):
             "repo": run.repo or UNKNOWN,
             "problem_statement": run.task,
             "created_at": run.started_at,
-            "patch": _patch(run),
+            "patch": patch_text(run),
             "judgement": {
                 "instance_id": _as_folder(instance),
                 "model_name_or_path": _as_model(model),
@@ -205,7 +190,7 @@ class SweBench(Format):
         if isinstance(decision, str):
             if decision not in self.state["decisions"]:
                 self.state["decisions"].append(decision)
-            return self._outcome(decision), "verdict"
+            return verdict_outcome(decision, self.chosen.resolved), "verdict"
         rewards = rewards_of(record, self.project)
         if rewards is None:
             return None
@@ -216,18 +201,6 @@ class SweBench(Format):
             return "unresolved", "process_reward"
         self.count("without_error_with_error_category", rewards.categorised_right(self.chosen.threshold) > 0)
         return "resolved", "process_reward"
-
-    def _outcome(self, decision: str) -> Outcome:
-        if decision in self._resolved():
-            return "resolved"
-        if decision == "approve":
-            return "unresolved"
-        if decision not in OUTCOMES and not self.chosen.resolved:
-            raise RecordsError(
-                f"{decision} is no verdict whose meaning is known. Name the verdicts that mean resolved, as in "
-                "--resolved approve,accept; request_changes is unresolved and comment_only incomplete."
-            )
-        return OUTCOMES.get(decision, "unresolved")
 
     def _resolved(self) -> Sequence[str]:
         return self.chosen.resolved or ("approve",)
@@ -274,12 +247,6 @@ def _demand_own_names(judged: Iterable[Judged]) -> None:
             raise RecordsError(
                 f"{model} and another model have one folder in SWE-bench's files. Choose one with --model."
             )
-
-
-def _patch(run: AgentRun) -> str:
-    """The patch that the run states, else one of all that it changed."""
-    patch = unified_patch(derive(run).files) if run.patch is None else run.patch
-    return patch.decode("utf-8", "surrogateescape")
 
 
 def _as_model(name: str) -> str:

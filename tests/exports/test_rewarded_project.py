@@ -54,6 +54,9 @@ EXPORTS: list[tuple[str, str, dict[str, str]]] = [
     ("dpo", ".jsonl", {"min_score_gap": "0.5"}),
     ("dpo", ".jsonl", {"score": "mean", "pairs": "within"}),
     ("dpo", ".jsonl", {"pairs": "corrections", "prompt_style": "messages"}),
+    ("kto", ".jsonl", {"completion": "steps"}),
+    ("kto", ".jsonl", {"resolve": "majority", "resolved": "approve,comment_only"}),
+    ("orm", ".jsonl", {"evidence": "both"}),
     ("swebench", ".zip", {}),
     ("swebench", ".json", {"model": "model-a", "resolved": "approve,comment_only"}),
 ]
@@ -115,8 +118,9 @@ def judge(tenants: Tenants, project: Project, person: User, place: int) -> None:
         submit(assignment=assignment, fencing_token=assignment.fencing_token, key=str(uuid4()), annotations=answers)
 
 
-def is_of_pairs(format: str, options: dict[str, str]) -> bool:
-    return format == "dpo" and options.get("pairs") != "corrections"
+def counts_rows(format: str, options: dict[str, str]) -> bool:
+    """Whether each row of the format is of one of several kinds here."""
+    return format in ("kto", "orm") or (format == "dpo" and options.get("pairs") != "corrections")
 
 
 def flags(options: dict[str, str]) -> list[str]:
@@ -194,7 +198,7 @@ def test_every_door_writes_the_same_bytes(
         assert by_api.file_name.endswith(suffix)
         told = json.loads((tmp_path / "manifest.json").read_text())
         assert {name: by_api.manifest[name] for name in TOLD} == {name: told[name] for name in TOLD}
-        assert told["counts"] == ({"pairs_within": told["rows"]} if is_of_pairs(format, options) else {})
+        assert sum(told["counts"].values()) == (told["rows"] if counts_rows(format, options) else 0)
 
         sent = {f"{format}.{name}": value for name, value in given.items()} | {"format": format}
         assert alice.post(f"/o/acme/p/{project.slug}/exports/", sent).status_code == 302
@@ -276,7 +280,7 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
-    fit = ["archive", "dpo", "prm", "swebench"]
+    fit = ["archive", "dpo", "kto", "orm", "prm", "swebench"]
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
 
     page = alice.get(f"/o/acme/p/{project.slug}/").content.decode()

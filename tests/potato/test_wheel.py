@@ -48,6 +48,8 @@ SUFFIXES = {
     "code_review_file_ratings": ".csv",
     "code_review_verdicts": ".json",
     "dpo": ".jsonl",
+    "kto": ".jsonl",
+    "orm": ".jsonl",
     "prm": ".jsonl",
     "swebench": ".zip",
 }
