@@ -1,13 +1,19 @@
-"""The job, which is the truth about background work, and the outbox, which is the truth about events."""
+"""The job, which is the truth about background work; the outbox, which is the truth about events; and schedules, with
+a row for each of their runs, which decides that there is one.
+"""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
-from tenancy.constraints import TenantPolicy
+from jobs.timing import Timing
+from jobs.timing_words import local, sentence, with_next
+from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.models import TenantModel
 
 Queue = str
@@ -167,3 +173,173 @@ class OutboxEvent(TenantModel):
 
     def __str__(self) -> str:
         return self.topic
+
+
+class ScheduleQuerySet(models.QuerySet["Schedule"]):
+    """Queries that hold for every kind of schedule; its own class may extend them."""
+
+    def kept(self) -> "ScheduleQuerySet":
+        """Those that nobody has removed."""
+        return self.filter(removed_at__isnull=True)
+
+    def due(self, now: datetime) -> "ScheduleQuerySet":
+        """Those to look at now: whose time has come, and those that fired when the clock was ahead of this."""
+        return self.kept().filter(Q(next_at__lte=now) | Q(last_fire_time__gt=now), paused_at__isnull=True)
+
+
+class Schedule(TenantModel):
+    """A row that makes something by itself, again and again, in one project. Each app brings its kinds as subclasses.
+
+    `next_at` is when it fires next, None where no time is to come. `last_fire_time` is the time for which it fired
+    last, which may be in the future after somebody has set a clock back. A paused one keeps `next_at` and does not
+    fire. `people_to_tell` is a list of {"person": id, "when": "failed" or "always"}. A removed one is shown nowhere;
+    its runs, and what they made, stay.
+    """
+
+    name = models.CharField(max_length=200)
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    cron = models.CharField(max_length=100, blank=True)
+    interval_minutes = models.PositiveIntegerField(null=True)
+    time_zone = models.CharField(max_length=60, default="UTC")
+    starts_at = models.DateTimeField(default=timezone.now)
+    next_at = models.DateTimeField(null=True)
+    last_fire_time = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True)
+    paused_because = models.TextField(blank=True)
+    people_to_tell: "models.JSONField[Any]" = models.JSONField(default=list)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    removed_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = ScheduleQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        abstract = True
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="%(app_label)s_%(class)s_project", field="project"),
+            models.CheckConstraint(
+                condition=Q(cron="", interval_minutes__isnull=False) | ~Q(cron="") & Q(interval_minutes__isnull=True),
+                name="%(app_label)s_%(class)s_timing",
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["organisation", "project"],
+                name="%(app_label)s_%(class)s_p",
+                condition=Q(removed_at__isnull=True),
+            ),
+            models.Index(
+                fields=["next_at"],
+                name="%(app_label)s_%(class)s_n",
+                condition=Q(removed_at__isnull=True, paused_at__isnull=True),
+            ),
+        ]
+        ordering: ClassVar[list[str]] = ["created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def timing(self) -> Timing:
+        return Timing(self.cron, self.interval_minutes, self.time_zone, self.starts_at)
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused_at is not None
+
+    def set_timing(self, timing: Timing, now: datetime) -> None:
+        """Fire at these times from now on; the row is not saved."""
+        self.cron, self.interval_minutes = timing.cron, timing.interval_minutes
+        self.time_zone, self.starts_at = timing.zone, timing.starts_at
+        self.next_at = timing.after(now)
+
+    def in_words(self, now: datetime) -> str:
+        """As in "every Monday at 06:00 Europe/Berlin, next run in 3 days"."""
+        if self.is_paused:
+            return f"{sentence(self.timing)}, paused"
+        return with_next(self.timing, self.next_at, now)
+
+    def next_runs(self, now: datetime, number: int = 4) -> list[str]:
+        """The next fire times on the clocks of its zone."""
+        return [local(moment, self.time_zone) for moment in self.timing.following(now, number)]
+
+
+class RunState(models.TextChoices):
+    """started -> done, nothing or failed. A run that was skipped or could not begin is over at once."""
+
+    STARTED = "started", "Running"
+    DONE = "done", "Done"
+    NOTHING = "nothing", "Nothing to do"
+    SKIPPED = "skipped", "Skipped"
+    FAILED = "failed", "Failed"
+
+
+class ScheduleRunQuerySet(models.QuerySet["ScheduleRun"]):
+    def of(self, schedule: Schedule) -> "ScheduleRunQuerySet":
+        return self.filter(organisation=schedule.organisation_id, schedule=schedule.pk)
+
+    def open(self) -> "ScheduleRunQuerySet":
+        return self.filter(state=RunState.STARTED)
+
+    def newest_of(self, schedules: "list[UUID]", number: int) -> "ScheduleRunQuerySet":
+        """Of each of these schedules so many of its last runs, the newest first."""
+        place = models.Window(
+            models.functions.RowNumber(), partition_by="schedule", order_by=models.F("fire_time").desc()
+        )
+        rows = self.filter(schedule__in=schedules).annotate(place=place)
+        return rows.filter(place__lte=number).order_by("schedule", "-fire_time")
+
+
+class ScheduleRun(TenantModel):
+    """One run of a schedule of any kind. That there is one row for a fire time is what makes it one run.
+
+    `kind` and `schedule` name the schedule's row, whatever its table; `name` is what it was called then. `missed` is
+    how many fire times before this one nobody saw, and became this one. `requested_by` is who ran it by hand, whose
+    fire time is the moment of that. `job` is the one that does its work now, or did last. `result` is for the kind's
+    pages.
+    """
+
+    kind = models.CharField(max_length=60)
+    schedule = models.UUIDField()
+    name = models.CharField(max_length=200)
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    fire_time = models.DateTimeField()
+    missed = models.PositiveIntegerField(default=0)
+    is_by_hand = models.BooleanField(default=False)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    state = models.CharField(max_length=12, choices=RunState.choices, default=RunState.STARTED)
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)
+    error = models.TextField(blank=True)
+    result: "models.JSONField[Any]" = models.JSONField(default=dict)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = ScheduleRunQuerySet.as_manager()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="jobs_schedulerun_project", field="project"),
+            SameOrganisation(name="jobs_schedulerun_job", field="job"),
+            models.UniqueConstraint(fields=["organisation", "schedule", "fire_time"], name="jobs_schedulerun_once"),
+            models.CheckConstraint(condition=Q(state__in=RunState.values), name="jobs_schedulerun_state"),
+            models.CheckConstraint(
+                condition=Q(finished_at__isnull=True, state=RunState.STARTED)
+                | Q(finished_at__isnull=False) & ~Q(state=RunState.STARTED),
+                name="jobs_schedulerun_finished",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["organisation", "job"], name="jobs_schedulerun_by_job", condition=Q(job__isnull=False)
+            ),
+        ]
+        ordering = ["-fire_time"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.fire_time:%Y-%m-%d %H:%M}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == RunState.STARTED

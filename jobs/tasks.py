@@ -6,9 +6,12 @@ from typing import Any
 from celery import shared_task
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from jobs import notifier, outbox, runner, sweeps, turns
 from jobs.actions import note_unknown_kinds
+from jobs.schedules import firing, kinds
+from jobs.schedules.finders import organisations_with_due
 from tenancy.actor import acting, acting_in
 
 # A process that is notified goes on until nothing waits, so more messages than processes are of no use.
@@ -65,3 +68,18 @@ def sweep_organisation(self: Any) -> None:
 def run_sweep(self: Any, name: str) -> None:
     """Do what an app above has registered, for one organisation."""
     sweeps.named(name).run(self.actor)
+
+
+@shared_task
+def fire_schedules() -> None:
+    """A minute has passed: send a task to each organisation with schedules that are due, for each of their kinds."""
+    for kind in kinds.registered():
+        for organisation in organisations_with_due(kind.model, timezone.now()):
+            with acting_in(organisation):
+                notifier.notify(fire_schedules_of.name, (kind.name,), expires=settings.SCHEDULES_SECONDS)
+
+
+@_task_in_parts
+def fire_schedules_of(self: Any, kind: str) -> None:
+    """Fire the schedules of that kind that are due in one organisation."""
+    firing.fire_due(kinds.kind_named(kind), self.actor)

@@ -328,6 +328,8 @@ JOBS_LEASE_SECONDS = env.int("JOBS_LEASE_SECONDS", 45)
 JOBS_HEARTBEAT_SECONDS = env.float("JOBS_HEARTBEAT_SECONDS", 10.0)
 JOBS_RECOVERY_SECONDS = env.float("JOBS_RECOVERY_SECONDS", 15.0)
 JOBS_SWEEP_SECONDS = env.float("JOBS_SWEEP_SECONDS", 60.0)
+# How often beat looks for schedules whose time has come.
+SCHEDULES_SECONDS = env.float("SCHEDULES_SECONDS", 60.0)
 JOBS_TASK_BUDGET_SECONDS = env.float("JOBS_TASK_BUDGET_SECONDS", 20.0)
 # Imports, exports and statistics of one organisation that run at once, over all workers.
 JOBS_RUNNING_PER_ORGANISATION = env.int("JOBS_RUNNING_PER_ORGANISATION", 2)
@@ -378,6 +380,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "jobs.tasks.sweep",
         "schedule": schedule(run_every=JOBS_SWEEP_SECONDS),
         "options": {"expires": JOBS_SWEEP_SECONDS},
+    },
+    "fire schedules": {
+        "task": "jobs.tasks.fire_schedules",
+        "schedule": schedule(run_every=SCHEDULES_SECONDS),
+        "options": {"expires": SCHEDULES_SECONDS},
     },
 }
 

@@ -16,7 +16,15 @@ from potato_site.management.commands import run
 from tests.jobs.conftest import Notifications
 
 ROOT = Path(__file__).parents[2]
-TASKS = (tasks.run_waiting, tasks.notify_of_waiting, tasks.deliver_events, tasks.sweep, tasks.sweep_organisation)
+TASKS = (
+    tasks.run_waiting,
+    tasks.notify_of_waiting,
+    tasks.deliver_events,
+    tasks.sweep,
+    tasks.sweep_organisation,
+    tasks.fire_schedules,
+    tasks.fire_schedules_of,
+)
 
 
 def test_a_message_outlives_the_worker_that_holds_it() -> None:
@@ -96,7 +104,7 @@ def test_every_queue_has_a_worker_in_development() -> None:
 
 def test_the_sweep_is_on_the_schedule_and_does_not_pile_up() -> None:
     entries = {entry["task"]: entry for entry in app.conf.beat_schedule.values()}
-    assert entries.keys() == {tasks.sweep.name, tasks.notify_of_waiting.name}
+    assert entries.keys() == {tasks.sweep.name, tasks.notify_of_waiting.name, tasks.fire_schedules.name}
     entry = entries[tasks.notify_of_waiting.name]
     assert entry["schedule"].run_every.total_seconds() == settings.JOBS_RECOVERY_SECONDS == 15
     assert entry["options"]["expires"] == settings.JOBS_RECOVERY_SECONDS
