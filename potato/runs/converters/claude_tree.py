@@ -144,10 +144,7 @@ class _Tree:
         roots = [
             index
             for index in self._joined & live
-            if index
-            and index not in self._missing
-            and not self._lines[index].parent
-            and not self._lines[index].is_boundary
+            if index and not self._lines[index].parent and not self._lines[index].is_boundary
         ]
         if sum(self._lines[index].event is not None for index in roots) * 4 > len(spoken) + 3:
             return set()

@@ -7,7 +7,7 @@ import pytest
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.shell import effects_of
-from potato.runs.model import AgentRun
+from potato.runs.model import AgentRun, FileTouched
 from tests.potato.runs.reading import the_one
 from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited
 
@@ -164,6 +164,27 @@ def test_reading_the_file_again_ends_the_doubt_and_shows_what_the_command_did() 
     file["content"] = "Cents\n"
     _, files = changed(session)
     assert (badges(files["cart.py"]), files["cart.py"].new_text) == (["changed_between"], "Cents\n")
+
+
+def test_a_doubt_is_said_once_until_the_file_is_shown_and_anew_after_the_next_command() -> None:
+    session = after_an_edit("make format")
+    session.agent(calls("c3", "Bash", command="make format"), message_id="m3")
+    session.result("c3", "")
+    assert [step for event, step in doubts(session)] == [1]
+    session.agent(calls("c4", "Read", file_path=CART), message_id="m4")
+    file = {"filePath": CART, "content": "cents\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    session.result("c4", "1 cents", {"type": "text", "file": file})
+    assert badges(changed(session)[1]["cart.py"]) == []
+    session.agent(calls("c5", "Bash", command="make format"), message_id="m5")
+    session.result("c5", "")
+    assert [step for event, step in doubts(session)] == [1, 4]
+    assert badges(changed(session)[1]["cart.py"]) == ["change_not_recorded"]
+
+
+def doubts(session: SessionFile) -> list[tuple[FileTouched, int | None]]:
+    run = the_one(session.bytes()).run
+    pairs = zip(run.events, run.event_steps, strict=True)
+    return [(event, step) for event, step in pairs if isinstance(event, FileTouched)]
 
 
 def hunk(start: int, *lines: str) -> dict[str, Any]:

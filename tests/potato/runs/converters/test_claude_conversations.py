@@ -129,6 +129,21 @@ def test_what_a_left_branch_did_to_files_happened_and_whether_it_was_taken_back_
     assert "Going back in the conversation" in file.badges[0].sentence
 
 
+def test_what_a_left_branch_only_read_is_not_in_doubt() -> None:
+    session = working()
+    session.agent(calls("c2", "Edit", file_path=CART), message_id="m2")
+    session.result("c2", "ok", edited(CART, "price", "cents", "price\n"))
+    fork = str(session.lines[-1]["uuid"])
+    session.user("Show it.")
+    session.agent(calls("c3", "Read", file_path=CART), message_id="m3")
+    file = {"filePath": CART, "content": "cents\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    session.result("c3", "1 cents", {"type": "text", "file": file})
+    session.user("Only explain.", after=fork)
+    session.agent(says("It rounds."), message_id="m4")
+    (file_change,) = derive(the_one(session.bytes()).run).files
+    assert (file_change.new_text, file_change.badges) == ("cents\n", ())
+
+
 @pytest.mark.parametrize("leads_to", ["itself", "later", "nowhere", "early"])
 def test_compaction_goes_on_where_the_file_stood_wherever_its_link_leads(leads_to: str) -> None:
     session = working()
