@@ -264,7 +264,7 @@ def test_of_very_many_the_first_are_told_and_then_their_number(
 ) -> None:
     tenants = committed_tenants
     publish(tenants, STEPS)
-    monkeypatch.setattr(imports, "UNJUDGED_TOLD", 2)
+    monkeypatch.setattr(imports, "UNJUDGED_NAMED", 2)
     change = {"path": "a.py", "operation": "modified", "old_text": "a\n", "new_text": "b\n"}
     told = told_of(
         tenants,

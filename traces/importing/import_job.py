@@ -37,7 +37,7 @@ RUNS_A_BATCH = 200
 BYTES_A_BATCH = 4 * 2**20
 # A file read in the wrong format has an error a line: the first ones say enough, the rest is counted.
 PROBLEMS_KEPT = 5_000
-UNJUDGED_TOLD = 100
+UNJUDGED_NAMED = 100
 TRACES_IMPORTED = "traces.imported"
 _BEGINNING = {"phase": "read", "seen": 0, "imported": 0, "known": 0, "errors": 0, "member": 0, "mark": None}
 
@@ -205,9 +205,9 @@ class _Batch:
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
-    if not _tell_traces_without_anything_to_judge(file, cursor):
+    if not _report_traces_without_anything_to_judge(file, cursor):
         return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"])
-    _tell_keys_that_no_record_has(file, cursor)
+    _report_keys_that_no_record_has(file, cursor)
     result = {key: cursor[key] for key in ("imported", "known", "errors")}
     if stated := cursor.get("stated", 0):
         result["stated"] = stated
@@ -225,14 +225,14 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
     return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"], finished=True, result=result)
 
 
-def _tell_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) -> None:
+def _report_keys_that_no_record_has(file: ImportedFile, cursor: dict[str, Any]) -> None:
     _, options = _reading(file)
     named, usual = ({"id_key": one.id_key, "text_key": one.text_key} for one in (options, ReadingOptions()))
     for code, sentence in problems(cursor.get("named_keys", ()), named=named, usual=usual):
         ImportProblem.objects.create(file=file, place=ImportProblem.WHOLE_FILE, code=code, sentence=storable(sentence))
 
 
-def _tell_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str, Any]) -> bool:
+def _report_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str, Any]) -> bool:
     """They came in, and the queue gives them to nobody: the first ones as a problem each, and all of them as a number.
 
     Answers whether all traces of the file were looked at; the cursor says where the next part of the job goes on.
@@ -240,25 +240,26 @@ def _tell_traces_without_anything_to_judge(file: ImportedFile, cursor: dict[str,
     configuration = _configuration_of(file)
     if configuration is None:
         return True
-    told: dict[str, Any] = cursor.setdefault("unjudged", {"after": None, "found": 0})
+    progress: dict[str, Any] = cursor.setdefault("unjudged", {"after": None, "found": 0})
     ends = time.monotonic() + SECONDS_A_PART
-    after = UUID(told["after"]) if told["after"] else None
+    after = UUID(progress["after"]) if progress["after"] else None
     for looked, (trace, name, reason) in enumerate(judged_of_file(configuration, file.pk, after), 1):
-        told["after"] = str(trace)
+        progress["after"] = str(trace)
         if reason is not None:
-            told["found"] += 1
-            if told["found"] <= UNJUDGED_TOLD:
-                _tell(file, f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project.")
+            progress["found"] += 1
+            if progress["found"] <= UNJUDGED_NAMED:
+                _report(file, f"{name} is given to nobody: {reason}, so nothing of it can be judged in this project.")
         if not looked % RUNS_A_BATCH and time.monotonic() >= ends:
             return False
-    if told["found"] > UNJUDGED_TOLD:
-        _tell(
-            file, f"{told['found']:,} traces of this file are given to nobody, because nothing of them can be judged."
+    if progress["found"] > UNJUDGED_NAMED:
+        _report(
+            file,
+            f"{progress['found']:,} traces of this file are given to nobody, because nothing of them can be judged.",
         )
     return True
 
 
-def _tell(file: ImportedFile, sentence: str) -> None:
+def _report(file: ImportedFile, sentence: str) -> None:
     ImportProblem.objects.create(
         file=file, place=ImportProblem.WHOLE_FILE, code="nothing_to_judge", sentence=storable(sentence)
     )

@@ -36,8 +36,8 @@ class Command(BaseCommand):
                 name = options["annotator_name"] or username
                 membership = add_member(user=user, role=Role(options["role"]), annotator_name=name)
         except ValidationError as error:
-            told = [f"{field.replace('_', ' ')}: {' '.join(words)}" for field, words in error.message_dict.items()]
-            raise CommandError(" ".join(told).replace("__all__: ", "")) from None
+            messages = [f"{field.replace('_', ' ')}: {' '.join(words)}" for field, words in error.message_dict.items()]
+            raise CommandError(" ".join(messages).replace("__all__: ", "")) from None
         self.stdout.write(f"{username} is {membership.get_role_display()} of {organisation.name} now.")
         if password:
             self.stdout.write(f"Password, shown this once: {password}")

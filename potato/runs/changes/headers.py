@@ -66,14 +66,14 @@ class Names:
 def names_of(header: Header) -> Names:
     """Read a file's header. Raises nothing; a header without a name gives an empty path."""
     old, new = _cut(header.old), _cut(header.new)
-    said = header.extended
+    extended = header.extended
     operation: Operation = "modified"
-    if b"new file mode" in said or old == _NOTHING:
+    if b"new file mode" in extended or old == _NOTHING:
         operation = "added"
-    elif b"deleted file mode" in said or new == _NOTHING:
+    elif b"deleted file mode" in extended or new == _NOTHING:
         operation = "deleted"
     for kind, name in ((b"rename", "renamed"), (b"copy", "copied")):
-        source, target = said.get(kind + b" from"), said.get(kind + b" to")
+        source, target = extended.get(kind + b" from"), extended.get(kind + b" to")
         if source is not None and target is not None:
             return _names(header, unquoted(source), unquoted(target), "renamed" if name == "renamed" else "copied")
     if old in (None, _NOTHING) or new in (None, _NOTHING):

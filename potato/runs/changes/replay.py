@@ -299,8 +299,8 @@ class _Act:
             start = self._patch_hunk(old, new, start, None if line is None else max(line - 1, 0) + shift)
             shift += len(new) - len(old)
 
-    def _patch_hunk(self, old: tuple[str, ...], new: tuple[str, ...], start: int, said: int | None = None) -> int:
-        """Replace lines at the line `said`, from 0, if they stand there; else at the first place from line `start` on,
+    def _patch_hunk(self, old: tuple[str, ...], new: tuple[str, ...], start: int, stated: int | None = None) -> int:
+        """Replace lines at the line `stated`, from 0, if they stand there; else at the first place from `start` on,
         else from the top. Answers where the new ones end."""
         file = self.file
         lines = split_lines(file.current or "")
@@ -314,8 +314,8 @@ class _Act:
             file.warn(BadgeCode.EDIT_NOT_FOUND, sentence)
             file.missed.append(_block(_text(old), _text(new)))
             return start
-        if said is not None and (said in found or not old):
-            place = min(said, len(lines))
+        if stated is not None and (stated in found or not old):
+            place = min(stated, len(lines))
         else:
             if len(found) > 1:
                 self._ambiguous(len(found))

@@ -87,8 +87,8 @@ def result_text(content: JSON, unknown: Counter[str]) -> str:
         return content
     if content is None:
         return ""
-    if isinstance(content, dict) and (told := _of_server(content, unknown)) is not None:
-        return told
+    if isinstance(content, dict) and (server_text := _of_server(content, unknown)) is not None:
+        return server_text
     if not isinstance(content, list) or not all(isinstance(block, dict | str) for block in content):
         return as_json(content)
     lines = []
@@ -99,8 +99,8 @@ def result_text(content: JSON, unknown: Counter[str]) -> str:
             lines.append(text(block, "text"))
         elif text(block, "type") in {"image", "document"}:
             lines.append(named(block))
-        elif (told := _of_server(block, unknown)) is not None:
-            lines.append(told)
+        elif (server_text := _of_server(block, unknown)) is not None:
+            lines.append(server_text)
         elif kind := text(block, "type"):
             if kind != "tool_reference":
                 unknown[f"block {kind}"] += 1

@@ -116,7 +116,7 @@ class Session:
             self._companions.size = 0
         moments = Moments()
         main = Conversation(self._report, self._task, moments.next)
-        steering = self._tell_main(main, moments)
+        steering = self._convert_main(main, moments)
         sides = self._with_agents(moments, main)
         bound = self._options.bounds.run_bytes
         if self._companions is not None and self._bytes + self._companions.size > bound:
@@ -274,12 +274,12 @@ class Session:
         if any(text(block, "type").endswith("tool_result") for block in blocks):
             return False
         ignored = ConversionReport()
-        said = person_message(content_of(content, ignored.unknown).texts, ignored.dropped)
-        return bool(said.words or said.steering)
+        person = person_message(content_of(content, ignored.unknown).texts, ignored.dropped)
+        return bool(person.words or person.steering)
 
     # Telling them.
 
-    def _tell_main(self, main: Conversation, moments: Moments) -> str:
+    def _convert_main(self, main: Conversation, moments: Moments) -> str:
         """All lines in their order. Answers the first command to the program that may stand for a task."""
         live = live_lines(self._lines, self._report.repairs) if self._lines else Live(set())
         branches: dict[int, Conversation] = {}
@@ -295,14 +295,14 @@ class Session:
         restarts = False
         for _, entry, event in sorted(entries, key=lambda one: one[0]):
             if isinstance(entry, SideLines):
-                self._tell_side(entry, event or {}, moments)
+                self._convert_side(entry, event or {}, moments)
             elif isinstance(entry, str):
                 main.changed_outside(entry, text(event, "timestamp"))
             elif isinstance(entry, Operation):
                 self._say(main, person_message([entry.words], self._report.dropped), "")
             elif entry.key not in live.keys:
                 if event is not None:
-                    self._tell_left(live.left[entry.key], event, entry, branches, main, moments)
+                    self._convert_left(live.left[entry.key], event, entry, branches, main, moments)
             else:
                 restarts |= entry.key in live.restarts
                 if entry.is_boundary:
@@ -313,8 +313,8 @@ class Session:
                 if restarts:
                     main.divide("plan_accepted" if _is_plan(event) else "restarted")
                     restarts = False
-                said = self._tell(event, entry.message_id or entry.key, main)
-                steering = steering or said.steering
+                person = self._convert_line(event, entry.message_id or entry.key, main)
+                steering = steering or person.steering
         return steering
 
     def _spoken(self) -> list[tuple[int, str]]:
@@ -327,7 +327,7 @@ class Session:
             and (content := _queued(line.event) if line.event.get("type") == "attachment" else _said_in(line.event))
         ]
 
-    def _tell_left(
+    def _convert_left(
         self,
         branch: int,
         event: dict[str, JSON],
@@ -348,12 +348,12 @@ class Session:
         elif event.get("type") == "user":
             self._answer(event, self._content(event), branches[branch])
 
-    def _tell_side(self, side: SideLines, event: dict[str, JSON], moments: Moments) -> None:
+    def _convert_side(self, side: SideLines, event: dict[str, JSON], moments: Moments) -> None:
         if side.conversation is None:
             side.conversation = Conversation(self._report, "", moments.next)
-        self._tell_agent_of(side, event)
+        self._convert_agent(side, event)
 
-    def _tell_agent_of(self, side: SideLines, event: dict[str, JSON]) -> None:
+    def _convert_agent(self, side: SideLines, event: dict[str, JSON]) -> None:
         conversation = side.conversation
         assert conversation is not None  # noqa: S101
         side.kind = side.kind or text(event, "agentName", "attributionAgent")
@@ -363,7 +363,7 @@ class Session:
             conversation.changed_outside(path, text(event, "timestamp"))
         if isinstance(event.get("message"), dict):
             key = name(event["message"], "id") or name(event, "uuid") or f"message {len(side.events)}"
-            self._tell(event, key, conversation)
+            self._convert_line(event, key, conversation)
         side.task = conversation.task
 
     def _with_agents(self, moments: Moments, main: Conversation) -> list[SideLines]:
@@ -389,10 +389,10 @@ class Session:
                     self._report.dropped["line that stands twice"] += 1
                     continue
                 seen.add(uuid)
-                self._tell_agent_of(side, event)
+                self._convert_agent(side, event)
         return [*inline, *beside]
 
-    def _tell(self, event: dict[str, JSON], message_id: str, conversation: Conversation) -> PersonMessage:
+    def _convert_line(self, event: dict[str, JSON], message_id: str, conversation: Conversation) -> PersonMessage:
         """One live line of a conversation. Answers what a person said in it."""
         kind = text(event, "type")
         if kind == "attachment":
@@ -405,7 +405,7 @@ class Session:
             )
         content = self._content(event)
         if kind == "assistant":
-            self._tell_message(event, content, message_id, conversation)
+            self._convert_message(event, content, message_id, conversation)
             return PersonMessage()
         self._answer(event, content, conversation)
         for match in filter(None, map(_MODIFIED.match, content.texts)):
@@ -419,11 +419,11 @@ class Session:
             if any(one.strip() for one in content.texts):
                 self._report.dropped[f"message of a program: {program[:60]}"] += 1
         else:
-            said = person_message(content.texts, self._report.dropped)
-            return self._say(conversation, said, text(event, "timestamp"))
+            person = person_message(content.texts, self._report.dropped)
+            return self._say(conversation, person, text(event, "timestamp"))
         return PersonMessage()
 
-    def _tell_message(
+    def _convert_message(
         self, event: dict[str, JSON], content: Content, message_id: str, conversation: Conversation
     ) -> None:
         if why := _is_by_program(event):
@@ -432,14 +432,14 @@ class Session:
             at, model = text(event, "timestamp"), text(event["message"], "model")
             conversation.agent_says(content, message_id=message_id, at=at, model=model)
 
-    def _say(self, conversation: Conversation, said: PersonMessage, at: str) -> PersonMessage:
-        if said.interrupts and not conversation.last_was_refused():
+    def _say(self, conversation: Conversation, person: PersonMessage, at: str) -> PersonMessage:
+        if person.interrupts and not conversation.last_was_refused():
             conversation.divide("interrupted")
-        if said.words:
-            conversation.user_says(said.words)
-            if said.words.startswith("! "):
-                conversation.user_runs(said.words.removeprefix("! "), at)
-        return said
+        if person.words:
+            conversation.user_says(person.words)
+            if person.words.startswith("! "):
+                conversation.user_runs(person.words.removeprefix("! "), at)
+        return person
 
     def _content(self, event: dict[str, JSON]) -> Content:
         message = event["message"]
@@ -471,8 +471,8 @@ def _is_by_program(event: dict[str, JSON]) -> str:
 def _is_plan(event: dict[str, JSON]) -> bool:
     message = event.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    said = content if isinstance(content, str) else "".join(content_of(content, ConversionReport().unknown).texts)
-    return bool(text(event, "planContent")) or said.lstrip().startswith(_PLAN)
+    words = content if isinstance(content, str) else "".join(content_of(content, ConversionReport().unknown).texts)
+    return bool(text(event, "planContent")) or words.lstrip().startswith(_PLAN)
 
 
 def _changed_outside(event: dict[str, JSON]) -> str:

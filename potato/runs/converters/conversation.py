@@ -287,11 +287,11 @@ def _is_lost_agent(call: Call) -> bool:
 def may_change_files(call: Call) -> bool:
     """Whether the agent that the call started may have changed files: its kind, or the counts beside its answer, may
     say that it did not."""
-    said = call.outcome if isinstance(call.outcome, dict) else {}
-    counts = said.get("toolStats")
+    result = call.outcome if isinstance(call.outcome, dict) else {}
+    counts = result.get("toolStats")
     if isinstance(counts, dict) and "editFileCount" in counts and "bashCount" in counts:
         return bool(counts["editFileCount"] or counts["bashCount"])
-    kind = text(call.arguments, "subagent_type") or text(said, "agentType")
+    kind = text(call.arguments, "subagent_type") or text(result, "agentType")
     return kind not in READ_ONLY_AGENTS
 
 

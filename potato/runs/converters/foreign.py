@@ -74,8 +74,8 @@ def _of_record(record: dict[str, JSON], name: str) -> str:
 def _is_openhands(event: dict[str, JSON]) -> bool:
     if text(event, "kind") in ("ActionEvent", "ObservationEvent", "MessageEvent"):
         return True
-    told = "action" in event and isinstance(event.get("args"), dict)
-    return "source" in event and (told or ("observation" in event and "extras" in event))
+    is_action = "action" in event and isinstance(event.get("args"), dict)
+    return "source" in event and (is_action or ("observation" in event and "extras" in event))
 
 
 def _of_messages(messages: list[dict[str, JSON]], name: str) -> str:

@@ -70,7 +70,7 @@ def person_message(texts: list[str], dropped: Counter[str]) -> PersonMessage:
 
     A slash command is what the person said, unless it only steers the program.
     """
-    said: list[str] = []
+    spoken: list[str] = []
     steering: list[str] = []
     interrupts = False
     for one in texts:
@@ -88,8 +88,8 @@ def person_message(texts: list[str], dropped: Counter[str]) -> PersonMessage:
         elif match := _SHELL.match(words.lstrip()):
             words = f"! {match[1].strip()}"
         if words.strip():
-            said.append(words)
-    return PersonMessage("\n\n".join(said), next((one for one in steering if " " in one), ""), interrupts)
+            spoken.append(words)
+    return PersonMessage("\n\n".join(spoken), next((one for one in steering if " " in one), ""), interrupts)
 
 
 def is_by_program(line: JSON) -> str:
@@ -101,25 +101,25 @@ def is_by_program(line: JSON) -> str:
 
 def refusal(answer: str, outcome: JSON) -> str | None:
     """The person's words with which they refused or stopped a call, perhaps ""; None where nobody refused it."""
-    told = outcome if isinstance(outcome, str) else ""
-    if not answer.lstrip().startswith(_REFUSALS) and not told.removeprefix("Error: ").startswith(_REFUSALS):
+    message = outcome if isinstance(outcome, str) else ""
+    if not answer.lstrip().startswith(_REFUSALS) and not message.removeprefix("Error: ").startswith(_REFUSALS):
         return None
-    match = _REASON.search(answer) or _REASON.search(told)
+    match = _REASON.search(answer) or _REASON.search(message)
     return match[1].partition(_AFTER_REASON)[0].strip() if match else ""
 
 
-def _without_wrappers(said: str, dropped: Counter[str]) -> str:
+def _without_wrappers(content: str, dropped: Counter[str]) -> str:
     """The text behind what programs put before it."""
     for _ in range(_MOST_WRAPPERS):
-        kind = _kind(said)
+        kind = _kind(content)
         if not kind:
             break
         dropped[kind] += 1
-        match = _WRAPPED.match(said)
+        match = _WRAPPED.match(content)
         if match is None:
             return ""
-        said = said[match.end() :].lstrip()
-    return said
+        content = content[match.end() :].lstrip()
+    return content
 
 
 def _command(words: str) -> str:
@@ -130,6 +130,6 @@ def _command(words: str) -> str:
     return f"/{name[1].strip()} {arguments[1].strip() if arguments else ''}".strip()
 
 
-def _kind(said: str) -> str:
-    beginning = said.lstrip()[:64]
+def _kind(content: str) -> str:
+    beginning = content.lstrip()[:64]
     return next((kind for kind, beginnings in _KINDS if beginning.startswith(beginnings)), "")

@@ -42,12 +42,12 @@ def holds_tasks(head: bytes, filename: str) -> bool:
 
 def task_of(value: dict[str, JSON], place: int, after: ReadPosition | None = None) -> StatedTask | Unreadable:
     """The task that a record states; `after` is where reading can begin anew behind it."""
-    instance, said = name(value, ID), text(value, TEXT)
+    instance, task = name(value, ID), text(value, TEXT)
     if not instance.strip():
         return Unreadable(place, "no_instance_id", f"Task {place} has an empty {ID}.", after)
-    if not said.strip():
+    if not task.strip():
         return Unreadable(place, "no_task_text", f"Task {place} ({instance[:100]}) has no text under {TEXT}.", after)
-    return StatedTask(place, instance, said, after)
+    return StatedTask(place, instance, task, after)
 
 
 def tasks_in_table(source: Source) -> Iterator[StatedTask | Unreadable]:

@@ -97,22 +97,22 @@ def act_of_call(name: str, arguments: JSON, outcome: JSON, answer: Answer, repor
 
 def _shell(arguments: JSON, outcome: JSON, answer: Answer) -> Act:
     command = text(arguments, "command", "cmd")
-    said = outcome.get("bashEditDiff") if isinstance(outcome, dict) else None
-    if not isinstance(said, dict) or not isinstance(said.get("files"), list) or said.get("unavailable") is True:
+    diff = outcome.get("bashEditDiff") if isinstance(outcome, dict) else None
+    if not isinstance(diff, dict) or not isinstance(diff.get("files"), list) or diff.get("unavailable") is True:
         return Act(command=command)
     events: list[FileEvent] = []
-    told = set()
-    for file in objects(said["files"]):
-        if (path := text(file, "filePath")) and path not in told and not _PLANS.search(path):
-            told.add(path)
+    shown = set()
+    for file in objects(diff["files"]):
+        if (path := text(file, "filePath")) and path not in shown and not _PLANS.search(path):
+            shown.add(path)
             events.append(_changed(path, file))
-    listed = said.get("changedFiles")
+    listed = diff.get("changedFiles")
     named = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     by = "The command `" + " ".join(command.split())[:80].replace("`", "'") + "`"
-    untold = [path for path in dict.fromkeys(named) if path not in told and not _PLANS.search(path)]
-    events += [FileTouched(path, by, is_certain=True) for path in untold]
-    more = said.get("moreFiles")
-    return Act(tuple(events), unnamed=max(0, (more if isinstance(more, int) else 0) - len(untold)))
+    unshown = [path for path in dict.fromkeys(named) if path not in shown and not _PLANS.search(path)]
+    events += [FileTouched(path, by, is_certain=True) for path in unshown]
+    more = diff.get("moreFiles")
+    return Act(tuple(events), unnamed=max(0, (more if isinstance(more, int) else 0) - len(unshown)))
 
 
 def _changed(path: str, file: JSON) -> FileEvent:
@@ -163,18 +163,18 @@ def files_of_call(name: str, arguments: JSON, outcome: JSON, answer: str, unknow
     """
     if name.startswith(_TEXT_EDITORS):
         return _text_editor(arguments, answer, unknown)
-    said = outcome if isinstance(outcome, dict) else {}
+    result = outcome if isinstance(outcome, dict) else {}
     match name:
         case "Edit":
-            return _shown_after(_edit(arguments, said), answer)
+            return _shown_after(_edit(arguments, result), answer)
         case "MultiEdit":
-            return _multi_edit(arguments, said)
+            return _multi_edit(arguments, result)
         case "Write":
-            return _write(arguments, said, answer)
+            return _write(arguments, result, answer)
         case "NotebookEdit":
-            return _notebook(arguments, said, unknown)
+            return _notebook(arguments, result, unknown)
         case "Read" | "NotebookRead":
-            return _read(arguments, said, answer)
+            return _read(arguments, result, answer)
     return []
 
 
@@ -195,35 +195,35 @@ def _replacement(path: str, old: str, new: str, *, everywhere: bool, original: s
     return FileWrite(path, new, original=original or None, created=None if original else True)
 
 
-def _edit(arguments: JSON, said: JSON) -> list[FileEvent]:
-    path = text(said, "filePath") or text(arguments, "file_path", "path")
-    old = text_or_none(said, "oldString")
-    new = text_or_none(said, "newString")
+def _edit(arguments: JSON, result: JSON) -> list[FileEvent]:
+    path = text(result, "filePath") or text(arguments, "file_path", "path")
+    old = text_or_none(result, "oldString")
+    new = text_or_none(result, "newString")
     if old is None or new is None:
         old, new = text_or_none(arguments, "old_string"), text_or_none(arguments, "new_string")
     if not path or old is None or new is None:
         return []
-    everywhere = bool(said.get("replaceAll") if "replaceAll" in said else _member(arguments, "replace_all"))
-    event = _replacement(path, old, new, everywhere=everywhere, original=text_or_none(said, "originalFile"))
-    return _as_proven([event], said.get("structuredPatch"))
+    everywhere = bool(result.get("replaceAll") if "replaceAll" in result else _member(arguments, "replace_all"))
+    event = _replacement(path, old, new, everywhere=everywhere, original=text_or_none(result, "originalFile"))
+    return _as_proven([event], result.get("structuredPatch"))
 
 
-def _multi_edit(arguments: JSON, said: JSON) -> list[FileEvent]:
-    path = text(said, "filePath") or text(arguments, "file_path", "path")
-    edits = objects(said.get("edits")) or objects(_member(arguments, "edits"))
+def _multi_edit(arguments: JSON, result: JSON) -> list[FileEvent]:
+    path = text(result, "filePath") or text(arguments, "file_path", "path")
+    edits = objects(result.get("edits")) or objects(_member(arguments, "edits"))
     if not path:
         return []
     events: list[FileEvent] = []
-    original = text_or_none(said, "originalFileContents")
+    original = text_or_none(result, "originalFileContents")
     if original is None:
-        original = text_or_none(said, "originalFile")
+        original = text_or_none(result, "originalFile")
     for edit in edits:
         old, new = text_or_none(edit, "old_string"), text_or_none(edit, "new_string")
         if old is not None and new is not None:
             everywhere = bool(edit.get("replace_all"))
             events.append(_replacement(path, old, new, everywhere=everywhere, original=original))
             original = None
-    return _as_proven(events, said.get("structuredPatch"))
+    return _as_proven(events, result.get("structuredPatch"))
 
 
 def _as_proven(events: list[FileEvent], patch: JSON) -> list[FileEvent]:
@@ -248,15 +248,15 @@ def _as_proven(events: list[FileEvent], patch: JSON) -> list[FileEvent]:
     return [written, FileTouched(first.path, "An edit, of which the trace has no tabs at the beginning of lines,")]
 
 
-def _write(arguments: JSON, said: JSON, answer: str) -> list[FileEvent]:
-    path = text(said, "filePath") or text(arguments, "file_path", "path")
-    content = text_or_none(said, "content")
+def _write(arguments: JSON, result: JSON, answer: str) -> list[FileEvent]:
+    path = text(result, "filePath") or text(arguments, "file_path", "path")
+    content = text_or_none(result, "content")
     if content is None:
         content = text_or_none(arguments, "content")
     if not path or content is None:
         return []
-    created = {"create": True, "update": False}.get(text(said, "type"), _is_creation(answer))
-    return [FileWrite(path, content, original=text_or_none(said, "originalFile"), created=created)]
+    created = {"create": True, "update": False}.get(text(result, "type"), _is_creation(answer))
+    return [FileWrite(path, content, original=text_or_none(result, "originalFile"), created=created)]
 
 
 def _is_creation(answer: str) -> bool | None:
@@ -266,17 +266,17 @@ def _is_creation(answer: str) -> bool | None:
     return False if _UPDATED.match(answer.lstrip()) else None
 
 
-def _notebook(arguments: JSON, said: JSON, unknown: Counter[str]) -> list[FileEvent]:
-    path = text(said, "notebook_path") or text(arguments, "notebook_path")
-    after = text_or_none(said, "updated_file")
+def _notebook(arguments: JSON, result: JSON, unknown: Counter[str]) -> list[FileEvent]:
+    path = text(result, "notebook_path") or text(arguments, "notebook_path")
+    after = text_or_none(result, "updated_file")
     if not path or after is None:
         unknown["NotebookEdit without the notebook's text"] += 1
         return []
-    return [FileWrite(path, after, original=text_or_none(said, "original_file"))]
+    return [FileWrite(path, after, original=text_or_none(result, "original_file"))]
 
 
-def _read(arguments: JSON, said: JSON, answer: str) -> list[FileEvent]:
-    file = said.get("file")
+def _read(arguments: JSON, result: JSON, answer: str) -> list[FileEvent]:
+    file = result.get("file")
     path = text(file, "filePath") or text(arguments, "file_path", "notebook_path", "path")
     if not path:
         return []

@@ -44,7 +44,7 @@ _TASK = re.compile(
     re.DOTALL,
 )
 _OBSERVATION = re.compile(
-    r"\s*Observation:(?P<told>.*?)\s*please analyze the attached (?:screenshot|accessibility tree)\b"
+    r"\s*Observation:(?P<observation>.*?)\s*please analyze the attached (?:screenshot|accessibility tree)\b"
     r"(?:.*?refer to the textual information\.|.*?give the Thought and Action\.)\s*(?P<elements>.*)",
     re.DOTALL,
 )
@@ -78,9 +78,9 @@ class WebVoyager:
         for record in outline_of(head, filename).records():
             listed = record.get("messages") if isinstance(record, dict) else None
             for message in objects(listed) if listed else objects([record]):
-                if message.get("role") == "user" and _TASK.match(_told(message.get("content")).text):
+                if message.get("role") == "user" and _TASK.match(_read_content(message.get("content")).text):
                     return 0.95, "a message gives a task and the address of a page to interact with"
-                if message.get("role") == "system" and "Numerical Label" in _told(message.get("content")).text:
+                if message.get("role") == "system" and "Numerical Label" in _read_content(message.get("content")).text:
                     return 0.9, "its instruction speaks of numerical labels on a screenshot"
         return 0.0, "no message gives a task and the address of a page to interact with"
 
@@ -127,16 +127,16 @@ class _Messages:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Content:
     """What a message says, and the picture that it has: None for none, b"" for one that the file leaves out."""
 
     text: str
     picture: bytes | None = None
 
 
-def _told(content: JSON) -> _Told:
+def _read_content(content: JSON) -> _Content:
     if isinstance(content, str):
-        return _Told(content)
+        return _Content(content)
     texts: list[str] = []
     picture = None
     for part in objects(content):
@@ -146,7 +146,7 @@ def _told(content: JSON) -> _Told:
             picture = picture_bytes(url) if is_data_url(url) and "{" not in url else b""
         else:
             texts.append(text(part, "text"))
-    return _Told("\n".join(filter(None, texts)), picture)
+    return _Content("\n".join(filter(None, texts)), picture)
 
 
 def _converted(
@@ -157,7 +157,7 @@ def _converted(
     facts = facts_of(about, options)
     story = _Story(report)
     for message in messages:
-        story.hears(message)
+        story.add(message)
     if not story.steps:
         return Unreadable(record.place, "no_steps", f"Record {record.place} has no message of the agent: no step.")
     steps = tuple(story.steps)
@@ -187,36 +187,36 @@ class _Story:
         self._picture: bytes | None = None
         self._had_page = True
 
-    def hears(self, message: dict[str, JSON]) -> None:
-        told = _told(message.get("content"))
+    def add(self, message: dict[str, JSON]) -> None:
+        content = _read_content(message.get("content"))
         match message.get("role"):
             case "system":
                 self._report.dropped["instruction of the agent"] += 1
             case "user":
-                self._user(told)
+                self._user(content)
             case "assistant":
-                self._agent(told.text)
+                self._agent(content.text)
             case _:
                 self._report.unknown[f"role {message.get('role')}"[:100]] += 1
 
-    def _user(self, told: _Told) -> None:
-        said = told.text
-        if not self.steps and (asked := _TASK.fullmatch(said)):
+    def _user(self, content: _Content) -> None:
+        words = content.text
+        if not self.steps and (asked := _TASK.fullmatch(words)):
             self.task, self._url = asked["task"], asked["url"]
-            said = asked["rest"]
-        self._picture = told.picture
-        seen = _OBSERVATION.fullmatch(said)
-        self._had_page = told.picture is not None or _OMITTED.fullmatch(said) is not None or not self.steps
+            words = asked["rest"]
+        self._picture = content.picture
+        seen = _OBSERVATION.fullmatch(words)
+        self._had_page = content.picture is not None or _OMITTED.fullmatch(words) is not None or not self.steps
         if seen:
             self._elements = _listed(seen["elements"].strip())
-            self._answered(seen["told"].strip())
+            self._answered(seen["observation"].strip())
             self._had_page = True
-        elif _OMITTED.fullmatch(said):
+        elif _OMITTED.fullmatch(words):
             self._report.dropped["observation that the file leaves out"] += 1
         elif self.steps:
-            self._answered(said.strip())
+            self._answered(words.strip())
         else:
-            self.task = self.task or said.strip()
+            self.task = self.task or words.strip()
 
     def _answered(self, answer: str) -> None:
         """What the program said of the action before."""
@@ -229,13 +229,13 @@ class _Story:
         call = replace(step.calls[-1], result=answer, is_error=_FAILED.search(answer) is not None)
         self.steps[-1] = replace(step, calls=(*step.calls[:-1], call))
 
-    def _agent(self, said: str) -> None:
-        act = _ACT.fullmatch(said)
+    def _agent(self, words: str) -> None:
+        act = _ACT.fullmatch(words)
         number = len(self.steps) + 1
         screenshot = Screenshot(f"screenshot{number}.png", self._picture or b"") if self._had_page else None
         self.steps.append(
             Step(
-                message=act["thought"] if act else said.strip(),
+                message=act["thought"] if act else words.strip(),
                 calls=(_call(act["action"].strip()),) if act else (),
                 prompt=self._elements,
                 url=self._url,

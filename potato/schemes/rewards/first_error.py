@@ -106,9 +106,9 @@ def _labels(correct: int, steps: int) -> list[int]:
 
 def _origins(correct: int, steps: int) -> list[Origin]:
     """Who marks the first error says of the steps before it that they are none; what comes after is our rule."""
-    said = min(correct + 1, steps)
-    given: list[Origin] = ["given"] * said
-    inferred: list[Origin] = ["inferred"] * (steps - said)
+    judged = min(correct + 1, steps)
+    given: list[Origin] = ["given"] * judged
+    inferred: list[Origin] = ["inferred"] * (steps - judged)
     return given + inferred
 
 

@@ -22,7 +22,7 @@ def source(tmp_path: Path) -> Path:
     return folder(tmp_path / "output", RECORDS, *RUNS)
 
 
-def judged(rows: list[dict[str, Any]]) -> list[tuple[str, str | int, bool, str]]:
+def judged(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [(row["trace_id"], row.get("annotator", row.get("annotators")), row["label"], row["rule"]) for row in rows]
 
 
