@@ -3,3 +3,19 @@ from django.apps import AppConfig
 
 class AgreementConfig(AppConfig):
     name = "agreement"
+
+    def ready(self) -> None:
+        from accounts import project_pages
+        from agreement.actions import request_nightly, submission_made
+        from agreement.computing import ComputeAgreement
+        from jobs import kinds, outbox, sweeps
+        from tenancy.roles import Right
+
+        kinds.register(ComputeAgreement())
+        outbox.subscribe("submission.made", submission_made)
+        sweeps.register(sweeps.Sweep("agreement.reports", "agreement_organisations_with_old_reports", request_nightly))
+        project_pages.register(
+            project_pages.ProjectTab(
+                "agreement", "Agreement", 60, Right.SEE_ANNOTATIONS, project_pages.under("agreement")
+            )
+        )

@@ -1,5 +1,9 @@
 """Routes of a project's agreement, under p/<project>/agreement/."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from agreement import views
+
+urlpatterns = [
+    path("", views.agreement_page, name="agreement"),
+]

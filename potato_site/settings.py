@@ -292,6 +292,8 @@ FILE_UPLOAD_HANDLERS = [
 
 EXPORT_RETENTION_DAYS = env.int("EXPORT_RETENTION_DAYS", 30)
 EXPORT_RECORDS_A_PART = env.int("EXPORT_RECORDS_A_PART", 20_000)
+# After how many new annotations a project's agreement is computed again, where the project says nothing; 0: never.
+AGREEMENT_EVERY_SUBMISSIONS = env.int("AGREEMENT_EVERY_SUBMISSIONS", 50)
 # Where parts are written until they are stored: a disk, not memory, with room for a whole archive.
 EXPORT_SCRATCH = Path(env.str("EXPORT_SCRATCH", str(MEDIA_ROOT / "scratch")))
 EXPORT_S3_BUCKET: str = env.str("EXPORT_S3_BUCKET", "")

@@ -5,54 +5,54 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from potato.configuration import SchemeConfiguration
 from potato.entry_points import ExtensionError
 from potato.records.folders import Folder
-from potato.records.sources import RecordsError
-from potato.schemes.registry import scheme_types
+from potato.records.sources import Record, RecordsError
 from potato.statistics.agreement.comments import TOLERANCE
 from potato.statistics.agreement.estimates import SAMPLES, Estimate
-from potato.statistics.agreement.report import TITLES, Answered, Compared, Settings, compare
+from potato.statistics.agreement.report import (
+    TITLES,
+    About,
+    AgreementReport,
+    Settings,
+    basics_of,
+    compare_in,
+    comparisons_of,
+    week_of,
+)
 from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words
 
 
-@dataclass(frozen=True)
-class AgreementReport:
-    """What is compared under every scheme, and what it rests on.
+class FolderAnswers:
+    """The records of a folder with what its traces say."""
 
-    `unreadable` counts parts of records that are not as their scheme has them; they are left out. `is_assumed` says
-    that there was no configuration, and that the schemes are the documented ones.
-    """
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._known: dict[Hashable, tuple[str, tuple[str, ...]]] = {}
 
-    annotations: int
-    annotators: int
-    traces: int
-    shared_traces: int
-    unreadable: int
-    is_assumed: bool
-    settings: Settings
-    compared: tuple[Compared, ...]
+    @property
+    def schemes(self) -> Sequence[SchemeConfiguration]:
+        configuration = self._folder.project.newest
+        return configuration.annotation_schemes if configuration else ()
 
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain JSON."""
-        return {
-            "annotations": self.annotations,
-            "annotators": self.annotators,
-            "traces": self.traces,
-            "shared_traces": self.shared_traces,
-            "unreadable": self.unreadable,
-            "is_assumed": self.is_assumed,
-            "tolerance": self.settings.tolerance,
-            "samples": self.settings.samples,
-            "seed": self.settings.seed,
-            "compared": [one.as_json() for one in self.compared],
-        }
+    def records(self, *, with_answers: bool = True) -> Iterator[tuple[Record, About]]:
+        for batch in self._folder.records("all", buffered=False):
+            for record in batch:
+                model, tags = self._of_trace(record)
+                yield record, About(model, tags, "", week_of(record.timestamp))
+
+    def _of_trace(self, record: Record) -> tuple[str, tuple[str, ...]]:
+        """The agent's model and the tags, read once for each trace."""
+        if record.trace not in self._known:
+            [facts] = self._folder.facts([(record, ())], ("agent_model", "run"))
+            run = facts.run
+            tags = tuple(dict.fromkeys(run.tags)) if run else ()
+            self._known[record.trace] = facts.agent_model, tags
+        return self._known[record.trace]
 
 
 def report_on(folder: Folder, settings: Settings) -> AgreementReport:
@@ -61,62 +61,30 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
     Gold and adjudicated annotations are left out: they are not people's independent judgements. Raises RecordsError for
     what cannot be read, and where no trace has two annotators.
     """
-    project = folder.project
-    configuration = project.newest
-    schemes = configuration.annotation_schemes if configuration else ()
-    answers: defaultdict[str, list[Answered]] = defaultdict(list)
-    annotators: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
-    annotations = unreadable = 0
-    for batch in folder.records("all", buffered=False):
-        for record in batch:
-            if record.kind != "normal":
-                continue
-            annotations += 1
-            trace = (record.id, record.trace_version)
-            annotators[trace].add(record.annotator)
-            for scheme in schemes:
-                part = record.annotations.get(scheme.name)
-                if part is None:
-                    continue
-                if scheme_types()[scheme.annotation_type].malformed(part):
-                    unreadable += 1
-                else:
-                    answers[scheme.name].append(Answered(trace, record.annotator, part))
-    shared = sum(len(names) > 1 for names in annotators.values())
-    if not shared:
+    answers = FolderAnswers(folder)
+    basics = basics_of(answers)
+    if not basics.shared_traces:
         raise RecordsError(
-            f"No trace has two annotators, in {_counted(annotations, 'annotation')} of "
-            f"{_counted(len(annotators), 'trace')}. Agreement needs at least one trace that two people judged."
+            f"No trace has two annotators, in {_counted(basics.annotations, 'annotation')} of "
+            f"{_counted(basics.traces, 'trace')}. Agreement needs at least one trace that two people judged."
         )
-    return AgreementReport(
-        annotations=annotations,
-        annotators=len({name for names in annotators.values() for name in names}),
-        traces=len(annotators),
-        shared_traces=shared,
-        unreadable=unreadable,
-        is_assumed=project.is_assumed,
-        settings=settings,
-        compared=tuple(_compared(schemes, answers, settings)),
-    )
-
-
-def _compared(
-    schemes: Sequence[SchemeConfiguration], answers: dict[str, list[Answered]], settings: Settings
-) -> Iterator[Compared]:
-    for scheme in schemes:
-        if given := answers.get(scheme.name):
-            for comparison in scheme_types()[scheme.annotation_type].comparisons(scheme):
-                yield compare(scheme.name, comparison, given, settings)
+    compared, unreadable = [], {}
+    for scheme, comparison in comparisons_of(answers.schemes):
+        one, unreadable[scheme.name] = compare_in(answers, scheme, comparison, settings)
+        if one is not None:
+            compared.append(one)
+    return AgreementReport(basics, settings, unreadable, folder.project.is_assumed, tuple(compared))
 
 
 def report_lines(report: AgreementReport) -> Iterator[str]:
     """The report as lines of text."""
+    basics, unreadable = report.basics, sum(report.unreadable.values())
     yield (
-        f"{_counted(report.annotators, 'annotator')}, {_counted(report.annotations, 'annotation')} of "
-        f"{_counted(report.traces, 'trace')}, {report.shared_traces:,} of them judged by two or more"
+        f"{_counted(basics.annotators, 'annotator')}, {_counted(basics.annotations, 'annotation')} of "
+        f"{_counted(basics.traces, 'trace')}, {basics.shared_traces:,} of them judged by two or more"
     )
-    if report.unreadable:
-        yield f"{_counted(report.unreadable, 'part')} of records left out: not as the scheme has it"
+    if unreadable:
+        yield f"{_counted(unreadable, 'part')} of records left out: not as the scheme has it"
     if report.is_assumed:
         yield (
             "There is no configuration, so the documented schemes are assumed: own categories, options and labels of "

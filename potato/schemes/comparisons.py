@@ -32,7 +32,8 @@ class ValueComparison:
 
     `read` gives the units of a result with their values; a unit that was not judged is left out. `unit` is what the
     units are, in the plural. `scale` are the values on offer, in the order of their size where they have one.
-    `by_position` says that units are positions from 0, so that agreement can be told for each.
+    `by_position` says that units are positions from 0, and `by_file` that they are paths of files, so that agreement
+    can be given for each. The first of `measures` is the main one, by which people, models and weeks are compared.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ValueComparison:
     measures: tuple[Measure, ...]
     scale: tuple[Hashable, ...] = ()
     by_position: bool = False
+    by_file: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ DEFINERS = {
     "assignments_organisations_with_ended_leases()": "the sweep learns where leases ended: ids, and nothing else",
     "dashboard_organisations_to_walk()": "the sweep learns where tallies are to be looked over: ids, and nothing else",
     "rewards_organisations_with_old_statistics()": "the sweep learns where figures are old: ids, and nothing else",
+    "agreement_organisations_with_old_reports()": "the sweep learns where reports are old: ids, and nothing else",
     "exports_organisations_with_expired_files()": "the sweep learns where files are past their time: ids, and no more",
     "traces_analyze()": "PostgreSQL counts the rows of four tables anew; answers nothing",
     "jobs_waiting_organisations(text[],text[],text[])": "a worker learns whose turn it is: ids, numbers and times",

@@ -20,6 +20,7 @@ from accounts.models import (
     Project,
     User,
 )
+from agreement.models import AgreementReport, AgreementRule
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
 from dashboard.models import CountedAnnotation, ProjectTally
 from exports.models import Export
@@ -281,6 +282,22 @@ def _reward_statistics(fixtures: Fixtures) -> RewardStatistics:
     )
 
 
+def _agreement_report(fixtures: Fixtures) -> AgreementReport:
+    return AgreementReport.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        job=fixtures.rows["jobs.Job"],
+        requested_by=fixtures.person,
+        settings={"tolerance": 3, "samples": 0, "seed": 0},
+        figures={"compared": [], "mark": fixtures.mark},
+        sha256="0" * 64,
+        computed_at=timezone.now(),
+    )
+
+
+def _agreement_rule(fixtures: Fixtures) -> AgreementRule:
+    return AgreementRule.objects.create(project=fixtures.rows["accounts.Project"], watched=fixtures.mark)
+
+
 def _export(fixtures: Fixtures) -> Export:
     return Export.objects.create(
         project=fixtures.rows["accounts.Project"],
@@ -323,6 +340,8 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "dashboard.ProjectTally": _project_tally,
     "dashboard.CountedAnnotation": _counted_annotation,
     "rewards.RewardStatistics": _reward_statistics,
+    "agreement.AgreementReport": _agreement_report,
+    "agreement.AgreementRule": _agreement_rule,
     "exports.Export": _export,
 }
 

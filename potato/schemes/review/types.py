@@ -274,6 +274,7 @@ class FileRatings(SchemeType):
                 partial(_ratings_of, dimension.name),
                 ("alpha_ordinal", "alpha_interval", "icc", "percent"),
                 tuple(range(dimension.scale.min, dimension.scale.max + 1)),
+                by_file=True,
             )
 
 

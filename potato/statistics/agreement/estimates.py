@@ -26,6 +26,7 @@ FEW_TRACES = 30
 _LEVEL = 0.95
 _DEFINED_SHARE = 0.95
 _DIGITS = 6
+_DIGITS_OF_SUMS = 9
 _NOTHING = 1e-15
 _CELLS_AT_ONCE = 4_000_000
 
@@ -106,7 +107,9 @@ def _resampled(sums: Floats, samples: int, seed: int) -> list[Floats]:
     Equal rows are drawn together by a multinomial, which is the same distribution: a million traces of a few kinds
     cost what the kinds cost.
     """
-    rows, times = np.unique(sums[sums.any(axis=1)], axis=0, return_counts=True)
+    # What the order of adding leaves in the last digits would make two kinds out of one.
+    rounded = np.round(sums, _DIGITS_OF_SUMS) + 0.0
+    rows, times = np.unique(rounded[rounded.any(axis=1)], axis=0, return_counts=True)
     drawn = int(times.sum())
     random = np.random.Generator(np.random.PCG64(seed))
     at_once = max(1, _CELLS_AT_ONCE // max(len(rows), 1))

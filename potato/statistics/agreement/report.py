@@ -1,254 +1,195 @@
-"""All figures of agreement that a scheme declares: over all annotators, by pair, and each against the rest."""
+"""All figures of agreement of the answers of a project: one function for records in files and in a database."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from typing import Any, Protocol
 
-from potato.schemes.comparisons import (
-    Comparison,
-    FirstErrorComparison,
-    Measure,
-    PlaceComparison,
-    ValueComparison,
+from potato.configuration import SchemeConfiguration
+from potato.records.archives import Record
+from potato.schemes.comparisons import Comparison
+from potato.schemes.registry import scheme_types
+from potato.statistics.agreement.collecting import collector
+from potato.statistics.agreement.compared import (
+    NEAR,
+    TITLES,
+    About,
+    Answered,
+    Compared,
+    Group,
+    Settings,
 )
-from potato.statistics.agreement import coefficients
-from potato.statistics.agreement.comments import TOLERANCE, comment_agreement, matched_values
-from potato.statistics.agreement.estimates import SAMPLES, Estimate
-from potato.statistics.agreement.first_errors import first_error_agreement, first_error_distances
-from potato.statistics.agreement.judged import Choices, Judged
 
-NEAR = 1
-"""Steps between two first errors that are told as near each other, as in the documented statistics."""
-
-TITLES: Mapping[str, str] = {
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gwet_ac1": "Gwet's AC1",
-    "icc": "Intraclass correlation (2,1)",
-    "percent": "Same choice",
-    "f1": "Same place (F1)",
-    "category_alpha_nominal": "Category where places match, alpha",
-    "severity_alpha_ordinal": "Severity where places match, ordinal alpha",
-    "same": "Same step",
-    "near": f"At most {NEAR} step apart",
-}
+__all__ = [
+    "NEAR",
+    "TITLES",
+    "About",
+    "AgreementReport",
+    "Answered",
+    "Answers",
+    "Basics",
+    "Compared",
+    "Group",
+    "Settings",
+    "basics_of",
+    "compare",
+    "compare_in",
+    "comparisons_of",
+    "report_json",
+    "week_of",
+]
 
 
-class Answered(NamedTuple):
-    """What one annotator's record has for one scheme; of two for the same trace the later one counts."""
+class Answers(Protocol):
+    """Where records come from for a report. It can be read as often as one likes, always in the same order."""
 
-    trace: Hashable
-    annotator: str
-    result: Any
+    @property
+    def schemes(self) -> Sequence[SchemeConfiguration]:
+        """The schemes of the newest configuration."""
+        ...
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How figures are computed: `tolerance` in lines between comments, how often traces are resampled, the seed."""
-
-    tolerance: int = TOLERANCE
-    samples: int = SAMPLES
-    seed: int = 0
+    def records(self, *, with_answers: bool = True) -> Iterator[tuple[Record, About]]:
+        """The records with what is known beside them. Without answers what was annotated may be left out."""
+        ...
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One thing that annotators can agree on.
+class Basics:
+    """What a report rests on. `left_out` counts records that are nobody's independent judgement, by their kind."""
 
-    `figures` are by measure, the names of TITLES. `pairs` has for two annotators how often they agree: the share of
-    same choices, of same first errors, or F1 of places; `rest` the same of each annotator with everybody else, what
-    the others say among themselves left out. `by_position` has the share for each position, `distances` how many pairs
-    of first errors are how many steps apart (None: one alone found none), `confusion` how often each two of `values`
-    were chosen for one unit.
+    annotations: int
+    annotators: int
+    traces: int
+    shared_traces: int
+    left_out: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "annotations": self.annotations,
+            "annotators": self.annotators,
+            "traces": self.traces,
+            "shared_traces": self.shared_traces,
+            "left_out": self.left_out,
+        }
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """What is compared under every scheme, and what it rests on.
+
+    `unreadable` counts by scheme the parts of records that are not as it has them; they are left out. `is_assumed`
+    says that there was no configuration, and that the schemes are the documented ones.
     """
 
-    scheme: str
-    name: str
-    title: str
-    figures: Mapping[str, Estimate]
-    pairs: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
-    rest: Mapping[str, Estimate] = field(default_factory=dict)
-    by_position: Mapping[int, Estimate] = field(default_factory=dict)
-    distances: Mapping[int | None, int] = field(default_factory=dict)
-    values: tuple[Any, ...] = ()
-    confusion: tuple[tuple[float, ...], ...] = ()
+    basics: Basics
+    settings: Settings
+    unreadable: dict[str, int] = field(default_factory=dict)
+    is_assumed: bool = False
+    compared: tuple[Compared, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
-        return {
-            "scheme": self.scheme,
-            "name": self.name,
-            "title": self.title,
-            "figures": {measure: asdict(one) for measure, one in self.figures.items()},
-            "pairs": [{"annotators": list(pair), **asdict(one)} for pair, one in self.pairs.items()],
-            "rest": {name: asdict(one) for name, one in self.rest.items()},
-            "by_position": {str(position): asdict(one) for position, one in self.by_position.items()},
-            "distances": [{"steps": steps, "pairs": pairs} for steps, pairs in self.distances.items()],
-            "values": list(self.values),
-            "confusion": [list(row) for row in self.confusion],
-        }
+        return report_json(
+            self.basics.as_json(),
+            self.settings,
+            self.unreadable,
+            [one.as_json() for one in self.compared],
+            is_assumed=self.is_assumed,
+        )
+
+
+def report_json(
+    basics: dict[str, Any],
+    settings: Settings,
+    unreadable: dict[str, int],
+    compared: list[dict[str, Any]],
+    *,
+    is_assumed: bool = False,
+) -> dict[str, Any]:
+    """A report as JSON out of its parts, which may have been computed one by one."""
+    return {
+        **basics,
+        "unreadable": sum(unreadable.values()),
+        "is_assumed": is_assumed,
+        "tolerance": settings.tolerance,
+        "samples": settings.samples,
+        "seed": settings.seed,
+        "compared": compared,
+    }
+
+
+def basics_of(answers: Answers) -> Basics:
+    """How much there is to compare."""
+    annotators: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    left_out: Counter[str] = Counter()
+    annotations = 0
+    for record, _ in answers.records(with_answers=False):
+        if record.kind == "normal":
+            annotations += 1
+            annotators[record.id, record.trace_version].add(record.annotator)
+        else:
+            left_out[record.kind] += 1
+    return Basics(
+        annotations=annotations,
+        annotators=len({name for names in annotators.values() for name in names}),
+        traces=len(annotators),
+        shared_traces=sum(len(names) > 1 for names in annotators.values()),
+        left_out=dict(sorted(left_out.items())),
+    )
+
+
+def comparisons_of(schemes: Iterable[SchemeConfiguration]) -> list[tuple[SchemeConfiguration, Comparison]]:
+    """Everything that annotators can agree on under these schemes."""
+    types = scheme_types()
+    return [(scheme, one) for scheme in schemes for one in types[scheme.annotation_type].comparisons(scheme)]
+
+
+def compare_in(
+    answers: Answers, scheme: SchemeConfiguration, comparison: Comparison, settings: Settings
+) -> tuple[Compared | None, int]:
+    """How far annotators agree on this, and how many parts of records are unreadable; None where nobody answered.
+
+    Gold and adjudicated annotations are left out: they are not people's independent judgements.
+    """
+    kind = scheme_types()[scheme.annotation_type]
+    collected = collector(scheme.name, comparison, settings)
+    answered = unreadable = 0
+    for record, about in answers.records():
+        if record.kind != "normal":
+            continue
+        part = record.annotations.get(scheme.name)
+        if part is None:
+            continue
+        if kind.malformed(part):
+            unreadable += 1
+            continue
+        answered += 1
+        collected.add(Answered((record.id, record.trace_version), record.annotator, part, about))
+    return (collected.compared() if answered else None), unreadable
 
 
 def compare(scheme: str, comparison: Comparison, answers: Iterable[Answered], settings: Settings) -> Compared:
     """Everything that can be said of how far annotators agree on this. The order of the answers makes no difference
     but for which of an annotator's answers to a trace is the later one."""
-    traces: defaultdict[Hashable, dict[str, Any]] = defaultdict(dict)
+    collected = collector(scheme, comparison, settings)
     for one in answers:
-        traces[one.trace][one.annotator] = one.result
-    by_trace = {
-        trace: {name: traces[trace][name] for name in sorted(traces[trace])} for trace in sorted(traces, key=repr)
-    }
-    if isinstance(comparison, ValueComparison):
-        return _compare_values(scheme, comparison, by_trace, settings)
-    if isinstance(comparison, PlaceComparison):
-        return _compare_places(scheme, comparison, by_trace, settings)
-    return _compare_first_errors(scheme, comparison, by_trace, settings)
+        collected.add(one)
+    return collected.compared()
 
 
-_Results: TypeAlias = Mapping[Any, Mapping[str, Any]]
-"""For each trace what each annotator said, as the comparison reads it."""
+@lru_cache(maxsize=1_000)
+def _week_of_day(day: str) -> str:
+    try:
+        year, week, _ = date.fromisoformat(day).isocalendar()
+    except ValueError:
+        return ""
+    return f"{year}-W{week:02}"
 
 
-def _compare_values(scheme: str, comparison: ValueComparison, results: _Results, settings: Settings) -> Compared:
-    read = {
-        trace: {name: list(comparison.read(result)) for name, result in named.items()}
-        for trace, named in results.items()
-    }
-    choices = _choices(read, comparison.scale)
-
-    def share(results: _Results) -> Estimate:
-        return _measure("percent", _choices(results, comparison.scale), settings)
-
-    return Compared(
-        scheme,
-        comparison.name,
-        comparison.title,
-        {measure: _measure(measure, choices, settings) for measure in comparison.measures},
-        *_by_people(read, share),
-        by_position=_by_position(read, comparison, settings) if comparison.by_position else {},
-        values=choices.values,
-        confusion=_confusion(choices),
-    )
-
-
-def _compare_places(scheme: str, comparison: PlaceComparison, results: _Results, settings: Settings) -> Compared:
-    read = {
-        trace: {name: list(comparison.read(result)) for name, result in named.items()}
-        for trace, named in results.items()
-    }
-
-    def f1(results: _Results) -> Estimate:
-        return comment_agreement(results, settings.tolerance, samples=settings.samples, seed=settings.seed)
-
-    figures = {"f1": f1(read)}
-    chosen = {
-        attribute: Choices.gather(matched_values(read, attribute, settings.tolerance), scale)
-        for attribute, scale in comparison.scales.items()
-    }
-    for attribute, choices in chosen.items():
-        level: Measure = "alpha_ordinal" if attribute == "severity" else "alpha_nominal"
-        figures[f"{attribute}_{level}"] = _measure(level, choices, settings)
-    categories = chosen.get("category", Choices.gather([]))
-    return Compared(
-        scheme,
-        comparison.name,
-        comparison.title,
-        figures,
-        *_by_people(read, f1),
-        values=categories.values,
-        confusion=_confusion(categories),
-    )
-
-
-def _compare_first_errors(
-    scheme: str, comparison: FirstErrorComparison, results: _Results, settings: Settings
-) -> Compared:
-    read = {
-        trace: {name: comparison.read(result) for name, result in named.items()} for trace, named in results.items()
-    }
-
-    def share(results: _Results, within: int = 0) -> Estimate:
-        errors = {trace: list(named.values()) for trace, named in results.items()}
-        return first_error_agreement(errors, within, samples=settings.samples, seed=settings.seed)
-
-    return Compared(
-        scheme,
-        comparison.name,
-        comparison.title,
-        {"same": share(read), "near": share(read, NEAR)},
-        *_by_people(read, share),
-        distances=first_error_distances({trace: list(named.values()) for trace, named in read.items()}),
-    )
-
-
-def _by_people(
-    results: _Results, share: Callable[[_Results], Estimate]
-) -> tuple[dict[tuple[str, str], Estimate], dict[str, Estimate]]:
-    """The share of each two annotators who met, and of each with everybody else."""
-    met: defaultdict[tuple[str, str], list[Hashable]] = defaultdict(list)
-    for trace, named in results.items():
-        for pair in combinations(named, 2):
-            met[pair].append(trace)
-    pairs = {
-        pair: share({trace: {name: results[trace][name] for name in pair} for trace in traces})
-        for pair, traces in sorted(met.items())
-    }
-    rest = {}
-    for name in sorted({name for named in results.values() for name in named}):
-        # A trace of three is two meetings, in which the two others have nothing to say to each other.
-        meetings = {
-            (trace, pair): {one: results[trace][one] for one in pair}
-            for pair, traces in met.items()
-            if name in pair
-            for trace in traces
-        }
-        rest[name] = share(meetings)
-    return pairs, rest
-
-
-def _by_position(results: _Results, comparison: ValueComparison, settings: Settings) -> dict[int, Estimate]:
-    judged: defaultdict[int, list[Judged]] = defaultdict(list)
-    for one in _judged(results):
-        judged[int(str(one.unit))].append(one)
-    return {
-        position: _measure("percent", Choices.gather(there, comparison.scale), settings)
-        for position, there in sorted(judged.items())
-    }
-
-
-def _choices(results: _Results, scale: Sequence[Hashable]) -> Choices:
-    return Choices.gather(_judged(results), scale)
-
-
-def _judged(results: _Results) -> Iterable[Judged]:
-    for trace, named in results.items():
-        for name, values in named.items():
-            for unit, value in values:
-                yield Judged(trace, unit, name, value)
-
-
-def _confusion(choices: Choices) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(cell) for cell in row) for row in coefficients.confusion(choices))
-
-
-def _measure(measure: Measure, choices: Choices, settings: Settings) -> Estimate:
-    samples, seed = settings.samples, settings.seed
-    if measure == "alpha_nominal":
-        return coefficients.krippendorff_alpha(choices, "nominal", samples=samples, seed=seed)
-    if measure == "alpha_ordinal":
-        return coefficients.krippendorff_alpha(choices, "ordinal", samples=samples, seed=seed)
-    if measure == "alpha_interval":
-        return coefficients.krippendorff_alpha(choices, "interval", samples=samples, seed=seed)
-    if measure == "fleiss_kappa":
-        return coefficients.fleiss_kappa(choices, samples=samples, seed=seed)
-    if measure == "gwet_ac1":
-        return coefficients.gwet_ac1(choices, samples=samples, seed=seed)
-    if measure == "icc":
-        return coefficients.intraclass_correlation(choices, samples=samples, seed=seed)
-    return coefficients.percent_agreement(choices, samples=samples, seed=seed)
+def week_of(timestamp: str) -> str:
+    """The week of a record's timestamp as 2026-W47, Monday first; "" for one that is no time."""
+    return _week_of_day(timestamp[:10])

@@ -10,7 +10,7 @@ from potato.statistics.agreement.estimates import Estimate
 
 CHANCE_CORRECTED = (
     "alpha_nominal", "alpha_ordinal", "alpha_interval", "fleiss_kappa", "gwet_ac1", "icc",
-    "category_alpha_nominal", "severity_alpha_ordinal",
+    "category_alpha_nominal", "severity_alpha_ordinal", "found_alpha_nominal",
 )  # fmt: skip
 
 _UP_TO = ((0.2, "none"), (0.4, "poor"), (0.5, "weak"), (0.67, "moderate"), (0.8, "good"))

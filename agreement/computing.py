@@ -1,0 +1,136 @@
+"""The computation of a report as a job: what there is to compare, then one comparison after another.
+
+Each part reads the annotations that the snapshot of the first part saw, and keeps of them what one comparison needs:
+so a report of a million labels fits into memory, and a killed worker repeats one comparison. Numpy is loaded by the
+process that computes, and by no other for this module.
+"""
+
+import hashlib
+import platform
+from importlib.metadata import version
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import ConfigurationVersion, Project
+from agreement.models import AgreementReport
+from agreement.models.reports import figures_text
+from agreement.thresholds import publish_if_below
+from jobs.kinds import JobFailed, Part
+from jobs.models import Job
+from potato.configuration import UnreadablePinError
+from tenancy import audit
+from tenancy.snapshots import Snapshot
+
+
+class ComputeAgreement:
+    """Job parameters: `report`, the id of an AgreementReport."""
+
+    name = "compute_agreement"
+    label = "Agreement of annotators"
+    queue = "statistics"
+
+    def run_part(self, job: Job) -> Part:
+        report = AgreementReport.objects.select_related("project").get(pk=job.parameters["report"])
+        cursor = dict(job.cursor) if job.cursor else {}
+        try:
+            computation = Computation(report, cursor)
+            if not cursor:
+                computation.begin()
+            else:
+                computation.compare_next()
+        except UnreadablePinError as reason:
+            raise JobFailed(f"Version {report.version_number} of the configuration: {reason.sentence}") from reason
+        except ValueError as reason:
+            raise JobFailed(f"These annotations cannot be compared: {reason}") from reason
+        if not computation.is_over:
+            return Part(cursor=computation.cursor, progress=computation.done, total=computation.total)
+        finish(report, computation.figures())
+        return Part(
+            cursor=None,
+            progress=computation.total,
+            total=computation.total,
+            finished=True,
+            result={"report": str(report.pk), "annotations": report.annotations, "sha256": report.sha256},
+        )
+
+
+class Computation:
+    """The figures of a report, computed in parts. `cursor` is JSON: what was computed so far."""
+
+    def __init__(self, report: AgreementReport, cursor: dict[str, Any]) -> None:
+        from agreement.stored import StoredAnswers
+        from potato.statistics.agreement.report import Settings, comparisons_of
+
+        self.cursor = cursor
+        if not report.snapshot:
+            report.snapshot = Snapshot.now().as_json()
+            newest = report.project.newest_version()
+            report.version_number = newest.number if newest else None
+            report.save(update_fields=["snapshot", "version_number"])
+        self._settings = Settings(**report.settings)
+        compared = _version(report.project, report.version_number)
+        self._answers = StoredAnswers(report.project, Snapshot.from_json(report.snapshot), compared)
+        self._comparisons = comparisons_of(self._answers.schemes)
+
+    @property
+    def done(self) -> int:
+        return int(self.cursor["next"]) + 1
+
+    @property
+    def total(self) -> int:
+        return len(self._comparisons) + 1
+
+    @property
+    def is_over(self) -> bool:
+        """Where no trace has two annotators nothing is compared."""
+        return self.cursor["next"] >= len(self._comparisons) or not self.cursor["basics"]["shared_traces"]
+
+    def begin(self) -> None:
+        from potato.statistics.agreement.report import basics_of
+
+        self.cursor |= {"basics": basics_of(self._answers).as_json(), "next": 0, "unreadable": {}, "compared": []}
+
+    def compare_next(self) -> None:
+        from potato.statistics.agreement.report import compare_in
+
+        scheme, comparison = self._comparisons[self.cursor["next"]]
+        compared, self.cursor["unreadable"][scheme.name] = compare_in(self._answers, scheme, comparison, self._settings)
+        if compared is not None:
+            self.cursor["compared"].append(compared.as_json())
+        self.cursor["next"] += 1
+
+    def figures(self) -> dict[str, Any]:
+        """What the report keeps."""
+        from potato.statistics.agreement.report import report_json
+
+        return report_json(self.cursor["basics"], self._settings, self.cursor["unreadable"], self.cursor["compared"])
+
+
+def computed_again(report: AgreementReport) -> dict[str, Any]:
+    """The figures of a finished report, computed once more of the annotations that it saw. Changes nothing."""
+    computation = Computation(report, {})
+    computation.begin()
+    while not computation.is_over:
+        computation.compare_next()
+    return computation.figures()
+
+
+def finish(report: AgreementReport, figures: dict[str, Any]) -> None:
+    """Keep the figures, and publish it where agreement fell below what the project's rule demands."""
+    report.figures = figures
+    report.annotations, report.shared_traces = figures["annotations"], figures["shared_traces"]
+    report.sha256 = hashlib.sha256(figures_text(figures).encode()).hexdigest()
+    report.software = _software()
+    report.computed_at = timezone.now()
+    report.save(update_fields=["figures", "annotations", "shared_traces", "sha256", "software", "computed_at"])
+    audit.record("agreement.computed", report, annotations=report.annotations, sha256=report.sha256)
+    publish_if_below(report)
+
+
+def _version(project: Project, number: int | None) -> ConfigurationVersion | None:
+    return ConfigurationVersion.objects.filter(project=project, number=number).first()
+
+
+def _software() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: version(name) for name in ("potato-review", "numpy")}}

@@ -1,0 +1,50 @@
+"""Whether agreement fell below what a manager demands, which is published once, when it is crossed downwards."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agreement.models import AgreementReport
+from agreement.models.rules import rule_of
+from jobs import outbox
+
+BELOW_THRESHOLD = "agreement.below_threshold"
+
+
+def watched_value(figures: Mapping[str, Any], watched: str) -> tuple[Mapping[str, Any] | None, float | None]:
+    """What is compared under that name, scheme/name or the first for "", and the value of its main measure."""
+    for one in figures.get("compared", ()):
+        if watched in ("", f"{one['scheme']}/{one['name']}"):
+            return one, one["figures"][one["main"]]["value"]
+    return None, None
+
+
+def publish_if_below(report: AgreementReport) -> bool:
+    """Publish agreement.below_threshold where this report is below the threshold and the one before it was not.
+
+    A report without that figure neither crosses nor counts as one before.
+    """
+    rule = rule_of(report.project)
+    if rule.threshold is None:
+        return False
+    threshold = float(rule.threshold)
+    compared, value = watched_value(report.figures, rule.watched)
+    if compared is None or value is None or value >= threshold:
+        return False
+    earlier = AgreementReport.objects.for_project(report.project).finished().exclude(pk=report.pk)
+    for figures in earlier.order_by("-computed_at", "-pk").values_list("figures", flat=True)[:20]:
+        _, before = watched_value(figures, rule.watched)
+        if before is not None:
+            if before < threshold:
+                return False
+            break
+    outbox.publish(
+        BELOW_THRESHOLD,
+        project=str(report.project_id),
+        report=str(report.pk),
+        scheme=compared["scheme"],
+        comparison=compared["name"],
+        measure=compared["main"],
+        value=value,
+        threshold=threshold,
+    )
+    return True

@@ -1,0 +1,156 @@
+"""Takes in placed comments, and says how far annotators agree on where to comment, and on what they call it there.
+
+Two annotators of a trace are matched once; everything else adds up what their matching found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from potato.schemes.comparisons import Measure, PlaceComparison, PlacedComment
+from potato.statistics.agreement.comments import match_comments
+from potato.statistics.agreement.compared import Answered, Compared, Settings
+from potato.statistics.agreement.estimates import Basis, Estimate, estimate, share
+from potato.statistics.agreement.groups import TraceFacts, measured_groups, parts_by_name
+from potato.statistics.agreement.judged import Choices, Codes, Gatherer, Judged
+from potato.statistics.agreement.measures import confusion_of, measured
+
+
+class Places:
+    """Answers that are any number of places."""
+
+    def __init__(self, scheme: str, comparison: PlaceComparison, settings: Settings) -> None:
+        self._scheme, self._comparison, self._settings = scheme, comparison, settings
+        self._traces: dict[Hashable, dict[str, list[PlacedComment]]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._facts = TraceFacts()
+
+    def add(self, one: Answered) -> None:
+        self._traces.setdefault(one.trace, {})[one.annotator] = list(self._comparison.read(one.result))
+        self._facts.add(self._numbers.setdefault(one.trace, len(self._numbers)), one)
+
+    def compared(self) -> Compared:
+        matched = _Matched(self._traces, self._settings.tolerance, tuple(self._comparison.scales))
+
+        def f1(rows: Codes) -> Estimate:
+            return matched.f1(rows, self._settings)
+
+        everything = np.arange(len(matched.traces))
+        figures = {"f1": f1(everything)}
+        chosen = {
+            attribute: matched.gatherers[attribute].choices(scale)
+            for attribute, scale in self._comparison.scales.items()
+        }
+        for attribute, choices in chosen.items():
+            level: Measure = "alpha_ordinal" if attribute == "severity" else "alpha_nominal"
+            figures[f"{attribute}_{level}"] = measured(level, choices, self._settings)
+        by_people = self._by_people(matched, f1)
+        kinds = (
+            *self._facts.parts(matched.traces),
+            ("file", {str(path): rows for path, rows in parts_by_name(matched.files).items()}),
+        )
+        found = {kind: measured_groups(members, matched.totals, f1) for kind, members in kinds}
+        categories = chosen.get("category", Choices.gather([]))
+        return Compared(
+            self._scheme,
+            self._comparison.name,
+            self._comparison.title,
+            figures,
+            unit="comments",
+            main="f1",
+            pairs=by_people[0],
+            rest=by_people[1],
+            pairs_main=by_people[0],
+            rest_main=by_people[1],
+            by_category=self._by_category(matched),
+            groups={kind: groups for kind, (groups, _) in found.items()},
+            groups_left_out={kind: more for kind, (_, more) in found.items() if more},
+            values=categories.values,
+            confusion=confusion_of(categories),
+        )
+
+    def _by_people(
+        self, matched: _Matched, f1: Callable[[Codes], Estimate]
+    ) -> tuple[dict[tuple[str, str], Estimate], dict[str, Estimate]]:
+        """F1 of each two annotators who met, and of each with everybody else."""
+        nothing: list[int] = []
+        pairs = {pair: f1(np.array(rows, dtype=np.int64)) for pair, rows in sorted(matched.rows_of_pair.items())}
+        names = sorted({name for named in self._traces.values() for name in named})
+        rest = {}
+        for name in names:
+            own = [rows for pair, rows in matched.rows_of_pair.items() if name in pair]
+            rest[name] = f1(np.array(sum(own, nothing), dtype=np.int64))
+        return pairs, rest
+
+    def _by_category(self, matched: _Matched) -> dict[str, Estimate]:
+        """For each category the share of its comments that the other annotator of a meeting made too."""
+        scale = self._comparison.scales.get("category", ())
+        known = [category for category in scale if category in matched.categories]
+        found = {}
+        for category in (*known, *sorted(matched.categories.keys() - {*known})):
+            sums = np.array([*matched.categories[category].values()], dtype=np.float64)
+            basis = Basis(len(sums), int(sums[:, 1].sum()), int(sums[:, 1].sum()))
+            settings = self._settings
+            found[category] = estimate(sums, share, basis, "", samples=settings.samples, seed=settings.seed)
+        return found
+
+
+class _Matched:
+    """Every two annotators of a trace matched with each other: a row for each file that one of them commented on.
+
+    `traces`, `meetings`, `matched`, `totals` and `files` are as long as there are rows: the trace, which meeting it is,
+    twice the matches, the comments of both, and the path.
+    """
+
+    def __init__(
+        self, traces: Mapping[Hashable, Mapping[str, list[PlacedComment]]], tolerance: int, attributes: tuple[str, ...]
+    ) -> None:
+        self.gatherers = {attribute: Gatherer() for attribute in attributes}
+        self.rows_of_pair: dict[tuple[str, str], list[int]] = {}
+        self.categories: defaultdict[str, dict[int, list[int]]] = defaultdict(dict)
+        self.files: list[str] = []
+        rows: list[tuple[int, int, int, int]] = []
+        meeting = 0
+        for trace, named in enumerate(traces.values()):
+            for pair in combinations(sorted(named), 2):
+                of_pair = self.rows_of_pair.setdefault(pair, [])
+                first, second = named[pair[0]], named[pair[1]]
+                matches = match_comments(first, second, tolerance)
+                both = Counter(first[match.first].file for match in matches)
+                for file, number in sorted(Counter(one.file for one in (*first, *second)).items()):
+                    of_pair.append(len(rows))
+                    rows.append((trace, meeting, 2 * both[file], number))
+                    self.files.append(file)
+                meeting += 1
+                self._add_categories(trace, first, [match.first for match in matches])
+                self._add_categories(trace, second, [match.second for match in matches])
+                for attribute, gatherer in self.gatherers.items():
+                    for match in matches:
+                        chosen = getattr(first[match.first], attribute), getattr(second[match.second], attribute)
+                        if None not in chosen:
+                            for name, value in zip(pair, chosen, strict=True):
+                                gatherer.add(Judged(trace, (*pair, match.first), name, value))
+        table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+        self.traces, self.meetings, self.matched, self.totals = table.T
+
+    def f1(self, rows: Codes, settings: Settings) -> Estimate:
+        """F1 over these rows."""
+        traces, numbers = np.unique(self.traces[rows], return_inverse=True)
+        sums = np.column_stack(
+            [np.bincount(numbers.reshape(-1), weights=values[rows]) for values in (self.matched, self.totals)]
+        )
+        meetings = len(np.unique(self.meetings[rows]))
+        basis = Basis(len(traces), meetings, meetings)
+        return estimate(sums, share, basis, "", samples=settings.samples, seed=settings.seed)
+
+    def _add_categories(self, trace: int, comments: Sequence[PlacedComment], matched: Sequence[int]) -> None:
+        are_matched = {*matched}
+        for at, comment in enumerate(comments):
+            if comment.category is not None:
+                counted = self.categories[comment.category].setdefault(trace, [0, 0])
+                counted[0] += at in are_matched
+                counted[1] += 1
