@@ -53,7 +53,7 @@ def request_report(
     `settings` may have `tolerance` (lines), `samples` and `seed`; what is missing is as usual. Raises UnfitSettings,
     TooSoon where a person asks again within PAUSE, and TooManyJobs.
     """
-    chosen = _checked(settings or {})
+    chosen = checked_settings(settings or {})
     by_person = reason == Reason.REQUESTED
     now = timezone.now()
     with transaction.atomic():
@@ -149,7 +149,8 @@ def night_before(now: datetime) -> datetime:
     return shifted.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(hours=NIGHT_HOUR)
 
 
-def _checked(settings: Mapping[str, Any]) -> dict[str, int]:
+def checked_settings(settings: Mapping[str, Any]) -> dict[str, int]:
+    """Settings with what is missing as usual. Raises UnfitSettings."""
     chosen = {"tolerance": 3, "samples": 1000, "seed": 0} | dict(settings)
     if unknown := sorted(chosen.keys() - {"tolerance", "samples", "seed"}):
         raise UnfitSettings(f"There is no setting {unknown[0]!r}. Known: tolerance, samples, seed.")

@@ -1,5 +1,217 @@
-"""The API of agreement."""
+"""Agreement for programs: a project's reports, a way to ask for new ones, and the rule by which they come."""
 
-from django.urls import URLPattern
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, cast
+from uuid import UUID
 
-urlpatterns: list[URLPattern] = []
+from django.shortcuts import get_object_or_404
+from django.urls import path, reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import BaseModel, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.bodies import Body, read
+from accounts.api.views import ApiView
+from accounts.models import Project
+from agreement.actions import change_rule, every_of, request_report
+from agreement.models import AgreementReport as ReportRow
+from agreement.models.rules import rule_of
+from assignments.api.pages import cursor_page
+from tenancy.roles import Right
+
+CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
+
+
+class AgreementEstimate(BaseModel):
+    """A figure with its 95 % interval and what it rests on; `undefined` says why there is no value."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    traces: int
+    units: int
+    pairs: int
+    undefined: str | None
+
+
+class AgreementSummary(BaseModel):
+    """The main measure of one thing that is compared."""
+
+    scheme: str
+    name: str
+    title: str
+    measure: str
+    estimate: AgreementEstimate
+
+
+class AgreementSettings(Body):
+    """How figures are computed: lines between comments that match, resamplings of the traces (0: no intervals), and
+    the seed of the resampling."""
+
+    tolerance: Annotated[int, Field(ge=0, le=100)] = 3
+    samples: Annotated[int, Field(ge=0, le=10_000)] = 1000
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+
+class AgreementReport(BaseModel):
+    """A report; `computed_at`, `sha256` and `summary` are empty until it is done, and `error` is why it never will be.
+
+    `state` is queued, running, done, failed or cancelled, and `reason` requested, annotations, nightly or schedule.
+    `sha256` is that of the figures as a file: the same annotations and settings have the same.
+    """
+
+    id: UUID
+    project: str
+    state: str
+    reason: str
+    error: str
+    progress: int
+    total: int | None
+    settings: AgreementSettings
+    configuration_version: int | None
+    annotations: int
+    shared_traces: int
+    sha256: str
+    requested_at: datetime
+    computed_at: datetime | None
+    summary: list[AgreementSummary]
+
+
+class AgreementReportWithFigures(AgreementReport):
+    """A report with all its figures, as `python -m potato.analysis agreement --json` writes them; null until then."""
+
+    figures: dict[str, Any] | None
+    software: dict[str, str]
+
+
+class AgreementReports(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[AgreementReport]
+
+
+class AgreementRuleBody(Body):
+    """When a project is computed by itself: after `every` new annotations (0: never, null: as the site says) and
+    nightly. Below `threshold` the event agreement.below_threshold is published, for the main measure of what `watched`
+    names as scheme/name; "" is the first."""
+
+    every: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    nightly: bool = True
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    watched: Annotated[str, Field(max_length=200)] = ""
+
+
+class AgreementRule(BaseModel):
+    """The rule that holds; `effective_every` is after how many annotations, whoever says it."""
+
+    every: int | None
+    effective_every: int
+    nightly: bool
+    threshold: float | None
+    watched: str
+
+
+class AgreementView(ApiView):
+    right = Right.SEE_ANNOTATIONS
+
+    def project(self) -> Project:
+        return get_object_or_404(Project.objects.visible_to(self.membership), slug=self.kwargs["project"])
+
+    def address(self, report: ReportRow) -> str:
+        urlconf = cast(Any, getattr(self.request._request, "urlconf", None))
+        return self.request.build_absolute_uri(reverse("api-agreement-report", args=[report.pk], urlconf=urlconf))
+
+
+class ProjectAgreementView(AgreementView):
+    @extend_schema(parameters=[CURSOR], responses=AgreementReports)
+    def get(self, request: Request, project: str) -> Response:
+        """The project's reports of agreement, the oldest first."""
+        rows = ReportRow.objects.for_project(self.project()).select_related("project", "job")
+        following, previous, reports = cursor_page(rows, request)
+        results = [AgreementReport(**_shown(row)) for row in reports]
+        return Response(AgreementReports(next=following, previous=previous, results=results))
+
+    @extend_schema(request=AgreementSettings, responses={202: AgreementReport})
+    def post(self, request: Request, project: str) -> Response:
+        """Have agreement computed in the background; where it is on its way already, that report is the answer. 429,
+        with Retry-After, within seconds of the last time, and while as many jobs wait or run as one may have."""
+        found = self.project()
+        given = read(AgreementSettings, request) if request.data else AgreementSettings()
+        report = request_report(project=found, settings=given.model_dump())
+        return Response(AgreementReport(**_shown(report)), status=202, headers={"Location": self.address(report)})
+
+
+class AgreementReportView(AgreementView):
+    @extend_schema(responses=AgreementReportWithFigures)
+    def get(self, request: Request, report_id: UUID) -> Response:
+        """One report with its figures."""
+        row = get_object_or_404(ReportRow.objects.select_related("project", "job"), pk=report_id)
+        figures = row.figures if row.is_finished else None
+        return Response(AgreementReportWithFigures(**_shown(row), figures=figures, software=row.software))
+
+
+class AgreementRuleView(AgreementView):
+    @extend_schema(responses=AgreementRule)
+    def get(self, request: Request, project: str) -> Response:
+        """When the project's agreement is computed by itself, and below what somebody is to hear of it."""
+        return Response(_rule(self.project()))
+
+    @extend_schema(request=AgreementRuleBody, responses=AgreementRule)
+    def put(self, request: Request, project: str) -> Response:
+        """Change it; what is left out is as by default."""
+        found = self.project()
+        body = read(AgreementRuleBody, request)
+        threshold = None if body.threshold is None else Decimal(str(body.threshold))
+        change_rule(project=found, every=body.every, nightly=body.nightly, threshold=threshold, watched=body.watched)
+        return Response(_rule(found))
+
+
+def _shown(row: ReportRow) -> dict[str, Any]:
+    job = row.job
+    compared = row.figures["compared"] if row.is_finished else []
+    return {
+        "id": row.pk,
+        "project": row.project.slug,
+        "state": row.state,
+        "reason": row.reason,
+        "error": job.error if job else "",
+        "progress": job.progress if job else 0,
+        "total": job.total if job else None,
+        "settings": AgreementSettings(**row.settings),
+        "configuration_version": row.version_number,
+        "annotations": row.annotations,
+        "shared_traces": row.shared_traces,
+        "sha256": row.sha256,
+        "requested_at": row.requested_at,
+        "computed_at": row.computed_at,
+        "summary": [
+            AgreementSummary(
+                scheme=one["scheme"],
+                name=one["name"],
+                title=one["title"],
+                measure=one["main"],
+                estimate=AgreementEstimate(**one["figures"][one["main"]]),
+            )
+            for one in compared
+        ],
+    }
+
+
+def _rule(project: Project) -> AgreementRule:
+    rule = rule_of(project)
+    return AgreementRule(
+        every=rule.every,
+        effective_every=every_of(rule),
+        nightly=rule.nightly,
+        threshold=None if rule.threshold is None else float(rule.threshold),
+        watched=rule.watched,
+    )
+
+
+urlpatterns = [
+    path("projects/<slug:project>/agreement/", ProjectAgreementView.as_view(), name="api-agreement"),
+    path("projects/<slug:project>/agreement/rule/", AgreementRuleView.as_view(), name="api-agreement-rule"),
+    path("agreement/<uuid:report_id>/", AgreementReportView.as_view(), name="api-agreement-report"),
+]

@@ -32,10 +32,10 @@ class ComputeAgreement:
 
     def run_part(self, job: Job) -> Part:
         report = AgreementReport.objects.select_related("project").get(pk=job.parameters["report"])
-        cursor = dict(job.cursor) if job.cursor else {}
         try:
-            computation = Computation(report, cursor)
-            if not cursor:
+            # The parts so far are in the row, as a job's cursor is shown and copied in many places.
+            computation = Computation(report, report.figures if job.cursor else {})
+            if not job.cursor:
                 computation.begin()
             else:
                 computation.compare_next()
@@ -44,7 +44,10 @@ class ComputeAgreement:
         except ValueError as reason:
             raise JobFailed(f"These annotations cannot be compared: {reason}") from reason
         if not computation.is_over:
-            return Part(cursor=computation.cursor, progress=computation.done, total=computation.total)
+            report.figures = computation.state
+            report.save(update_fields=["figures"])
+            done = computation.done
+            return Part(cursor={"comparisons": done - 1}, progress=done, total=computation.total)
         finish(report, computation.figures())
         return Part(
             cursor=None,
@@ -56,13 +59,13 @@ class ComputeAgreement:
 
 
 class Computation:
-    """The figures of a report, computed in parts. `cursor` is JSON: what was computed so far."""
+    """The figures of a report, computed in parts. `state` is JSON: what was computed so far."""
 
-    def __init__(self, report: AgreementReport, cursor: dict[str, Any]) -> None:
+    def __init__(self, report: AgreementReport, state: dict[str, Any]) -> None:
         from agreement.stored import StoredAnswers
         from potato.statistics.agreement.report import Settings, comparisons_of
 
-        self.cursor = cursor
+        self.state = state
         if not report.snapshot:
             report.snapshot = Snapshot.now().as_json()
             newest = report.project.newest_version()
@@ -75,7 +78,7 @@ class Computation:
 
     @property
     def done(self) -> int:
-        return int(self.cursor["next"]) + 1
+        return int(self.state["next"]) + 1
 
     @property
     def total(self) -> int:
@@ -84,27 +87,27 @@ class Computation:
     @property
     def is_over(self) -> bool:
         """Where no trace has two annotators nothing is compared."""
-        return self.cursor["next"] >= len(self._comparisons) or not self.cursor["basics"]["shared_traces"]
+        return self.state["next"] >= len(self._comparisons) or not self.state["basics"]["shared_traces"]
 
     def begin(self) -> None:
         from potato.statistics.agreement.report import basics_of
 
-        self.cursor |= {"basics": basics_of(self._answers).as_json(), "next": 0, "unreadable": {}, "compared": []}
+        self.state |= {"basics": basics_of(self._answers).as_json(), "next": 0, "unreadable": {}, "compared": []}
 
     def compare_next(self) -> None:
         from potato.statistics.agreement.report import compare_in
 
-        scheme, comparison = self._comparisons[self.cursor["next"]]
-        compared, self.cursor["unreadable"][scheme.name] = compare_in(self._answers, scheme, comparison, self._settings)
+        scheme, comparison = self._comparisons[self.state["next"]]
+        compared, self.state["unreadable"][scheme.name] = compare_in(self._answers, scheme, comparison, self._settings)
         if compared is not None:
-            self.cursor["compared"].append(compared.as_json())
-        self.cursor["next"] += 1
+            self.state["compared"].append(compared.as_json())
+        self.state["next"] += 1
 
     def figures(self) -> dict[str, Any]:
         """What the report keeps."""
         from potato.statistics.agreement.report import report_json
 
-        return report_json(self.cursor["basics"], self._settings, self.cursor["unreadable"], self.cursor["compared"])
+        return report_json(self.state["basics"], self._settings, self.state["unreadable"], self.state["compared"])
 
 
 def computed_again(report: AgreementReport) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_protect
 
 from accounts import admin as accounts_admin
+from agreement import admin as agreement_admin
 from exports import admin as exports_admin
 from jobs import admin as jobs_admin
 from tenancy.permissions import allowed, demand
@@ -62,3 +63,4 @@ accounts_admin.register(site)
 jobs_admin.register(site)
 traces_admin.register(site)
 exports_admin.register(site)
+agreement_admin.register(site)

@@ -37,7 +37,8 @@ class AgreementReport(TenantModel):
     """How far people agreed at one moment, computed by its job.
 
     `figures` are what potato.statistics.agreement.report makes of the annotations that `snapshot` saw, under the
-    configuration of `version_number`, with `settings` (tolerance, samples, seed); empty until `computed_at`.
+    configuration of `version_number`, with `settings` (tolerance, samples, seed); until `computed_at` they are what
+    the job's parts have computed so far, and nobody is shown them.
     `software` are the versions that computed them. The job's error says why there are none.
     """
 

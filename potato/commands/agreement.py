@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from potato.configuration import SchemeConfiguration
 from potato.entry_points import ExtensionError
@@ -78,24 +79,29 @@ def report_on(folder: Folder, settings: Settings) -> AgreementReport:
 
 def report_lines(report: AgreementReport) -> Iterator[str]:
     """The report as lines of text."""
-    basics, unreadable = report.basics, sum(report.unreadable.values())
+    return compared_lines(report.as_json())
+
+
+def compared_lines(figures: Mapping[str, Any]) -> Iterator[str]:
+    """A report's JSON as lines of text."""
     yield (
-        f"{_counted(basics.annotators, 'annotator')}, {_counted(basics.annotations, 'annotation')} of "
-        f"{_counted(basics.traces, 'trace')}, {basics.shared_traces:,} of them judged by two or more"
+        f"{_counted(figures['annotators'], 'annotator')}, {_counted(figures['annotations'], 'annotation')} of "
+        f"{_counted(figures['traces'], 'trace')}, {figures['shared_traces']:,} of them judged by two or more"
     )
-    if unreadable:
-        yield f"{_counted(unreadable, 'part')} of records left out: not as the scheme has it"
-    if report.is_assumed:
+    if figures["unreadable"]:
+        yield f"{_counted(figures['unreadable'], 'part')} of records left out: not as the scheme has it"
+    if figures["is_assumed"]:
         yield (
             "There is no configuration, so the documented schemes are assumed: own categories, options and labels of "
             "steps are not compared. Name it with --config CONFIG.yaml."
         )
-    for one in report.compared:
+    for one in figures["compared"]:
         yield ""
-        yield f"{one.title} ({one.scheme})"
-        for measure, estimate in one.figures.items():
-            yield f"  {TITLES[measure]:<41} {_figure(estimate, measure)}"
-        for name, estimate in sorted(one.rest.items(), key=lambda item: (item[1].value is None, item[1].value or 0)):
+        yield f"{one['title']} ({one['scheme']})"
+        for measure, estimate in one["figures"].items():
+            yield f"  {TITLES[measure]:<41} {_figure(Estimate(**estimate), measure)}"
+        rest = {name: Estimate(**estimate) for name, estimate in one["rest"].items()}
+        for name, estimate in sorted(rest.items(), key=lambda item: (item[1].value is None, item[1].value or 0)):
             yield f"  {name + ' with the others':<41} {_figure(estimate, '')}"
 
 

@@ -181,9 +181,17 @@ def test_the_database_finds_the_organisations_with_old_reports_as_python_does(co
         assert not is_due_tonight(comparing.project)
         an_hour_before = night_before(timezone.now()) - timedelta(hours=1)
         Project.objects.update(created_at=an_hour_before - timedelta(days=1))
+        comparing.project.refresh_from_db()
         one = Submission.objects.all()[0]
-        one.pk, one.number, one.key = UUID(int=first_id_at(an_hour_before)), 2, "earlier"
-        one.save(force_insert=True)
+        Submission.objects.create(
+            pk=UUID(int=first_id_at(an_hour_before)),
+            project=comparing.project,
+            assignment=one.assignment,
+            number=2,
+            packed=one.packed,
+            key="earlier",
+            request_sha256=one.request_sha256,
+        )
         assert is_due_tonight(comparing.project)
     assert acme in sweep.organisations()
     with acting(comparing.actor):
