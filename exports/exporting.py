@@ -179,6 +179,7 @@ class _Work:
             "left_out": format.left_out,
             "counts": format.counts,
             "remarks": format.remarks(),
+            **({"consensus": format.consensus} if format.consensus else {}),
             "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in export.parts],
         }
         export.save(update_fields=["parts", "sha256", "bytes", "rows", "ready_at", "expires_at", "manifest"])

@@ -1,28 +1,33 @@
 """`dpo`: preferences between two runs of one task, or between a wrong step and its correction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from potato.formats.consensus import is_weighted, remarks_on
 from potato.formats.notes import Note, Notes, note_line
-from potato.formats.options import RowOptions
+from potato.formats.options import WEIGHTED, ConsensusOptions, can_be_computed, not_majority
+from potato.formats.step_consensus import JudgedRun, StepPosteriors, expected_first_error, labels, step_consensus
 from potato.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
-from potato.records.sources import Record, json_text
+from potato.records.sources import Record, Resolve, json_text
 from potato.runs.model import AgentRun
 from potato.runs.tasks import task_of
 from potato.wording import UNKNOWN
 
 _TEXTS_KEPT = 16
 _Run: TypeAlias = tuple[str, int]
-Pairing: TypeAlias = Literal["within", "across"]
+Pairing: TypeAlias = Literal["within", "across", "consensus"]
 
 
-class DpoOptions(RowOptions):
+class DpoOptions(ConsensusOptions):
+    resolve: Annotated[Resolve, AfterValidator(not_majority), AfterValidator(can_be_computed)] = "all"
+    """all annotations, those of adjudicators, the latest of each trace, what annotators say of each step weighted by
+    how reliable each one shows to be (consensus), or how probable each answer is then (soft)"""
     step_text: StepText = "short"
     """a step as its message and calls, or in full with the results and the hidden thought"""
     pairs: Literal["traces", "within", "corrections"] = "traces"
@@ -38,6 +43,13 @@ class DpoOptions(RowOptions):
 
     @model_validator(mode="after")
     def _scores_are_of_traces(self) -> "DpoOptions":
+        if self.resolve in WEIGHTED and self.pairs != "traces":
+            raise PydanticCustomError(
+                "of_one_annotator",
+                "pairs {pairs} is of single annotators, and resolve {resolve} is of all together. "
+                "Leave one of the two out.",
+                {"pairs": self.pairs, "resolve": self.resolve},
+            )
         if self.pairs != "corrections":
             return self
         for name, given in (("min_score_gap", bool(self.min_score_gap)), ("score", self.score != "sum")):
@@ -95,6 +107,11 @@ class Dpo(TrainingFormat):
     shorter one: a sum may prefer it for its length alone. Ties, pairs under the gap and runs that pair with none are
     left out, and counted.
 
+    With `--resolve consensus` the steps of each run are judged by all its annotators together, weighed by how reliable
+    each one shows to be, and the score is that of these steps: 1 for right, -1 for wrong, 0 where both are equally
+    probable. With `--resolve soft` each step counts with the chance that it is right minus the chance that it is wrong,
+    and a first error with its expected place. There is one pair for two runs then (`pairing` is "consensus").
+
     With `--pairs corrections` the prompt is the task and the steps before, `chosen` the correction and `rejected` the
     step that it corrects; such a file has no pairs of traces."""
 
@@ -117,14 +134,26 @@ class Dpo(TrainingFormat):
             return self.leave_out("without_rated_step")
         score = str(self._score(rewards))
         head = [[record.id, record.trace_version], record.annotator, record.kind, rewards.mode, score, len(run.steps)]
+        if is_weighted(self):
+            head.append(rewards.decided())
         return note_line(task_of(run), head, [readable(run.task), self._messages(run)])
 
     def gathered(self, notes: Notes) -> Iterator[bytes]:
+        weighed = None
+        if is_weighted(self):
+            every = (_as_run(own) for _, same in notes for own in _by_run(same))
+            weighed = step_consensus(self, every, self.chosen.weighting)
         for task, same in notes:
-            yield from self._pairs_of(task, same, notes)
+            if weighed is None:
+                judged = [_judged(note) for note in same]
+                yield from self._pairs_of(task, judged, _candidates(judged), notes)
+            else:
+                judged = [one for own in _by_run(same) if (one := self._weighed(own, weighed)) is not None]
+                pairs = (_Candidate(one, other, "consensus") for one, other in _of_other_runs(judged))
+                yield from self._pairs_of(task, judged, pairs, notes)
 
     def remarks(self) -> list[str]:
-        said = []
+        said = remarks_on(self.consensus)
         if uneven := self.counts.get("uneven_lengths", 0):
             advice = " A sum may prefer the longer run for its length alone: --score mean compares means of steps."
             said.append(
@@ -159,6 +188,27 @@ class Dpo(TrainingFormat):
         total = Fraction(rewards.total)
         return total / rewards.rated if self.chosen.score == "mean" else total
 
+    def _weighed(self, notes: Sequence[Note], weighed: StepPosteriors) -> _Judged | None:
+        """What all annotators of a run together say it is worth; None where they say nothing of any step."""
+        right = weighed.of(_as_run(notes))
+        said = labels(right)
+        if set(right) == {None}:
+            self.leave_out("without_rated_step")
+            return None
+        first = _judged(notes[0])
+        is_soft = self.resolve == "soft"
+        if first.mode == "first_error":
+            share = expected_first_error(right) if is_soft else _error_at(said)
+        else:
+            worth = [
+                2 * one - 1 if is_soft else label or 0
+                for one, label in zip(right, said, strict=True)
+                if one is not None
+            ]
+            share = sum(worth) / (len(worth) if self.chosen.score == "mean" else 1)
+        names = tuple(dict.fromkeys(note.head[1] for note in notes))
+        return replace(first, annotators=names, score=Fraction(str(round(share, 6))))
+
     def _messages(self, run: AgentRun, end: int | None = None) -> list[dict[str, str]]:
         return [_said(step_text(step, self.chosen.step_text)) for step in run.steps[:end]]
 
@@ -188,11 +238,12 @@ class Dpo(TrainingFormat):
         self.state["rows"] += len(rows)
         return "".join(rows).encode("ascii")
 
-    def _pairs_of(self, task: str, same: Sequence[Note], notes: Notes) -> Iterator[bytes]:
+    def _pairs_of(
+        self, task: str, judged: Sequence[_Judged], candidates: Iterable[_Candidate], notes: Notes
+    ) -> Iterator[bytes]:
         paired: set[_Run] = set()
-        judged = [_judged(note) for note in same]
         texts = _Texts(notes)
-        for candidate in _candidates(judged):
+        for candidate in candidates:
             if candidate.pairing == "across" and self.chosen.pairs == "within":
                 self.leave_out("across_annotators")
                 continue
@@ -238,8 +289,36 @@ class Dpo(TrainingFormat):
 
 
 def _judged(note: Note) -> _Judged:
-    (trace, version), annotator, kind, mode, score, steps = note.head
+    (trace, version), annotator, kind, mode, score, steps = note.head[:6]
     return _Judged((trace, version), (annotator,), mode, Fraction(score), steps, kind == "adjudication", note)
+
+
+def _by_run(notes: Sequence[Note]) -> list[list[Note]]:
+    """The notes of each run, those of each mode by themselves."""
+    runs: dict[tuple[str, int, str], list[Note]] = {}
+    for note in notes:
+        (trace, version), mode = note.head[0], note.head[3]
+        runs.setdefault((trace, version, mode), []).append(note)
+    return list(runs.values())
+
+
+def _as_run(notes: Sequence[Note]) -> JudgedRun:
+    return JudgedRun(notes[0].head[3], [(note.head[1], note.head[6]) for note in notes])
+
+
+def _of_other_runs(judged: Sequence[_Judged]) -> Iterator[tuple[_Judged, _Judged]]:
+    """Every two judgements of two runs; of those in one mode where there are any."""
+    by_run: dict[_Run, list[_Judged]] = {}
+    for one in judged:
+        by_run.setdefault(one.trace, []).append(one)
+    for first, second in combinations(by_run.values(), 2):
+        same_mode = [(one, other) for one in first for other in second if one.mode == other.mode]
+        yield from same_mode or [(first[0], second[0])]
+
+
+def _error_at(labels: Sequence[int | None]) -> float:
+    """The share of steps before the first wrong one, 1 for none."""
+    return labels.index(-1) / len(labels) if -1 in labels else 1.0
 
 
 class _Texts:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
 from potato.records.sources import RecordsError, Resolve
+from potato.statistics.extras import MissingExtra, demand_extra
 
 
 class Options(BaseModel):
@@ -16,14 +17,22 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class SelectionOptions(Options):
-    """Which of the annotations of a trace leave."""
-
-    resolve: Resolve = "all"
-    """all annotations, those of adjudicators, the latest of each trace, or what the majority says"""
+Weighting: TypeAlias = Literal["dawid_skene", "one_coin"]
+WEIGHTED: tuple[Resolve, ...] = ("consensus", "soft")
+"""What is resolved by weighing annotators."""
 
 
-def _not_majority(resolve: Resolve) -> Resolve:
+def _not_weighted(resolve: Resolve) -> Resolve:
+    if resolve in WEIGHTED:
+        raise PydanticCustomError(
+            "no_consensus",
+            "This format has no consensus of annotators; prm, dpo, swebench and code_review_verdicts have one. "
+            "Choose another resolve.",
+        )
+    return resolve
+
+
+def not_majority(resolve: Resolve) -> Resolve:
     if resolve == "majority":
         raise PydanticCustomError(
             "no_majority",
@@ -33,9 +42,37 @@ def _not_majority(resolve: Resolve) -> Resolve:
     return resolve
 
 
+def can_be_computed(resolve: Resolve) -> Resolve:
+    """Before anything is read: a missing package is told at once."""
+    if resolve in WEIGHTED:
+        try:
+            demand_extra("agreement", package="numpy", what="Consensus is computed")
+        except MissingExtra as missing:
+            raise PydanticCustomError("missing_extra", "{message}", {"message": str(missing)}) from None
+    return resolve
+
+
+class SelectionOptions(Options):
+    """Which of the annotations of a trace leave."""
+
+    resolve: Annotated[Resolve, AfterValidator(_not_weighted)] = "all"
+    """all annotations, those of adjudicators, the latest of each trace, or what the majority says"""
+
+
 class RowOptions(SelectionOptions):
-    resolve: Annotated[Resolve, AfterValidator(_not_majority)] = "all"
+    resolve: Annotated[Resolve, AfterValidator(not_majority), AfterValidator(_not_weighted)] = "all"
     """all annotations, those of adjudicators, or the latest of each trace"""
+
+
+class ConsensusOptions(SelectionOptions):
+    """Of a format that can weigh annotators by how reliable each one shows to be."""
+
+    resolve: Annotated[Resolve, AfterValidator(can_be_computed)] = "all"
+    """all annotations, those of adjudicators, the latest of each trace, what the majority says, what annotators say
+    weighted by how reliable each one shows to be (consensus), or how probable each answer is then (soft)"""
+    weighting: Weighting = "dawid_skene"
+    """how consensus and soft weigh annotators: by a table of what each one takes for what, or by how often each one is
+    right (one_coin), which needs fewer annotations of each but does not see through who always answers the same"""
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -85,8 +122,9 @@ def values_of(model: type[Options], name: str) -> list[str]:
 def _is_taken(model: type[Options], name: str, value: str) -> bool:
     try:
         model.model_validate({name: value})
-    except ValidationError:
-        return False
+    except ValidationError as error:
+        # What contradicts another option's usual value is taken beside another one.
+        return not any(details["loc"] for details in error.errors(include_url=False))
     return True
 
 

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from potato.formats.notes import Notes, note_line
+from potato.formats.consensus import is_weighted, remarks_on
+from potato.formats.notes import Note, Notes, note_line
+from potato.formats.step_consensus import JudgedRun, labels, step_consensus
 from potato.formats.training import Rewards, StepOptions, TrainingFormat, readable, step_text
 from potato.records.sources import Record, json_text
 from potato.runs.model import AgentRun
@@ -29,7 +31,10 @@ class Prm(TrainingFormat):
     the manifest counts such steps.
 
     Under the majority a trace has one row: a step is what most of those say who rated it, null where they tie; its
-    rewards are 1 and -1. Traces without steps and annotations without a rated step are left out, and counted."""
+    rewards are 1 and -1. Under consensus annotators are weighed by how reliable each one shows to be; the row is the
+    same. With `--resolve soft` its rewards are from -1 to 1, the chance that a step is right minus the chance that it
+    is wrong, and `probabilities` has the chance that it is right. Where first errors were marked, a step is right when
+    no error came up to it. Traces without steps and annotations without a rated step are left out, and counted."""
 
     name = "prm"
     label = "Labelled steps for training process reward models, one trace a line"
@@ -37,7 +42,7 @@ class Prm(TrainingFormat):
 
     @property
     def gathers(self) -> bool:
-        return self.resolve == "majority"
+        return self.resolve == "majority" or is_weighted(self)
 
     def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
         decided = rewards.decided(self.chosen.threshold)
@@ -46,7 +51,8 @@ class Prm(TrainingFormat):
         texts = [step_text(step, self.chosen.step_text) for step in run.steps]
         prompt = readable(run.task)
         if self.gathers:
-            return note_line([record.id, record.trace_version], [rewards.mode, decided], [prompt, texts])
+            head = [rewards.mode, decided, record.annotator]
+            return note_line([record.id, record.trace_version], head, [prompt, texts])
         if set(decided) == {None}:
             return self.leave_out("without_rated_step")
         scores = [None if label is None else score for label, score in zip(decided, rewards.scores, strict=True)]
@@ -59,23 +65,36 @@ class Prm(TrainingFormat):
         return self._row(record.id, record.trace_version, about, prompt, texts, decided, scores)
 
     def gathered(self, notes: Notes) -> Iterator[bytes]:
+        weighed = None
+        if is_weighted(self):
+            weighed = step_consensus(self, (_judged(same) for _, same in notes), self.chosen.weighting)
         for (trace, version), same in notes:
-            decided = _majority([note.head[1] for note in same])
+            about: dict[str, Any] = {"annotators": len(same), "mode": same[0].head[0]}
+            if weighed is None:
+                decided = _majority([note.head[1] for note in same])
+                scores = [None if label is None else float(label) for label in decided]
+            else:
+                right = weighed.of(_judged(same))
+                decided = labels(right)
+                scores = [None if label is None else float(label) for label in decided]
+                if self.resolve == "soft":
+                    scores = [None if one is None else round(2 * one - 1, 6) for one in right]
+                    about["probabilities"] = right
             if set(decided) == {None}:
                 self.leave_out("without_rated_step")
                 continue
             prompt, texts = notes.body(same[0])
-            scores = [None if label is None else float(label) for label in decided]
-            about = {"annotators": len(same), "mode": same[0].head[0]}
             yield self._row(trace, version, about, prompt, texts, decided, scores)
 
     def remarks(self) -> list[str]:
+        said = remarks_on(self.consensus)
         many = self.counts.get("right_steps_with_error_category", 0)
         if not many:
-            return []
+            return said
         return [
+            *said,
             f"Steps that are right by their score although an error category was given to them: {many:,}. "
-            "--threshold moves the border; error_categories has the categories."
+            "--threshold moves the border; error_categories has the categories.",
         ]
 
     def nothing(self) -> str:
@@ -103,6 +122,11 @@ class Prm(TrainingFormat):
             "rewards": scores,
         }
         return f"{json_text(row)}\n".encode("ascii")
+
+
+def _judged(notes: Sequence[Note]) -> JudgedRun:
+    modes = {note.head[0] for note in notes}
+    return JudgedRun(modes.pop() if len(modes) == 1 else "per_step", [(note.head[2], note.head[1]) for note in notes])
 
 
 def _majority(ratings: Sequence[Sequence[int | None]]) -> list[int | None]:

@@ -79,6 +79,12 @@ class Format:
         counts: dict[str, int] = self.state.get("counts", {})
         return counts
 
+    @property
+    def consensus(self) -> dict[str, Any] | None:
+        """How annotators were weighed, where the export was asked for by consensus: the method, its iterations, how
+        much it rests on, each annotator's table, and why it should not be trusted."""
+        return self.state.get("consensus")
+
     def remarks(self) -> list[str]:
         """What a person should know about the file that was written, in sentences."""
         return []

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from potato.formats.consensus import Crowd, is_weighted, most_probable, remarks_on, weigh
 from potato.formats.notes import Note, Notes, note_line
-from potato.formats.options import IN_FILE_NAME, SelectionOptions
+from potato.formats.options import IN_FILE_NAME, ConsensusOptions, can_be_computed
 from potato.formats.outcomes import VERDICT, patch_text, split_values, verdict_outcome
 from potato.formats.registry import Format
 from potato.formats.swebench_files import RUN, Judged, Outcome, folder_of, instances_of, members_of, report_of
@@ -24,6 +25,7 @@ from potato.schemes.review.configuration import VerdictScheme
 from potato.schemes.rewards.judgements import THRESHOLD
 from potato.wording import UNKNOWN
 
+_OUTCOMES: tuple[Outcome, ...] = ("resolved", "unresolved", "incomplete")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+=:, ()-]{0,149}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.@+=:, ()-]+")
 
@@ -33,14 +35,15 @@ def _one_judgement(resolve: Resolve) -> Resolve:
         raise PydanticCustomError(
             "one_judgement",
             "SWE-bench has one outcome for an instance, so all annotations cannot leave. "
-            "Use majority, adjudicated or latest.",
+            "Use majority, consensus, soft, adjudicated or latest.",
         )
     return resolve
 
 
-class SweBenchOptions(SelectionOptions):
-    resolve: Annotated[Resolve, AfterValidator(_one_judgement)] = "majority"
-    """what the majority of annotators says of a trace, or adjudicators, or the latest annotation"""
+class SweBenchOptions(ConsensusOptions):
+    resolve: Annotated[Resolve, AfterValidator(_one_judgement), AfterValidator(can_be_computed)] = "majority"
+    """what the majority of annotators says of a trace, or adjudicators, the latest annotation, all annotators weighted
+    by how reliable each one shows to be (consensus), or how probable each outcome is then (soft)"""
     container: Annotated[Literal["json", "zip"], Field(json_schema_extra={IN_FILE_NAME: True})] = "zip"
     """one model's run report (json), or the files of every model (zip)"""
     model: str = ""
@@ -54,7 +57,9 @@ class SweBenchOptions(SelectionOptions):
 class SweBench(Format):
     """`resolved` is a human judgement, not the result of tests: approve is resolved, request_changes unresolved, and
     comment_only incomplete, which is neither a prediction nor a report. Other verdicts need `--resolved`. Without a
-    verdict a run is resolved when its process rewards have no wrong step. A tie is unresolved.
+    verdict a run is resolved when its process rewards have no wrong step. A tie is unresolved. Under consensus
+    annotators are weighed by how reliable each one shows to be; with `--resolve soft` the instances of the JSON and
+    each `report.json` have `posteriors` besides, how probable each outcome is.
 
     The JSON is the run report of one model (`schema_version` 2), and beside its keys `instances`: instance_id,
     model_name_or_path, model_patch, resolved. Where -o names a folder, it gets one such file for each model,
@@ -167,7 +172,7 @@ class SweBench(Format):
         yield from members_of(judged, notes, {"resolve": self.resolve, "resolved": self._resolved()})
 
     def remarks(self) -> list[str]:
-        said = []
+        said = remarks_on(self.consensus)
         if self.state["unnamed"]:
             said.append(f"Instances named after their trace, which has no instance_id: {self.state['unnamed']:,}.")
         if many := self.counts.get("without_error_with_error_category", 0):
@@ -209,15 +214,31 @@ class SweBench(Format):
         """The outcome of every instance, and the notes that it is made of."""
         self._demand_known_verdicts()
         found = []
+        weighed = iter(self._weighed(notes)) if is_weighted(self) else None
         for (model, instance), same in notes:
-            last = max(same, key=lambda note: (note.head[1], note.place))
-            of_run = [note for note in same if note.head[:2] == last.head[:2]]
+            of_run = _last_run(same)
+            last = of_run[-1]
+            if weighed is None:
+                outcome, posteriors = _majority(of_run), None
+            else:
+                shares = next(weighed)
+                outcome = most_probable(shares) or "unresolved"
+                posteriors = shares if self.resolve == "soft" else None
             if earlier := len({(note.head[0], note.head[1]) for note in same}) - 1:
                 self.leave_out("earlier_runs", earlier)
             self.state["unnamed"] += not last.head[4]
             self.state["rows"] += 1
-            found.append(Judged(model, instance, _majority(of_run), bool(notes.body(last)["patch"].strip()), of_run))
+            has_patch = bool(notes.body(last)["patch"].strip())
+            found.append(Judged(model, instance, outcome, has_patch, of_run, posteriors))
         return sorted(found, key=lambda one: (one.model, one.instance))
+
+    def _weighed(self, notes: Notes) -> Sequence[Mapping[Outcome, float]]:
+        """How probable each outcome is of each instance, in the order of the notes."""
+        crowd = Crowd(_OUTCOMES)
+        for _, same in notes:
+            crowd.next_trace()
+            crowd.add((note.head[2], note.head[3]) for note in _last_run(same))
+        return weigh(self, crowd, self.chosen.weighting)
 
     def _demand_known_verdicts(self) -> None:
         """Raises RecordsError for a verdict of `--resolved` that nobody can have given."""
@@ -228,6 +249,12 @@ class SweBench(Format):
                 raise RecordsError(
                     f"{value} is no verdict of this project. Its verdicts are {', '.join(sorted(known))}."
                 )
+
+
+def _last_run(notes: Sequence[Note]) -> list[Note]:
+    """The notes of the newest version of the run that counts, the last of them last."""
+    last = max(notes, key=lambda note: (note.head[1], note.place))
+    return [note for note in notes if note.head[:2] == last.head[:2]]
 
 
 def _majority(notes: Sequence[Note]) -> Outcome:

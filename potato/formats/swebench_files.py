@@ -39,6 +39,8 @@ class Judged:
     outcome: Outcome
     has_patch: bool
     notes: Sequence[Note]
+    posteriors: Mapping[Outcome, float] | None = None
+    """How probable each outcome is, where the export was asked for softly."""
 
     @property
     def is_predicted(self) -> bool:
@@ -82,7 +84,8 @@ def instances_of(judged: Iterable[Judged], notes: Notes) -> Iterator[dict[str, A
     """Every predicted instance with its patch and outcome. One without a patch is not resolved."""
     for one in judged:
         if one.is_predicted:
-            yield {**_prediction(one, notes), "resolved": one.has_patch and one.outcome == "resolved"}
+            resolved = {"resolved": one.has_patch and one.outcome == "resolved"}
+            yield {**_prediction(one, notes), **resolved, **_posteriors(one)}
 
 
 def members_of(
@@ -118,8 +121,12 @@ def _report(one: Judged) -> dict[str, Any]:
         "resolved": one.outcome == "resolved",
         "infra_failure": False,
         "tests_status": {name: {"success": [], "failure": []} for name in _TESTS},
-        "human": {"outcome": one.outcome, "judgements": [note.head[3] for note in one.notes]},
+        "human": {"outcome": one.outcome, "judgements": [note.head[3] for note in one.notes], **_posteriors(one)},
     }
+
+
+def _posteriors(one: Judged) -> dict[str, Any]:
+    return {} if one.posteriors is None else {"posteriors": one.posteriors}
 
 
 def _dataset(judged: Sequence[Judged], notes: Notes) -> Iterator[bytes]:

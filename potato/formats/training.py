@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from potato.formats.options import SelectionOptions
+from potato.formats.options import ConsensusOptions
 from potato.formats.registry import Format
 from potato.records.sources import Project, Record, RecordsError, TraceFacts, json_text, part_of
 from potato.runs.model import AgentRun, Step
@@ -20,7 +20,7 @@ _LARGEST = 1e15
 StepText: TypeAlias = Literal["short", "full"]
 
 
-class StepOptions(SelectionOptions):
+class StepOptions(ConsensusOptions):
     """Which annotations leave, and what of their steps."""
 
     step_text: StepText = "short"

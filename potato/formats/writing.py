@@ -62,9 +62,13 @@ class Manifest:
     left_out: dict[str, int]
     counts: dict[str, int]
     remarks: list[str]
+    consensus: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        said = asdict(self)
+        if self.consensus is None:
+            del said["consensus"]
+        return said
 
 
 def rows_of(format: Format, source: Source, batch: Iterable[Record]) -> Iterator[bytes]:
@@ -127,6 +131,7 @@ def manifest_of(format: Format, digest: Digest) -> Manifest:
         left_out=format.left_out,
         counts=format.counts,
         remarks=format.remarks(),
+        consensus=format.consensus,
     )
 
 
@@ -297,6 +302,7 @@ def archive_manifest(format: Format, contents: dict[str, Digest]) -> bytes:
         "format": format.name,
         "options": options_of(format),
         "rows": format.rows,
+        **({"consensus": format.consensus} if format.consensus else {}),
         "files": {name: {"bytes": digest.size, "sha256": digest.sha256} for name, digest in contents.items()},
     }
     return json.dumps(manifest, indent=2).encode("ascii") + b"\n"

@@ -14,7 +14,7 @@ from potato.runs.changes.places import JudgedFile
 from potato.runs.model import AgentRun
 from potato.schemes.registry import assumed_entries, scheme_types
 
-Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest"]
+Resolve: TypeAlias = Literal["all", "adjudicated", "majority", "latest", "consensus", "soft"]
 
 Answer = TypeVar("Answer")
 
@@ -161,7 +161,8 @@ class Source(Protocol):
         ...
 
     def records(self, resolve: Resolve, *, buffered: bool) -> Iterator[Iterable[Record]]:
-        """The records in their order, in batches, each to be used up before the next; "majority" are all of them.
+        """The records in their order, in batches, each to be used up before the next; "majority", "consensus" and
+        "soft" are all of them.
 
         With `buffered` a batch fits into memory and can be made a list, so that facts can be asked for within it.
         Raises RecordsError where nothing can be selected so.

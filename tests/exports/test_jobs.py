@@ -98,7 +98,7 @@ def test_a_job_of_several_parts_writes_what_the_command_writes(five: Reviews, in
     assert export.job.attempts >= 4
     assert export.job.result["sha256"] == export.sha256
     assert export.manifest["sha256"] == export.sha256
-    assert (export.manifest["options"], export.manifest["records"]) == ({"resolve": "all"}, 5)
+    assert (export.manifest["options"]["resolve"], export.manifest["records"]) == ("all", 5)
     assert sum(part["bytes"] for part in export.manifest["parts"]) == len(whole)
     assert len(files(in_a_folder)) == len(export.parts)
 
@@ -116,7 +116,19 @@ def test_an_archive_is_the_commands_archive_byte_by_byte(five: Reviews, in_a_fol
 def test_a_majority_is_counted_over_the_parts(five: Reviews) -> None:
     export = done(five, ask(five, "code_review_verdicts", resolve="majority"))
     assert content(export) == five.export("code_review_verdicts", "--resolve", "majority")
-    assert export.manifest["options"] == {"resolve": "majority"}
+    assert export.manifest["options"]["resolve"] == "majority"
+
+
+@pytest.mark.usefixtures("part_by_part")
+@pytest.mark.parametrize("resolve", ["consensus", "soft"])
+def test_a_consensus_on_verdicts_is_of_all_parts_and_says_what_it_rests_on(five: Reviews, resolve: str) -> None:
+    export = done(five, ask(five, "code_review_verdicts", resolve=resolve, weighting="one_coin"))
+    assert content(export) == five.export("code_review_verdicts", "--resolve", resolve, "--weighting", "one_coin")
+    consensus = export.manifest["consensus"]
+    assert (consensus["method"], consensus["units"], consensus["overlaps"]) == ("one_coin", 5, 0)
+    assert [one["annotator"] for one in consensus["annotators"]] == ["bob"]
+    assert not consensus["is_trusted"]
+    assert "should not be trusted more than a majority" in export.manifest["remarks"][1]
 
 
 @pytest.mark.usefixtures("part_by_part")
@@ -285,7 +297,10 @@ def test_an_admin_asks_for_an_export_and_watches_it(five: Reviews, client: Clien
     answer = client.post("/o/acme/admin/exports/export/add/", given)
     with acting(five.actor):
         export = Export.objects.get()
-        assert (export.options, export.requested_by) == ({"resolve": "majority"}, five.tenants.dora)
+        assert (export.options, export.requested_by) == (
+            {"resolve": "majority", "weighting": "dawid_skene"},
+            five.tenants.dora,
+        )
     assert answer.headers["Location"] == f"/o/acme/admin/exports/export/{export.pk}/change/"
     waiting = client.get(answer.headers["Location"])
     assert b"Queued, 0" in waiting.content

@@ -143,7 +143,9 @@ def test_the_help_names_every_value_of_an_option_that_some_formats_restrict(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "the latest of each trace, or what the majority says" in " ".join(capsys.readouterr().out.split())
+    assert "the latest of each trace, what the majority says, what annotators say weighted" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 @pytest.mark.parametrize(
