@@ -34,6 +34,7 @@ class ValueComparison:
     units are, in the plural. `scale` are the values on offer, in the order of their size where they have one.
     `by_position` says that units are positions from 0, and `by_file` that they are paths of files, so that agreement
     can be given for each. The first of `measures` is the main one, by which people, models and weeks are compared.
+    `positive` are the values that accept what was judged: an automated source is compared by how often it accepts, too.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ValueComparison:
     scale: tuple[Hashable, ...] = ()
     by_position: bool = False
     by_file: bool = False
+    positive: tuple[Hashable, ...] = ()
 
 
 @dataclass(frozen=True)

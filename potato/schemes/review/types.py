@@ -284,6 +284,10 @@ def _ratings_of(dimension: str, result: Mapping[str, Mapping[str, int | None]]) 
             yield file, rating
 
 
+ACCEPTS = "approve"
+"""The verdict that accepts a change, as in the documented options."""
+
+
 class Verdict(SchemeType):
     annotation_type = "code_review_verdict"
     target: ClassVar[Target] = "change_set"
@@ -365,6 +369,7 @@ class Verdict(SchemeType):
             _decision,
             ("alpha_nominal", "gwet_ac1", "fleiss_kappa", "percent"),
             tuple(option.value for option in scheme.verdict.options),
+            positive=(ACCEPTS,),
         )
 
 

@@ -27,6 +27,7 @@ def comparisons_of(scheme: ProcessRewardScheme) -> Iterator[Comparison]:
         ("alpha_nominal", "gwet_ac1", "percent"),
         tuple(label.value for label in scheme.per_step.labels),
         by_position=True,
+        positive=tuple(label.value for label in scheme.per_step.labels if label.score > 0),
     )
     yield ValueComparison("scores", "Scores of steps", "steps", _scores, ("alpha_interval",))
     if scheme.per_step.error_categories.offered:

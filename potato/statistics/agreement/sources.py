@@ -1,0 +1,417 @@
+"""A source (an LLM judge, a process reward model, an automated reviewer) beside what people say together.
+
+People's answers become a consensus first; what is not sure is left out, and counted. The source is then compared with it
+as a test is with a reference: sensitivity, specificity, and the rate that it would find without its own errors (Rogan
+and Gladen, American Journal of Epidemiology 107 (1978) 71). Intervals resample traces, those without a consensus
+included, so that they carry what is not known of the errors into the corrected rate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, ValueComparison, same_error
+from potato.statistics.agreement.coefficients import cohen_kappa, krippendorff_alpha
+from potato.statistics.agreement.comments import TOLERANCE
+from potato.statistics.agreement.consensus import Method, fitted
+from potato.statistics.agreement.estimates import FEW_PAIRS, SAMPLES, Basis, Estimate, estimate, ratio, share
+from potato.statistics.agreement.found_places import PlacesBeside, places_beside
+from potato.statistics.agreement.judged import Choices, Floats, Judged
+
+SURE = 0.8
+"""A consensus counts where its value is at least so probable; our choice, which a report may change."""
+NEAR = 1
+_PEOPLE, _SOURCE = "people", "source"
+NO_ERROR, ERROR = "no error", "error"
+
+Parts: TypeAlias = Mapping[Hashable, Any]
+"""The part of one scheme by its trace."""
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """How a source is compared: `method` makes people's consensus, `sure` is the probability from which it counts."""
+
+    method: Method = "dawid_skene"
+    sure: float = SURE
+    tolerance: int = TOLERANCE
+    samples: int = SAMPLES
+    seed: int = 0
+
+
+class Said(NamedTuple):
+    """What one person said of one trace under one scheme."""
+
+    trace: Hashable
+    annotator: str
+    result: Any
+
+
+class Difference(NamedTuple):
+    """A trace on which the source and people's sure consensus differ. `probable` is the consensus' probability."""
+
+    trace: Hashable
+    people: Any
+    source: Any
+    probable: float
+    is_too_kind: bool | None
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often the source says what counts as success, as it is and with its errors taken into account.
+
+    `sensitivity` is the share of what people accept that the source accepts, `specificity` the share of what people
+    reject that it rejects. `said` is of everything that it answered. `corrected` has no value where sensitivity plus
+    specificity minus 1 may be 0 or less: such a source says nothing that could be corrected.
+    """
+
+    sensitivity: Estimate
+    specificity: Estimate
+    said: Estimate
+    people: Estimate
+    corrected: Estimate
+
+
+@dataclass(frozen=True)
+class ValuesBeside:
+    """A source's values beside people's consensus. `confusion` counts units: rows are people's value, columns the
+    source's, both in the order of `values`. `left_out` are units of which the consensus was not sure, `alone` those
+    that the source judged and no person."""
+
+    name: str
+    title: str
+    unit: str
+    values: tuple[Any, ...]
+    positive: tuple[Any, ...]
+    answered: int
+    comparable: int
+    left_out: int
+    alone: int
+    kappa: Estimate
+    people_alpha: Estimate
+    same: Estimate
+    rates: Rates | None
+    confusion: tuple[tuple[int, ...], ...]
+    doubts: tuple[str, ...]
+    by_model: Mapping[str, tuple[Estimate, Rates | None]] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
+class FirstErrorsBeside:
+    """Where a source sees the first error beside where most people see it. `distances` counts traces by how many steps
+    later (above 0) or earlier the source sees it; "missed" are errors that it alone does not see, "invented" those that
+    it alone sees. A trace whose people name several steps equally often is left out."""
+
+    outcome: ValuesBeside
+    same: Estimate
+    near: Estimate
+    distances: Mapping[str, int]
+    left_out: int
+
+
+def values_beside(
+    comparison: ValueComparison,
+    people: Iterable[Said],
+    source: Parts,
+    models: Mapping[Hashable, str],
+    settings: SourceSettings,
+) -> ValuesBeside:
+    """The source's values beside the consensus of people on the same units."""
+    judged = [
+        Judged(one.trace, unit, one.annotator, value)
+        for one in people
+        if one.trace in source
+        for unit, value in comparison.read(one.result)
+    ]
+    said = {(trace, unit): value for trace, part in source.items() for unit, value in comparison.read(part)}
+    # The same order whatever the database answers first: what is drawn from equal rows is drawn alike.
+    judged.sort(key=lambda one: (repr(one.trace), repr(one.unit), str(one.annotator)))
+    choices = Choices.gather(judged, comparison.scale)
+    consensus = fitted(settings.method, choices)
+    units = list(dict.fromkeys((one.trace, one.unit) for one in judged))
+    sure: dict[tuple[Hashable, Hashable], tuple[Any, float]] = {}
+    for unit, label, shares in zip(units, consensus.labels, consensus.posteriors, strict=True):
+        if label >= 0 and shares[label] >= settings.sure:
+            sure[unit] = (consensus.values[label], round(float(shares[label]), 6))
+    both = [unit for unit in units if unit in sure and unit in said]
+    scale = tuple(dict.fromkeys([*choices.values, *sorted(set(said.values()) - set(choices.values), key=str)]))
+    positive = tuple(value for value in scale if value in comparison.positive)
+
+    def beside(wanted: Sequence[tuple[Hashable, Hashable]]) -> Estimate:
+        return _kappa(wanted, sure, said, scale, settings)
+
+    def rates(answered: Iterable[tuple[Hashable, Hashable]]) -> Rates | None:
+        return _rates(answered, sure, said, positive, settings) if positive else None
+
+    by_model: dict[str, tuple[Estimate, Rates | None]] = {}
+    for model in sorted({models.get(trace, "") for trace, _ in both}):
+        own = [unit for unit in said if models.get(unit[0], "") == model]
+        by_model[model] = beside([unit for unit in both if models.get(unit[0], "") == model]), rates(own)
+    at = {value: place for place, value in enumerate(scale)}
+    counts = np.zeros((len(scale), len(scale)), dtype=np.int64)
+    for unit in both:
+        counts[at[sure[unit][0]], at[said[unit]]] += 1
+    judged_by_both = sum(unit in said for unit in units)
+    return ValuesBeside(
+        name=comparison.name,
+        title=comparison.title,
+        unit=comparison.unit,
+        values=scale,
+        positive=positive,
+        answered=len(said),
+        comparable=len(both),
+        left_out=judged_by_both - len(both),
+        alone=len(said) - judged_by_both,
+        kappa=beside(both),
+        people_alpha=krippendorff_alpha(choices, "nominal", samples=settings.samples, seed=settings.seed),
+        same=_shares([(trace, sure[trace, unit][0] == said[trace, unit]) for trace, unit in both], settings),
+        rates=rates(said),
+        confusion=tuple(tuple(int(one) for one in row) for row in counts),
+        doubts=consensus.doubts,
+        by_model=by_model,
+        differences=_differences(both, sure, said, positive),
+    )
+
+
+def first_errors_beside(
+    comparison: FirstErrorComparison,
+    people: Sequence[Said],
+    source: Parts,
+    models: Mapping[Hashable, str],
+    settings: SourceSettings,
+) -> FirstErrorsBeside:
+    """Whether the source sees an error where people do, and how far from there."""
+    outcome = ValueComparison(
+        name=comparison.name,
+        title=comparison.title,
+        unit="traces",
+        read=lambda result: [("", NO_ERROR if comparison.read(result) is None else ERROR)],
+        measures=(),
+        scale=(NO_ERROR, ERROR),
+        positive=(NO_ERROR,),
+    )
+    named: defaultdict[Hashable, Counter[int | None]] = defaultdict(Counter)
+    for one in people:
+        if one.trace in source:
+            named[one.trace][comparison.read(one.result)] += 1
+    distances: Counter[str] = Counter()
+    pairs: list[tuple[Hashable, int | None, int | None]] = []
+    left_out = 0
+    for trace in sorted(named, key=repr):
+        (people_at, most), *others = named[trace].most_common()
+        if others and others[0][1] == most:
+            left_out += 1
+            continue
+        at = comparison.read(source[trace])
+        pairs.append((trace, people_at, at))
+        distances[_distance(people_at, at)] += 1
+    return FirstErrorsBeside(
+        outcome=values_beside(outcome, people, source, models, settings),
+        same=_shares([(trace, same_error(one, other)) for trace, one, other in pairs], settings),
+        near=_shares([(trace, same_error(one, other, NEAR)) for trace, one, other in pairs], settings),
+        distances=dict(sorted(distances.items(), key=_by_number)),
+        left_out=left_out,
+    )
+
+
+@dataclass(frozen=True)
+class SchemeBeside:
+    """What is said of a source under one scheme; of the three kinds of comparison those that the scheme has."""
+
+    scheme: str
+    values: tuple[ValuesBeside, ...] = ()
+    first_errors: FirstErrorsBeside | None = None
+    places: PlacesBeside | None = None
+
+
+def compare_source(
+    scheme: str,
+    comparisons: Iterable[Comparison],
+    people: Sequence[Said],
+    source: Parts,
+    models: Mapping[Hashable, str],
+    settings: SourceSettings,
+) -> SchemeBeside:
+    """Everything that can be said of how the source's answers stand beside people's. The order makes no difference."""
+    values, first_errors, places = [], None, None
+    for comparison in comparisons:
+        if isinstance(comparison, ValueComparison):
+            values.append(values_beside(comparison, people, source, models, settings))
+        elif isinstance(comparison, FirstErrorComparison):
+            first_errors = first_errors_beside(comparison, people, source, models, settings)
+        elif isinstance(comparison, PlaceComparison):
+            own = {trace: list(comparison.read(part)) for trace, part in source.items()}
+            others: defaultdict[Hashable, dict[str, Any]] = defaultdict(dict)
+            for one in people:
+                if one.trace in own:
+                    others[one.trace][one.annotator] = list(comparison.read(one.result))
+            places = places_beside(
+                comparison.name, comparison.title, others, own, settings.tolerance, settings.samples, settings.seed
+            )
+    return SchemeBeside(scheme, tuple(values), first_errors, places)
+
+
+def as_json(beside: SchemeBeside) -> dict[str, Any]:
+    """The same as plain JSON."""
+    return asdict(beside)
+
+
+def _kappa(
+    units: Sequence[tuple[Hashable, Hashable]],
+    sure: Mapping[Any, tuple[Any, float]],
+    said: Mapping[Any, Any],
+    scale: Sequence[Hashable],
+    settings: SourceSettings,
+) -> Estimate:
+    both = Choices.gather(
+        (
+            one
+            for trace, unit in units
+            for one in (
+                Judged(trace, unit, _PEOPLE, sure[trace, unit][0]),
+                Judged(trace, unit, _SOURCE, said[trace, unit]),
+            )
+        ),
+        scale,
+    )
+    return cohen_kappa(both, _PEOPLE, _SOURCE, samples=settings.samples, seed=settings.seed)
+
+
+def _shares(pairs: Sequence[tuple[Hashable, bool]], settings: SourceSettings) -> Estimate:
+    rows: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+    for trace, is_so in pairs:
+        rows[trace][0] += is_so
+        rows[trace][1] += 1
+    basis = Basis(len(rows), len(pairs), len(pairs))
+    sums = np.array(list(rows.values()), dtype=np.float64).reshape(-1, 2)
+    return estimate(sums, share, basis, "", samples=settings.samples, seed=settings.seed)
+
+
+_ACCEPTED, _BOTH_ACCEPT, _REJECTED, _BOTH_REJECT, _SAYS_YES, _SAYS = range(6)
+
+
+def _rates(
+    answered: Iterable[tuple[Hashable, Hashable]],
+    sure: Mapping[Any, tuple[Any, float]],
+    said: Mapping[Any, Any],
+    positive: Sequence[Any],
+    settings: SourceSettings,
+) -> Rates:
+    """One row a trace, so that a resampled trace takes everything along that is said of it."""
+    rows: defaultdict[Hashable, list[int]] = defaultdict(lambda: [0] * 6)
+    for trace, unit in answered:
+        row, yes = rows[trace], said[trace, unit] in positive
+        row[_SAYS] += 1
+        row[_SAYS_YES] += yes
+        if (trace, unit) in sure:
+            is_accepted = sure[trace, unit][0] in positive
+            row[_ACCEPTED if is_accepted else _REJECTED] += 1
+            if yes == is_accepted:
+                row[_BOTH_ACCEPT if is_accepted else _BOTH_REJECT] += 1
+    sums = np.array([rows[trace] for trace in sorted(rows, key=repr)], dtype=np.float64).reshape(-1, 6)
+    known = sums[:, _ACCEPTED] + sums[:, _REJECTED]
+
+    def made(figure: Any, units: Floats, why: str) -> Estimate:
+        number = int(units.sum())
+        basis = Basis(int((units > 0).sum()), number, number)
+        return estimate(sums, figure, basis, why, samples=settings.samples, seed=settings.seed)
+
+    def sensitivity(totals: Floats) -> Floats:
+        return ratio(totals[:, _BOTH_ACCEPT], totals[:, _ACCEPTED])
+
+    def specificity(totals: Floats) -> Floats:
+        return ratio(totals[:, _BOTH_REJECT], totals[:, _REJECTED])
+
+    def youden(totals: Floats) -> Floats:
+        return sensitivity(totals) + specificity(totals) - 1
+
+    def corrected(totals: Floats) -> Floats:
+        rate = ratio(totals[:, _SAYS_YES], totals[:, _SAYS])
+        return np.clip(ratio(rate + specificity(totals) - 1, youden(totals)), 0, 1)
+
+    def accepted(totals: Floats) -> Floats:
+        return ratio(totals[:, _ACCEPTED], totals[:, _ACCEPTED] + totals[:, _REJECTED])
+
+    informed = made(youden, known, "people accept all, or reject all, of what can be compared")
+    if informed.value is not None and informed.low is not None and informed.low > 0:
+        rate = made(corrected, sums[:, _SAYS], "people accept all, or reject all, of what can be compared")
+    else:
+        why = informed.undefined or (
+            "sensitivity plus specificity may be 1 or less, as of somebody who guesses: the source cannot be corrected"
+        )
+        rate = Estimate(None, None, None, len(rows), int(sums[:, _SAYS].sum()), int(known.sum()), why)
+    return Rates(
+        sensitivity=made(sensitivity, sums[:, _ACCEPTED], "people accept nothing of what can be compared"),
+        specificity=made(specificity, sums[:, _REJECTED], "people reject nothing of what can be compared"),
+        said=made(lambda totals: ratio(totals[:, _SAYS_YES], totals[:, _SAYS]), sums[:, _SAYS], ""),
+        people=made(accepted, known, "nothing can be compared"),
+        corrected=rate,
+    )
+
+
+def _differences(
+    both: Iterable[tuple[Hashable, Hashable]],
+    sure: Mapping[Any, tuple[Any, float]],
+    said: Mapping[Any, Any],
+    positive: Sequence[Any],
+) -> tuple[Difference, ...]:
+    """One for each trace, of its first unit that differs; the surest consensus first."""
+    found: dict[Hashable, Difference] = {}
+    for trace, unit in both:
+        value, probable = sure[trace, unit]
+        if said[trace, unit] == value or trace in found:
+            continue
+        is_accepted, yes = value in positive, said[trace, unit] in positive
+        kind = None if is_accepted == yes else yes
+        found[trace] = Difference(trace, value, said[trace, unit], probable, kind)
+    return tuple(sorted(found.values(), key=lambda one: (-one.probable, repr(one.trace))))
+
+
+def _distance(people: int | None, source: int | None) -> str:
+    if people is None and source is None:
+        return "both none"
+    if people is None:
+        return "invented"
+    if source is None:
+        return "missed"
+    return str(source - people)
+
+
+def _by_number(item: tuple[str, int]) -> tuple[bool, int, str]:
+    is_word = not item[0].lstrip("-").isdigit()
+    return is_word, 0 if is_word else int(item[0]), item[0]
+
+
+def headline(name: str, rates: Rates | None, *, accepts: str, noun: str) -> str:
+    """In a sentence whether the source is too kind, too strict or neither; made of the figures by one rule."""
+    if rates is None or rates.sensitivity.value is None or rates.specificity.value is None:
+        return f"{name} cannot be compared yet: {_why_not(rates)}."
+    known = rates.sensitivity.units + rates.specificity.units
+    if known < FEW_PAIRS:
+        return f"{name} can be compared on {known} {noun} alone, too few to say how far it is to be trusted."
+    kind, strict = 1 - rates.specificity.value, 1 - rates.sensitivity.value
+    if max(kind, strict) < _CLOSE:
+        return f"{name} is close to people: it differs on fewer than 1 of 10 {noun}, either way."
+    if kind > strict:
+        return f"{name} is too kind: it lets pass {_one_of(kind)} {noun} that people reject."
+    return f"{name} is too strict: it rejects {_one_of(strict)} {noun} that people {accepts}."
+
+
+_CLOSE = 0.1
+
+
+def _why_not(rates: Rates | None) -> str:
+    if rates is None:
+        return "no value of this scheme counts as success"
+    return rates.sensitivity.undefined or rates.specificity.undefined or "nothing can be compared"
+
+
+def _one_of(share: float) -> str:
+    return f"1 of {round(1 / share)}" if share < 0.45 else f"{share:.0%} of"
