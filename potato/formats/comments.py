@@ -5,11 +5,11 @@ from typing import Any
 
 from potato.formats.options import RowOptions
 from potato.formats.registry import Format
-from potato.records.sources import Record, TraceFacts, json_text, part_of
+from potato.formats.review_comments import TYPE, commented_paths, given_comments
+from potato.records.sources import Record, TraceFacts, json_text
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
 
-TYPE = "code_review_comments"
 _SIGNS = {"context": " ", "add": "+", "del": "-"}
 _NO_LINE_END = "\n\\ No newline at end of file\n"
 
@@ -31,19 +31,15 @@ class Comments(Format):
     annotation_types = frozenset({TYPE})
 
     def paths(self, record: Record) -> Collection[str]:
-        return {path for comment in self._comments(record) if isinstance(path := comment.get("file"), str)}
+        return commented_paths(record, self.project)
 
     def write(self, record: Record, facts: TraceFacts) -> bytes:
-        rows = [json_text(_row(comment, record, facts)) for comment in self._comments(record)]
+        rows = [json_text(_row(comment, record, facts)) for comment in given_comments(record, self.project)]
         self.state["rows"] += len(rows)
         return "".join(f"{row}\n" for row in rows).encode("ascii")
 
     def nothing(self) -> str:
         return "The export selects nothing: no annotation has a comment. Nothing was written."
-
-    def _comments(self, record: Record) -> list[dict[str, Any]]:
-        part: list[Any] = part_of(record, self.project.scheme(record, TYPE), list, "a list of comments") or []
-        return [comment for comment in part if isinstance(comment, dict)]
 
 
 def _row(comment: dict[str, Any], record: Record, facts: TraceFacts) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def _shown(format: type[Format], example: _Example) -> str:
 
 
 def _language(format: type[Format]) -> str:
-    return {".jsonl": "json", ".json": "json", ".zip": "json"}.get(format.suffix, "text")
+    return {".jsonl": "json", ".json": "json", ".zip": "json", ".sarif": "json"}.get(format.suffix, "text")
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -24,10 +24,13 @@ SCHEMES = [
     ("verdict", "code_review_verdict", {"require_summary": False, "summary_min_length": 0}),
 ]
 FORMATS = {
+    "code_repair": ".jsonl",
     "code_review": ".jsonl",
     "code_review_comments": ".jsonl",
     "code_review_file_ratings": ".csv",
     "code_review_verdicts": ".json",
+    "github_review": ".jsonl",
+    "sarif": ".sarif",
 }
 
 

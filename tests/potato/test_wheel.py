@@ -43,14 +43,17 @@ annotation_schemes:
 """
 SUFFIXES = {
     "archive": ".zip",
+    "code_repair": ".jsonl",
     "code_review": ".jsonl",
     "code_review_comments": ".jsonl",
     "code_review_file_ratings": ".csv",
     "code_review_verdicts": ".json",
     "dpo": ".jsonl",
+    "github_review": ".jsonl",
     "kto": ".jsonl",
     "orm": ".jsonl",
     "prm": ".jsonl",
+    "sarif": ".sarif",
     "swebench": ".zip",
 }
 

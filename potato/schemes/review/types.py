@@ -58,6 +58,7 @@ class InlineComments(SchemeType):
                 "category": "bug",
                 "severity": "major",
                 "comment": "Rounds half to even; an invoice needs half up.",
+                "suggestion": "    return str(Decimal(price).quantize(CENT, ROUND_HALF_UP))",
             }
         ],
     )

@@ -33,7 +33,16 @@ from transformers import (
     Trainer,
     TrainingArguments,
 )
-from trl import DPOConfig, DPOTrainer, RewardConfig, RewardTrainer
+from trl import (
+    DPOConfig,
+    DPOTrainer,
+    KTOConfig,
+    KTOTrainer,
+    RewardConfig,
+    RewardTrainer,
+    SFTConfig,
+    SFTTrainer,
+)
 from trl.experimental.prm import PRMConfig, PRMTrainer
 
 IGNORED = -100
@@ -152,6 +161,36 @@ def check_dpo(path: Path, scratch: Path) -> None:
     )
 
 
+def check_kto(path: Path, scratch: Path) -> None:
+    """The labels that the trainer has after its preparation are those of the file."""
+    tokens, rows = tokenizer(), read(path)
+    expected = [row["label"] for row in map(json.loads, path.read_text().splitlines())]
+    assert set(expected) == {True, False}, expected
+    trainer = KTOTrainer(
+        model=tiny(LlamaForCausalLM, tokens),
+        ref_model=tiny(LlamaForCausalLM, tokens),
+        args=KTOConfig(**settings(scratch), max_length=2048),
+        train_dataset=rows,
+        processing_class=tokens,
+    )
+    seen = list(trainer.train_dataset["label"])
+    assert sorted(seen) == sorted(expected), (seen, expected)
+    trained(f"TRL KTOTrainer on {path.name}, {len(rows)} rows, labels {expected}", trainer)
+
+
+def check_orm(path: Path, scratch: Path) -> None:
+    tokens, rows = tokenizer(), read(path)
+    trained(
+        f"TRL SFTTrainer on {path.name}, {len(rows)} rows",
+        SFTTrainer(
+            model=tiny(LlamaForCausalLM, tokens),
+            args=SFTConfig(**settings(scratch), max_length=4096),
+            train_dataset=rows,
+            processing_class=tokens,
+        ),
+    )
+
+
 def check_swebench(path: Path, scratch: Path) -> None:
     """Every run report in the ZIP is what SWE-bench writes in the unpacked ZIP; each kind of outcome occurs."""
     from swebench.harness.reporting import make_run_report
@@ -180,6 +219,9 @@ def main(folder: Path) -> None:
             check_prm(folder / name, Path(scratch) / "prm")
         for name in ("dpo.jsonl", "dpo-corrections.jsonl"):
             check_dpo(folder / name, Path(scratch) / "dpo")
+        for name in ("kto.jsonl", "kto-steps.jsonl"):
+            check_kto(folder / name, Path(scratch) / "kto")
+        check_orm(folder / "orm.jsonl", Path(scratch) / "orm")
         check_swebench(folder / "swebench.zip", Path(scratch) / "swebench")
     print("All trained, and SWE-bench says the same.")
 

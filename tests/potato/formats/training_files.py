@@ -15,6 +15,9 @@ FILES = (
     ("prm", "prm-majority.jsonl", ("--resolve", "majority", "--step-text", "full")),
     ("dpo", "dpo.jsonl", ("--prompt-style", "messages")),
     ("dpo", "dpo-corrections.jsonl", ("--prompt-style", "messages", "--pairs", "corrections")),
+    ("kto", "kto.jsonl", ()),
+    ("kto", "kto-steps.jsonl", ("--completion", "steps", "--step-text", "full")),
+    ("orm", "orm.jsonl", ("--evidence", "both")),
     ("swebench", "swebench.zip", ()),
 )
 
