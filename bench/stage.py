@@ -38,7 +38,7 @@ def build_stage(annotators: int) -> Stage:
         project = create_project(slug="review", name="Review")
         source = (DEMO / "code-review.yaml").read_text(encoding="utf-8")
         places = f"annotations_per_trace: {PLACES}"
-        publish_configuration(project=project, source=source.replace("annotations_per_trace: 2", places))
+        publish_configuration(project=project, source=source.replace("annotations_per_trace: 3", places))
     return Stage(organisation, project, users)
 
 

@@ -154,21 +154,3 @@ def test_a_file_that_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"task_name: \xe9t\xe9\n")
     with pytest.raises(CommandError, match="not UTF-8"):
         load(tmp_path / "latin.yaml", "--org", "my-lab")
-
-
-def test_the_demo_loads_and_loading_it_again_changes_nothing() -> None:
-    for _ in range(2):
-        out = io.StringIO()
-        call_command("load_demo", stdout=out)
-        assert "admin" in out.getvalue()
-    with acting_in(Organisation.objects.get(slug="demo")):
-        assert ConfigurationVersion.objects.count() == Project.objects.count() == 4
-        assert set(Trace.objects.values_list("version", flat=True)) == {1}
-        traces = {project.slug: Trace.objects.filter(project=project) for project in Project.objects.all()}
-        assert traces["agent-code-review"].count() >= 12
-        runs = traces["process-rewards"].values_list("task_id", "agent_model")
-        assert list(traces["first-errors"].values_list("task_id", "agent_model")) == list(runs)
-        # Several agents at each task, as pairs of preferences need them.
-        assert len(runs) == len(set(runs)) == 7
-        assert len({task for task, _ in runs}) == 3
-        assert traces["web-agents"].count() == 2

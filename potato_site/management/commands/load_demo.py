@@ -1,39 +1,62 @@
-"""Loads the demo organisation with its projects and traces. Repeating it changes nothing."""
+"""Loads the demo organisation: projects, traces and three weeks of people's work. Repeating it changes nothing."""
 
 import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Membership, Organisation, Project, User
-from tenancy.actor import acting_in
+from assignments.models import Assignment
+from dashboard.actions import take_everything_in
+from exports.actions import request_export
+from potato_site.demo.clock import PastClock
+from potato_site.demo.people import PEOPLE as ANNOTATORS
+from potato_site.demo.runs import FOLDER as DEMO
+from potato_site.demo.runs import write_runs
+from potato_site.demo.work import Work, first_day
+from rewards.statistics import request_statistics
+from tenancy.actor import Actor, acting_in
 from tenancy.roles import Role
 from traces.actions import import_now
 from traces.models import Trace
 
 PASSWORD = "potato-demo"  # noqa: S105  (a demo on this machine, which production refuses)
+MANAGER = "manager"
 PEOPLE = (
     ("owner", Role.OWNER, "owner_01"),
     ("admin", Role.ADMIN, "admin_01"),
-    ("manager", Role.MANAGER, "manager_01"),
-    ("annotator", Role.ANNOTATOR, "reviewer_01"),
-    ("annotator2", Role.ANNOTATOR, "reviewer_02"),
+    (MANAGER, Role.MANAGER, "manager_01"),
+    *((person.username, Role.ANNOTATOR, person.name) for person in ANNOTATORS),
 )
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo"
+WITHOUT_LOGIN = frozenset(person.username for person in ANNOTATORS if not person.signs_in)
+INVENTED = "invented-runs.jsonl"
+"""Runs that are made when the demo is loaded, and that its people have judged."""
 
 
 class DemoProject(NamedTuple):
-    """A project by its slug: its name, its configuration, and the files of its traces, both below the demo's folder."""
+    """A project by its slug: its name, its configuration, and the files of its traces below the demo's folder.
+
+    `judged` are those that the demo's people found there, `new` those that came in yesterday: nobody has had them.
+    `exports` are formats that were asked for.
+    """
 
     slug: str
     name: str
     configuration: str
-    traces: tuple[str, ...]
+    judged: tuple[str, ...]
+    new: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
+    has_rewards: bool = False
 
 
 # In the order in which a newcomer meets them.
@@ -42,52 +65,64 @@ PROJECTS = (
         "agent-code-review",
         "Coding Agent Code Review",
         "code-review.yaml",
+        (INVENTED,),
         (
             "traces/coding-traces.jsonl",
             "traces/structured-turns.jsonl",
             "traces/claude-code-session.jsonl",
             "traces/close-response-bodies.patch",
         ),
+        ("code_review", "code_review_comments"),
     ),
     DemoProject(
         "process-rewards",
         "Process Rewards, Per Step",
         "process-rewards.yaml",
+        (INVENTED,),
         ("process-rewards/agent-runs.jsonl",),
+        ("prm",),
+        has_rewards=True,
     ),
     DemoProject(
         "first-errors",
         "Process Rewards, First Error",
         "first-errors.yaml",
+        (INVENTED,),
         ("process-rewards/agent-runs.jsonl",),
+        has_rewards=True,
     ),
-    DemoProject("web-agents", "Web Agents, Per Step", "web-agents.yaml", ("web-agent/lamp-shop.jsonl",)),
+    DemoProject(
+        "web-agents", "Web Agents, Per Step", "web-agents.yaml", ("web-agent/lamp-shop.jsonl",), has_rewards=True
+    ),
 )
 
 
 class Command(BaseCommand):
-    help = "Load a demo organisation with people, published projects and traces, and print the logins."
+    help = "Load a demo organisation with people, published projects, traces and work, and print the logins."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
             raise CommandError("The demo's passwords are known to everybody: it is not loaded in production.")
-        with transaction.atomic():
-            organisation = self._load()
-            projects = {one: self._project(organisation, one) for one in PROJECTS}
-        for one, project in projects.items():
-            for name in one.traces:
-                self._import(organisation, project, DEMO / name)
+        now = timezone.now()
+        with PastClock(first_day(now)).running() as clock:
+            with transaction.atomic():
+                organisation = self._organisation()
+                projects = {one.slug: self._project(organisation, one) for one in PROJECTS}
+            is_new = self._is_new(organisation)
+            for one in PROJECTS:
+                self._import(organisation, projects[one.slug], one.judged)
+            if is_new:
+                self._work(organisation, projects, clock, now)
+            clock.moment = now - timedelta(hours=18)
+            for one in PROJECTS:
+                self._import(organisation, projects[one.slug], one.new)
+        if is_new:
+            self._ask(organisation, projects)
         for username, role, _ in PEOPLE:
-            self.stdout.write(f"  {username:<12}{PASSWORD:<14}{role.label}")
+            if username not in WITHOUT_LOGIN:
+                self.stdout.write(f"  {username:<12}{PASSWORD:<14}{role.label}")
 
-    def _import(self, organisation: Organisation, project: Project, path: Path) -> None:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        with acting_in(organisation):
-            if Trace.objects.filter(project=project, file__sha256=digest).exists():
-                return
-        import_now(organisation=organisation, project=project, path=path)
-
-    def _load(self) -> Organisation:
+    def _organisation(self) -> Organisation:
         organisation = Organisation.objects.filter(slug="demo").first()
         if organisation is None:
             organisation = create_organisation(slug="demo", name="Demo Research")
@@ -96,7 +131,8 @@ class Command(BaseCommand):
                 user = User.objects.filter(username=username).first()
                 if user is None:
                     email = f"{username}@demo.invalid"
-                    user = User.objects.create_user(username, email=email, name=annotator_name, password=PASSWORD)
+                    password = None if username in WITHOUT_LOGIN else PASSWORD
+                    user = User.objects.create_user(username, email=email, name=annotator_name, password=password)
                 if not Membership.objects.filter(user=user).exists():
                     add_member(user=user, role=role, annotator_name=annotator_name)
         return organisation
@@ -109,3 +145,47 @@ class Command(BaseCommand):
                 source = (DEMO / one.configuration).read_text(encoding="utf-8")
                 publish_configuration(project=project, source=source, where="command")
         return project
+
+    def _is_new(self, organisation: Organisation) -> bool:
+        """Whether nobody has worked here, and nothing is here that the demo's people would have no opinion of."""
+        with acting_in(organisation):
+            new = [(DEMO / name).name for one in PROJECTS for name in one.new]
+            return not Assignment.objects.exists() and not Trace.objects.filter(file__name__in=new).exists()
+
+    def _import(self, organisation: Organisation, project: Project, names: tuple[str, ...]) -> None:
+        for name in names:
+            with _file_of(name) as path:
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                with acting_in(organisation):
+                    is_there = Trace.objects.filter(project=project, file__sha256=digest).exists()
+                if not is_there:
+                    import_now(organisation=organisation, project=project, path=path)
+
+    def _work(
+        self, organisation: Organisation, projects: dict[str, Project], clock: PastClock, until: datetime
+    ) -> None:
+        with acting_in(organisation):
+            users = User.objects.filter(username__in=[one.username for one in ANNOTATORS])
+            people = {user.username: user for user in users}
+        Work(organisation, projects, people).do(clock, until)
+
+    def _ask(self, organisation: Organisation, projects: dict[str, Project]) -> None:
+        """What the workers make as soon as they run; the figures of the pages are counted at once."""
+        take_everything_in(Actor(organisation.pk, (organisation.pk,)))
+        with acting_in(organisation, User.objects.get(username=MANAGER)):
+            for one in PROJECTS:
+                for format in one.exports:
+                    request_export(project=projects[one.slug], format=format, options={})
+                if one.has_rewards:
+                    request_statistics(project=projects[one.slug])
+
+
+@contextmanager
+def _file_of(name: str) -> Iterator[Path]:
+    if name != INVENTED:
+        yield DEMO / name
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / INVENTED
+        write_runs(path)
+        yield path

@@ -1,0 +1,40 @@
+"""The six people whose work the demo shows: how carefully each judges, how long it takes, and when they work."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Person:
+    """`care` is the share of flaws that the person sees, and `drift` how often a category, a severity, a step or a
+    rating is another than the planted one. `alarm` is how often something right is called wrong. `minutes` is what a
+    review takes on average; steps take a third of it. `starts` is the hour of the day, `tasks` how many on a usual
+    day, and `saturdays` says who works then, too."""
+
+    username: str
+    name: str
+    care: float
+    drift: float
+    alarm: float
+    minutes: float
+    starts: int
+    tasks: int
+    saturdays: bool = False
+
+    @property
+    def signs_in(self) -> bool:
+        return self.username in ("annotator", "annotator2")
+
+
+PEOPLE = (
+    Person("annotator", "reviewer_01", care=0.95, drift=0.08, alarm=0.03, minutes=12, starts=9, tasks=3),
+    Person("annotator2", "reviewer_02", care=0.92, drift=0.10, alarm=0.04, minutes=13, starts=8, tasks=3),
+    Person(
+        "annotator3", "reviewer_03", care=0.90, drift=0.12, alarm=0.05, minutes=15, starts=10, tasks=3, saturdays=True
+    ),
+    Person("annotator4", "reviewer_04", care=0.85, drift=0.18, alarm=0.08, minutes=10, starts=13, tasks=3),
+    # Fast, and often of another opinion than all others.
+    Person(
+        "annotator5", "reviewer_05", care=0.30, drift=0.45, alarm=0.30, minutes=2.5, starts=16, tasks=5, saturdays=True
+    ),
+    Person("annotator6", "reviewer_06", care=0.80, drift=0.20, alarm=0.06, minutes=14, starts=9, tasks=3),
+)
