@@ -68,10 +68,11 @@ class _Act:
 
 
 def first_day(now: datetime) -> datetime:
-    """The morning on which the demo's projects were set up: a Monday, three to four weeks ago."""
-    today = timezone.localdate(now)
-    monday = today - timedelta(days=today.weekday() + 7 * WEEKS)
-    return _at(monday, 8.5)
+    """The morning on which the demo's projects were set up: three weeks ago, on a working day."""
+    day = timezone.localdate(now) - timedelta(weeks=WEEKS)
+    while day.weekday() in (_SATURDAY, _SUNDAY):
+        day += timedelta(days=1)
+    return _at(day, 8.5)
 
 
 class Work:

@@ -75,6 +75,7 @@ def test_six_people_worked_for_three_weeks_and_every_constraint_of_their_times_h
         assert max(row.submitted_at for row in rows) < now
         assert 14 <= len(days) <= 19, "working days, and a few Saturdays"
         assert all(day.weekday() != 6 for day in days)
+        assert max(days) >= timezone.localdate(now) - timedelta(days=3), "also last week, up to its end"
         people = Counter(rows.values_list("assignment__user__username", flat=True))
         assert len(people) == 6
         assert min(people.values()) >= 20
@@ -98,6 +99,7 @@ def test_enough_runs_are_judged_by_several_and_figures_are_counted_at_once() -> 
             judged = Submission.objects.for_project(project).counted().values("assignment__trace")
             twice = judged.annotate(number=Count("pk")).filter(number__gte=2)
             assert twice.count() >= 30, slug
+            assert TraceQuota.objects.for_project(project).unfinished().exists(), slug
             counted = CountedAnnotation.objects.for_project(project).counted().count()
             assert counted == Submission.objects.for_project(project).counted().count()
             quotas = TraceQuota.objects.for_project(project)
