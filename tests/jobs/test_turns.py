@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -18,6 +19,7 @@ from jobs.models import Job, JobState
 from jobs.runner import work
 from jobs.turns import Busy, Worker
 from tenancy.actor import acting_in
+from tests.faults.conftest import eventually
 from tests.jobs.conftest import Notifications, Start
 from tests.jobs.numbered import NAME, Numbered, fail_in, written
 from tests.tenants import Tenants
@@ -387,6 +389,69 @@ def test_processes_that_choose_at_once_never_pass_the_bound_and_never_take_the_s
     taken = at_once(together, begin)
     assert len({job.pk for _, job in taken}) == len(taken)
     assert Counter(organisation.slug for organisation, _ in taken) == {"acme": 2, "birch": 2}
+
+
+AFTER_THE_LOOK = 4711
+SLOW_LOOK = f"""
+ALTER FUNCTION jobs_waiting_organisations(text[], text[], text[]) RENAME TO jobs_waiting_at_once;
+CREATE FUNCTION jobs_waiting_organisations(queues text[], kinds text[], heavy text[])
+RETURNS TABLE (organisation uuid, running bigint, last_turn timestamptz, waiting_since timestamptz)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+  RETURN QUERY SELECT * FROM jobs_waiting_at_once(queues, kinds, heavy);
+  PERFORM pg_advisory_xact_lock_shared({AFTER_THE_LOOK});
+END $$
+"""  # noqa: S608  (a number of ours)
+AS_BEFORE = """
+DROP FUNCTION jobs_waiting_organisations(text[], text[], text[]);
+ALTER FUNCTION jobs_waiting_at_once(text[], text[], text[]) RENAME TO jobs_waiting_organisations
+"""
+
+
+@pytest.fixture
+def slow_look(committed_tenants: Tenants, settings: Settings) -> Iterator[None]:
+    """Whoever has read how many jobs run waits there while the lock AFTER_THE_LOOK is another session's."""
+    as_owner(SLOW_LOOK, settings.DATABASE_APP_ROLE)
+    yield
+    as_owner(AS_BEFORE, settings.DATABASE_APP_ROLE)
+
+
+def as_owner(statements: str, then: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("RESET ROLE")
+        cursor.execute(statements)
+        cursor.execute(f"SET ROLE {connection.ops.quote_name(then)}")
+
+
+def test_workers_never_pass_the_bound_of_an_organisation_by_a_number_that_one_of_them_read_before(
+    committed_tenants: Tenants, numbered: Numbered, settings: Settings, slow_look: None
+) -> None:
+    """Workers of several names choose side by side: the lock is the organisation's, and the number is read under it."""
+    settings.JOBS_RUNNING_PER_ORGANISATION = 1
+    ask(committed_tenants.acme, 5)
+    taken: list[tuple[Organisation, Job] | None] = []
+
+    def second() -> None:
+        taken.append(begin())
+        connection.close()
+
+    turns.become(Worker("the second", processes=6, queues=SEVERAL.queues))
+    thread = threading.Thread(target=second)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [AFTER_THE_LOOK])
+        thread.start()
+        eventually(lambda: waits(cursor), "the second has read that none runs")
+        turns.become(Worker("the first", processes=6, queues=SEVERAL.queues))
+        first = begin()
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [AFTER_THE_LOOK])
+    thread.join(20)
+    assert first
+    assert taken == [None]
+
+
+def waits(cursor: Any) -> bool:
+    cursor.execute("SELECT count(*) FROM pg_locks WHERE objid = %s AND NOT granted", [AFTER_THE_LOOK])
+    return bool(cursor.fetchone()[0])
 
 
 def test_a_process_that_never_comes_to_choose_is_notified_again(
