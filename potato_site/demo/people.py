@@ -34,7 +34,7 @@ PEOPLE = (
     Person("annotator4", "reviewer_04", care=0.85, drift=0.18, alarm=0.08, minutes=10, starts=13, tasks=3),
     # Fast, and often of another opinion than all others.
     Person(
-        "annotator5", "reviewer_05", care=0.30, drift=0.45, alarm=0.30, minutes=2.5, starts=16, tasks=4, saturdays=True
+        "annotator5", "reviewer_05", care=0.12, drift=0.60, alarm=0.45, minutes=2.5, starts=16, tasks=4, saturdays=True
     ),
     Person("annotator6", "reviewer_06", care=0.80, drift=0.20, alarm=0.06, minutes=14, starts=9, tasks=2),
 )

@@ -51,7 +51,7 @@ class _Kind:
 _KINDS = (
     _Kind("agent-code-review", 0, 4, 1.0),
     _Kind("process-rewards", 2, 3, 0.5),
-    _Kind("first-errors", 3, 5, 0.35),
+    _Kind("first-errors", 3, 6, 0.35),
     _Kind("web-agents", 9, 1, 0.3),
 )
 

@@ -99,11 +99,11 @@ def test_enough_runs_are_judged_by_several_and_figures_are_counted_at_once() -> 
             judged = Submission.objects.for_project(project).counted().values("assignment__trace")
             twice = judged.annotate(number=Count("pk")).filter(number__gte=2)
             assert twice.count() >= 30, slug
-            assert TraceQuota.objects.for_project(project).unfinished().exists(), slug
             counted = CountedAnnotation.objects.for_project(project).counted().count()
             assert counted == Submission.objects.for_project(project).counted().count()
             quotas = TraceQuota.objects.for_project(project)
             assert sum(quotas.values_list("done", flat=True)) == counted
+            assert quotas.filter(target__gt=0).count() >= 36
 
 
 @time_machine.travel(MONDAY_MORNING, tick=True)
@@ -139,7 +139,7 @@ def test_the_careful_see_the_planted_flaws_and_the_fast_one_does_not() -> None:
     for found in (seen, near):
         careful = [answer for person, answers in found.items() if person != fast for answer in answers]
         assert share(careful) > 0.75
-        assert share(found[fast]) < 0.6
+        assert share(found[fast]) < 0.5
     assert all(median(times) > 3 * median(took[fast]) for person, times in took.items() if person != fast)
 
 
