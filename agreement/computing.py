@@ -10,12 +10,15 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
-from accounts.models import ConfigurationVersion, Project
+from accounts.models import ConfigurationVersion, Membership, Project
 from agreement.models import AgreementReport
 from agreement.models.reports import figures_text
 from agreement.thresholds import publish_if_below
+from assignments.models import Kind, Submission
+from assignments.progress import Median
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
 from potato.configuration import UnreadablePinError
@@ -124,11 +127,26 @@ def finish(report: AgreementReport, figures: dict[str, Any]) -> None:
     report.figures = figures
     report.annotations, report.shared_traces = figures["annotations"], figures["shared_traces"]
     report.sha256 = hashlib.sha256(figures_text(figures).encode()).hexdigest()
+    report.seconds = seconds_of(report)
     report.software = _software()
     report.computed_at = timezone.now()
-    report.save(update_fields=["figures", "annotations", "shared_traces", "sha256", "software", "computed_at"])
+    report.save(
+        update_fields=["figures", "seconds", "annotations", "shared_traces", "sha256", "software", "computed_at"]
+    )
     audit.record("agreement.computed", report, annotations=report.annotations, sha256=report.sha256)
     publish_if_below(report)
+
+
+def seconds_of(report: AgreementReport) -> dict[str, float]:
+    """The median seconds from claim to submission of what the report rests on: of all under "", and by annotator."""
+    counted = Submission.objects.for_project(report.project).counted_at(Snapshot.from_json(report.snapshot))
+    timed = counted.filter(assignment__claimed_at__isnull=False, assignment__kind=Kind.NORMAL).order_by()
+    took = Median(F("submitted_at") - F("assignment__claimed_at"))
+    names = dict(Membership.objects.values_list("user_id", "annotator_name"))
+    found = {"": timed.aggregate(median=took)["median"]}
+    for row in timed.values("assignment__user").annotate(median=took):
+        found[names[row["assignment__user"]]] = row["median"]
+    return {name: median.total_seconds() for name, median in found.items() if median is not None}
 
 
 def _version(project: Project, number: int | None) -> ConfigurationVersion | None:

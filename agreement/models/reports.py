@@ -39,6 +39,7 @@ class AgreementReport(TenantModel):
     `figures` are what potato.statistics.agreement.report makes of the annotations that `snapshot` saw, under the
     configuration of `version_number`, with `settings` (tolerance, samples, seed); until `computed_at` they are what
     the job's parts have computed so far, and nobody is shown them.
+    `seconds` has beside them the median time from claim to submission, of everybody under "" and by annotator.
     `software` are the versions that computed them. The job's error says why there are none.
     """
 
@@ -51,6 +52,7 @@ class AgreementReport(TenantModel):
     snapshot: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
     version_number = models.PositiveIntegerField(null=True)
     figures: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
+    seconds: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
     annotations = models.PositiveBigIntegerField(default=0)
     shared_traces = models.PositiveBigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True)

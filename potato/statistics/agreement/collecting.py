@@ -22,7 +22,15 @@ from potato.statistics.agreement.estimates import Estimate
 from potato.statistics.agreement.groups import Members, TraceFacts, measured_groups, parts_by_name
 from potato.statistics.agreement.judged import Choices, Codes, Gatherer
 from potato.statistics.agreement.measures import confusion_of, measured
-from potato.statistics.agreement.meetings import NO_ERROR, Meetings, distances, near, without_error
+from potato.statistics.agreement.meetings import (
+    NO_ERROR,
+    Meetings,
+    distances,
+    examples,
+    examples_apart,
+    near,
+    without_error,
+)
 from potato.statistics.agreement.places import Places
 
 Measuring: TypeAlias = Callable[[Choices], Estimate]
@@ -99,6 +107,10 @@ class Values(_Chosen):
             by_position_main={position: self._main(own) for position, own in sorted(steps.items())},
             values=choices.values,
             confusion=confusion_of(choices),
+            examples={
+                (choices.values[one], choices.values[other]): traces
+                for (one, other), traces in examples(choices, [*self._gatherer.traces]).items()
+            },
         )
 
     def _main(self, choices: Choices) -> Estimate:
@@ -140,6 +152,7 @@ class FirstErrors(_Chosen):
             **self._by_group(choices, self._same),
             distances=distances(choices),
             without_error=without_error(choices),
+            examples={(steps,): traces for steps, traces in examples_apart(choices, [*self._gatherer.traces]).items()},
         )
 
     def _same(self, choices: Choices) -> Estimate:

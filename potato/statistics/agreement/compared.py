@@ -83,7 +83,8 @@ class Compared:
     and the main measure for each position, `by_category` the share of the comments of a category that another
     annotator made too, `distances` how many pairs of first errors are how many steps apart (None: one alone found
     none), of which `without_error` found none at all, `confusion` how often each two of `values` were chosen for one
-    unit. `groups` has the main measure by kind of group (agent_model, tag, source_file, week, file), and
+    unit, and `examples` names the first few traces of two values, or of two first errors so many steps apart.
+    `groups` has the main measure by kind of group (agent_model, tag, source_file, week, file), and
     `groups_left_out` of how many more there is no figure.
     """
 
@@ -106,6 +107,7 @@ class Compared:
     without_error: int = 0
     values: tuple[Any, ...] = ()
     confusion: tuple[tuple[float, ...], ...] = ()
+    examples: Mapping[tuple[Any, ...], list[Hashable]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -132,6 +134,7 @@ class Compared:
             "without_error": self.without_error,
             "values": list(self.values),
             "confusion": [list(row) for row in self.confusion],
+            "examples": [{"of": list(of), "traces": list(traces)} for of, traces in self.examples.items()],
         }
 
 

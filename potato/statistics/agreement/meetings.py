@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from potato.statistics.agreement.coefficients import basis
 from potato.statistics.agreement.estimates import Estimate, estimate, share
 from potato.statistics.agreement.judged import Choices, Codes
 
+EXAMPLES_KEPT = 50
+"""Traces that are named for each two values, the first by their ids."""
 NO_ERROR = "none"
 """The value of a trace without a first error, beside the numbers of steps."""
 
@@ -94,6 +97,35 @@ def distances(choices: Choices) -> dict[int | None, int]:
     if alone.any():
         counted[None] = int(alone.sum())
     return dict(sorted(counted.items(), key=lambda item: (item[0] is None, item[0] or 0)))
+
+
+def examples(choices: Choices, traces: Sequence[Hashable]) -> dict[tuple[int, int], list[Hashable]]:
+    """For each two values, by their codes with the lower first, the first few traces with a meeting that chose them."""
+    meetings = Meetings.among(choices)
+    low = np.minimum(meetings.first_code, meetings.second_code)
+    high = np.maximum(meetings.first_code, meetings.second_code)
+    size = max(len(choices.values), 1)
+    return {
+        (cell // size, cell % size): found
+        for cell, found in _first_traces(low * size + high, choices.trace_of_unit[meetings.units], traces).items()
+    }
+
+
+def examples_apart(choices: Choices, traces: Sequence[Hashable]) -> dict[int | None, list[Hashable]]:
+    """The first few traces of which two first errors are so many steps apart; None: one alone found none."""
+    meetings = Meetings.among(choices)
+    apart, alone = _steps_apart(meetings)
+    found = _first_traces(np.where(alone, -1, apart), choices.trace_of_unit[meetings.units], traces)
+    return {None if steps < 0 else steps: names for steps, names in found.items()}
+
+
+def _first_traces(kinds: Codes, of_meeting: Codes, traces: Sequence[Hashable]) -> dict[int, list[Hashable]]:
+    both = np.unique(np.column_stack([kinds, of_meeting]), axis=0)
+    found = {}
+    for kind in np.unique(both[:, 0]) if len(both) else ():
+        names = (traces[trace] for trace in both[both[:, 0] == kind, 1])
+        found[int(kind)] = nsmallest(EXAMPLES_KEPT, names, key=repr)
+    return found
 
 
 def without_error(choices: Choices) -> int:

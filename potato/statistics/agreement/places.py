@@ -18,6 +18,7 @@ from potato.statistics.agreement.estimates import Basis, Estimate, estimate, sha
 from potato.statistics.agreement.groups import TraceFacts, measured_groups, parts_by_name
 from potato.statistics.agreement.judged import Choices, Codes, Gatherer, Judged
 from potato.statistics.agreement.measures import confusion_of, measured
+from potato.statistics.agreement.meetings import examples
 
 
 class Places:
@@ -71,6 +72,10 @@ class Places:
             groups_left_out={kind: more for kind, (_, more) in found.items() if more},
             values=categories.values,
             confusion=confusion_of(categories),
+            examples={
+                (categories.values[one], categories.values[other]): found
+                for (one, other), found in examples(categories, matched.named_traces).items()
+            },
         )
 
     def _by_people(
@@ -113,9 +118,10 @@ class _Matched:
         self.rows_of_pair: dict[tuple[str, str], list[int]] = {}
         self.categories: defaultdict[str, dict[int, list[int]]] = defaultdict(dict)
         self.files: list[str] = []
+        self.named_traces: list[Hashable] = []
         rows: list[tuple[int, int, int, int]] = []
         meeting = 0
-        for trace, named in enumerate(traces.values()):
+        for trace, (key, named) in enumerate(traces.items()):
             for pair in combinations(sorted(named), 2):
                 of_pair = self.rows_of_pair.setdefault(pair, [])
                 first, second = named[pair[0]], named[pair[1]]
@@ -133,7 +139,9 @@ class _Matched:
                         chosen = getattr(first[match.first], attribute), getattr(second[match.second], attribute)
                         if None not in chosen:
                             for name, value in zip(pair, chosen, strict=True):
-                                gatherer.add(Judged(trace, (*pair, match.first), name, value))
+                                gatherer.add(Judged(key, (*pair, match.first), name, value))
+        if category := self.gatherers.get("category"):
+            self.named_traces = [*category.traces]
         table = np.array(rows, dtype=np.int64).reshape(-1, 4)
         self.traces, self.meetings, self.matched, self.totals = table.T
 
