@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import Project
 from exports import storage
 from exports.exporting import ExportAnnotations
-from exports.models import Export, annotation_types_of
+from exports.models import Export, ExportSchedule, annotation_types_of
 from jobs.actions import request_job
 from potato.formats.options import read_options
 from potato.formats.registry import demand_schemes, format_named
@@ -24,26 +24,47 @@ class NotExportable(Refused):
     status = 400
 
 
-def request_export(*, project: Project, format: str, options: Mapping[str, Any]) -> Export:
+def request_export(
+    *,
+    project: Project,
+    format: str,
+    options: Mapping[str, Any],
+    schedule: ExportSchedule | None = None,
+    since: Mapping[str, str] | None = None,
+) -> Export:
     """Ask for an export in the background; its `job` tells how far it is.
 
-    `options` are those of the format, JSON. Raises NotExportable for a format or an option that does not exist, and
-    for a format that no scheme of the project can fill, and TooManyJobs.
+    `options` are those of the format, JSON. `schedule` is what asks, where no person does, and `since` the snapshot of
+    its last file, as JSON, where only what is new is wanted. Raises NotExportable for a format or an option that does
+    not exist, and for a format that no scheme of the project can fill, and TooManyJobs.
     """
-    try:
-        known = format_named(format)
-        chosen = read_options(known.options, options).model_dump(mode="json")
-        demand_schemes(known, annotation_types_of([project]))
-    except RecordsError as refusal:
-        raise NotExportable(refusal.sentence) from None
+    chosen = exportable_options(project=project, format=format, options=options)
     with transaction.atomic():
-        export = Export.objects.create(project=project, format=format, options=chosen, requested_by_id=current().user)
+        export = Export.objects.create(
+            project=project,
+            format=format,
+            options=chosen,
+            schedule=schedule,
+            since=since,
+            requested_by_id=current().user,
+        )
         export.job = request_job(
             kind=ExportAnnotations.name, parameters={"export": str(export.pk), "format": format}, by_person=True
         )
         export.save(update_fields=["job"])
         audit.record("export.requested", export, project=project.slug, format=format, options=chosen)
     return export
+
+
+def exportable_options(*, project: Project, format: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an export of that project, as they are stored. Raises NotExportable as request_export() does."""
+    try:
+        known = format_named(format)
+        chosen = read_options(known.options, options).model_dump(mode="json")
+        demand_schemes(known, annotation_types_of([project]))
+    except RecordsError as refusal:
+        raise NotExportable(refusal.sentence) from None
+    return chosen
 
 
 def note_download(*, export: Export) -> None:

@@ -6,9 +6,14 @@ class ExportsConfig(AppConfig):
 
     def ready(self) -> None:
         from exports.actions import remove_expired
+        from exports.delivering import DeliverExport
         from exports.exporting import ExportAnnotations, remove_unfinished
+        from exports.scheduling import ScheduledExports
         from jobs import kinds, outbox, sweeps
+        from jobs.schedules import kinds as schedules
 
         kinds.register(ExportAnnotations())
+        kinds.register(DeliverExport())
+        schedules.register(ScheduledExports())
         outbox.subscribe(outbox.JOB_FINISHED, remove_unfinished)
         sweeps.register(sweeps.Sweep("exports.expired", "exports_organisations_with_expired_files", remove_expired))

@@ -18,6 +18,7 @@ from django.utils import timezone
 from exports import storage
 from exports.models import Export
 from exports.stored import StoredProject
+from jobs import outbox
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from potato.formats.options import read_options
@@ -79,7 +80,7 @@ class ExportAnnotations:
 def _begin(export: Export) -> dict[str, Any]:
     """The cursor of the first part: the moment, and how many records, and traces in an archive, there are to be."""
     snapshot = Snapshot.now()
-    source = StoredProject(export.project, current(), snapshot)
+    source = StoredProject(export.project, current(), snapshot, since_of(export))
     traces = source.count_traces() if format_named(export.format).is_archive else 0
     return {
         "phase": "rows",
@@ -92,6 +93,11 @@ def _begin(export: Export) -> dict[str, Any]:
     }
 
 
+def since_of(export: Export) -> Snapshot | None:
+    """The moment since which the export has what is new; None for one with everything."""
+    return Snapshot.from_json(export.since) if export.since else None
+
+
 class _Work:
     """One part of an export. It changes the cursor and the export, which the caller keeps."""
 
@@ -100,7 +106,7 @@ class _Work:
         self._cursor = cursor
         self._fencing_token = fencing_token
         self._snapshot = Snapshot.from_json(cursor["snapshot"])
-        self._source = StoredProject(export.project, current(), self._snapshot)
+        self._source = StoredProject(export.project, current(), self._snapshot, since_of(export))
         kind = format_named(export.format)
         self._format: Format = kind(
             self._source.project, read_options(kind.options, export.options), cursor["state"] or None
@@ -172,6 +178,7 @@ class _Work:
             "format": format.name,
             "options": options_of(format),
             "snapshot": self._snapshot.as_json(),
+            **({"since": export.since} if export.since else {}),
             "records": cursor["records"],
             "rows": format.rows,
             "bytes": export.bytes,
@@ -184,6 +191,12 @@ class _Work:
         }
         export.save(update_fields=["parts", "sha256", "bytes", "rows", "ready_at", "expires_at", "manifest"])
         audit.record("export.finished", export, rows=export.rows, bytes=export.bytes, sha256=export.sha256)
+        outbox.publish(
+            "export.finished",
+            export=str(export.pk),
+            project=str(export.project_id),
+            schedule=str(export.schedule_id) if export.schedule_id else None,
+        )
         # What a killed worker left, and what went into the ZIP. Only now, because a part may be rolled back.
         folder, kept = export.folder, {part["name"] for part in export.parts}
         on_commit(lambda: storage.remove_folder(folder, but=kept))

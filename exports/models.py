@@ -1,8 +1,8 @@
-"""What was exported, or is being exported: a row for each request, which outlives its file."""
+"""What was exported, or is being exported: a row for each request, which outlives its file; and schedules."""
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
-from jobs.models import JobState
+from jobs.models import JobState, Schedule
 from potato.formats.registry import formats
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
@@ -40,10 +40,17 @@ class Export(TenantModel):
 
     `parts` are the pieces of the file in their order, each with its name in the storage, its bytes and its SHA-256.
     They grow while the job runs; a download exists from the moment at which `ready_at` and the manifest are written.
+
+    `schedule` is what asked for it, None where a person did. With `since`, a snapshot, the file has only what did not
+    count yet at that moment.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
     job = models.ForeignKey("jobs.Job", on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
+    schedule = models.ForeignKey(
+        "exports.ExportSchedule", on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    since: "models.JSONField[Any]" = models.JSONField(null=True)
     format = models.CharField(max_length=64)
     options: "models.JSONField[Any]" = models.JSONField(default=dict)
     rows = models.PositiveBigIntegerField(default=0)
@@ -64,6 +71,7 @@ class Export(TenantModel):
             *TenantModel.Meta.constraints,
             SameOrganisation(name="exports_export_project", field="project"),
             SameOrganisation(name="exports_export_job", field="job"),
+            SameOrganisation(name="exports_export_schedule", field="schedule"),
             models.CheckConstraint(
                 condition=Q(ready_at__isnull=True, expires_at__isnull=True, removed_at__isnull=True)
                 | Q(ready_at__isnull=False, expires_at__isnull=False) & ~Q(sha256=""),
@@ -73,6 +81,11 @@ class Export(TenantModel):
         indexes = [
             models.Index(fields=["organisation", "project", "-requested_at"], name="exports_export_newest"),
             models.Index(fields=["organisation", "job"], name="exports_export_job"),
+            models.Index(
+                fields=["organisation", "schedule"],
+                name="exports_export_by_schedule",
+                condition=Q(schedule__isnull=False),
+            ),
             models.Index(
                 fields=["organisation", "expires_at"],
                 name="exports_export_expiry",
@@ -112,3 +125,41 @@ class Export(TenantModel):
     def media_type(self) -> str:
         known = formats().get(self.format)
         return known.kind_of_file(self.options)[1] if known else "application/octet-stream"
+
+
+class Destination(models.TextChoices):
+    """Where the file of a scheduled export goes. It is kept here in any case, until its time is over."""
+
+    KEPT = "kept", "Kept here"
+    BUCKET = "bucket", "S3 bucket"
+    WEBHOOK = "webhook", "Webhook"
+
+
+class ExportSchedule(Schedule):
+    """Exports the project at its times, as an Export of the same format and options would.
+
+    With `only_new` a file has what did not count yet at `delivered_snapshot`, the moment of the last file that arrived
+    where it was to go; None makes the next file a whole one. `bucket` names one of settings.EXPORT_DESTINATIONS and
+    `folder` is a path in it, below the organisation's own. `destination_checked_at` is when a test file was last
+    written there and removed.
+    """
+
+    format = models.CharField(max_length=64)
+    options: "models.JSONField[Any]" = models.JSONField(default=dict)
+    only_new = models.BooleanField(default=False)
+    delivered_snapshot: "models.JSONField[Any]" = models.JSONField(null=True)
+    destination = models.CharField(max_length=12, choices=Destination.choices, default=Destination.KEPT)
+    bucket = models.CharField(max_length=100, blank=True)
+    folder = models.CharField(max_length=300, blank=True)
+    destination_checked_at = models.DateTimeField(null=True)
+
+    class Meta(Schedule.Meta):
+        abstract = False
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *Schedule.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(destination=Destination.BUCKET) & ~Q(bucket="")
+                | Q(destination__in=[Destination.KEPT, Destination.WEBHOOK], bucket="", folder=""),
+                name="exports_exportschedule_destination",
+            ),
+        ]

@@ -15,12 +15,12 @@ from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Length, TruncSecond
 
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
-from assignments.models import Assignment, Kind, Submission
+from assignments.models import Assignment, Kind, Submission, Withdrawal
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.folders import run_of
@@ -94,15 +94,19 @@ class Batch:
 
 
 class StoredProject:
-    """A source of records: a project's counted submissions in the order of their making, at the snapshot."""
+    """A source of records: a project's counted submissions in the order of their making, at the snapshot.
+
+    With `since`, those alone that did not count at that earlier moment, and the traces that are new since or theirs.
+    """
 
     names_every_version = True
     has_traces = True
 
-    def __init__(self, project: ProjectRow, actor: Actor, snapshot: Snapshot) -> None:
+    def __init__(self, project: ProjectRow, actor: Actor, snapshot: Snapshot, since: Snapshot | None = None) -> None:
         self._row = project
         self._actor = actor
         self._snapshot = snapshot
+        self._since = since
         self._files = _Files()
         with reading(actor):
             # Read here, because records are made while rows are on their way.
@@ -121,6 +125,8 @@ class StoredProject:
         """About how many records there are: what was taken back is among them, which a count would take long to ask."""
         with reading(self._actor):
             rows = Submission.objects.for_project(self._row).filter(self._snapshot.saw(), is_surplus=False)
+            if self._since is not None:
+                rows = rows.exclude(self._since.saw())
             return rows.filter(assignment__kind=Kind.ADJUDICATION).count() if resolve == "adjudicated" else rows.count()
 
     def count_traces(self) -> int:
@@ -228,7 +234,34 @@ class StoredProject:
             return list(rows.values_list("number", "source", "note"))
 
     def _selected(self, resolve: Resolve) -> Any:
-        counted = Submission.objects.for_project(self._row).counted_at(self._snapshot)
+        selected = self._selected_at(self._snapshot, resolve)
+        if self._since is None:
+            return selected
+        # Asked row by row: what counted then may count no more, and what was put aside then may count again.
+        then = self._selected_at(self._since, resolve).filter(pk=OuterRef("pk"))
+        added = ~self._since.saw()
+        if self._traces_with_withdrawals:
+            added |= Q(assignment__trace__in=self._traces_with_withdrawals)
+        return (
+            selected.filter(added).alias(counted_then=Subquery(then.values("pk")[:1])).filter(counted_then__isnull=True)
+        )
+
+    @cached_property
+    def _traces_with_withdrawals(self) -> list[UUID]:
+        """Those where something was taken back since: there alone an older submission may count again."""
+        if self._since is None:
+            return []
+        with reading(self._actor):
+            rows = Withdrawal.objects.filter(~self._since.saw(), submission__project=self._row)
+            return list(rows.values_list("submission__assignment__trace", flat=True).distinct())
+
+    def has_records(self, resolve: Resolve) -> bool:
+        """Whether there is a record at all."""
+        with reading(self._actor):
+            return bool(self._selected(resolve).exists())
+
+    def _selected_at(self, snapshot: Snapshot, resolve: Resolve) -> Any:
+        counted = Submission.objects.for_project(self._row).counted_at(snapshot)
         if resolve == "adjudicated":
             return counted.filter(assignment__kind=Kind.ADJUDICATION)
         if resolve == "latest":
@@ -236,7 +269,7 @@ class StoredProject:
             counted = counted.annotate(second=TruncSecond("submitted_at"))
             later = (
                 Submission.objects.for_project(self._row)
-                .counted_at(self._snapshot)
+                .counted_at(snapshot)
                 .annotate(second=TruncSecond("submitted_at"))
                 .filter(
                     Q(second__gt=OuterRef("second")) | Q(second=OuterRef("second"), pk__gt=OuterRef("pk")),
@@ -303,7 +336,11 @@ class StoredProject:
         )
 
     def _seen_traces(self) -> QuerySet[Trace]:
-        return Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
+        seen = Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
+        if self._since is None:
+            return seen
+        annotated = self._selected("all").filter(assignment__trace=OuterRef("pk"))
+        return seen.filter(~self._since.saw() | Exists(annotated.values("pk")))
 
     def _traces_at_once(self, after: UUID | None = None) -> Iterator[list[UUID]]:
         while True:

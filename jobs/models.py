@@ -230,7 +230,7 @@ class Schedule(TenantModel):
                 condition=Q(removed_at__isnull=True),
             ),
             models.Index(
-                fields=["next_at"],
+                fields=["organisation", "next_at"],
                 name="%(app_label)s_%(class)s_n",
                 condition=Q(removed_at__isnull=True, paused_at__isnull=True),
             ),

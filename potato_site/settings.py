@@ -315,6 +315,27 @@ if EXPORT_S3_BUCKET:
         },
     }
 
+# Buckets into which schedules may write, with the credentials of EXPORT_S3_*: each organisation below its own name.
+EXPORT_S3_DESTINATIONS = env.list("EXPORT_S3_DESTINATIONS", default=[EXPORT_S3_BUCKET])
+EXPORT_DESTINATIONS: dict[str, dict[str, Any]] = {
+    bucket: {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {**STORAGES["exports"]["OPTIONS"], "bucket_name": bucket, "file_overwrite": True},
+    }
+    for bucket in EXPORT_S3_DESTINATIONS
+    if EXPORT_S3_BUCKET
+}
+
+# --- Mail: where no server is named, none is sent, and the pages say so ----------------------------
+
+EMAIL_HOST = env.str("EMAIL_HOST", "")
+EMAIL_PORT = env.int("EMAIL_PORT", 25)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", False)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", "potato@localhost")
+
 # --- Imports -------------------------------------------------------------------------------------
 # How much one import may bring. What one record may hold is in potato/runs/model.py (Bounds).
 

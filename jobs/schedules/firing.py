@@ -24,6 +24,8 @@ from tenancy.errors import Refused
 log = structlog.get_logger(__name__)
 
 FAILED = "schedule.failed"
+# For whom to tell: every run, however it ended.
+ENDED = "schedule.ended"
 
 
 def fire_due(kind: ScheduleKind, actor: Actor, now: datetime | None = None) -> int:
@@ -138,5 +140,7 @@ def _end(kind: ScheduleKind, run: ScheduleRun, outcome: Outcome) -> None:
     run.result = {**run.result, **outcome.result}
     run.finished_at = timezone.now()
     run.save()
+    facts = {"run": str(run.pk), "schedule": str(run.schedule), "kind": kind.name, "project": str(run.project_id)}
     if outcome.state == RunState.FAILED:
-        outbox.publish(FAILED, run=str(run.pk), schedule=str(run.schedule), kind=kind.name, project=str(run.project_id))
+        outbox.publish(FAILED, **facts)
+    outbox.publish(ENDED, **facts)

@@ -1,0 +1,271 @@
+"""Exports on schedule: what a run starts, how it goes on, and what people decide about such a schedule."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Membership, Organisation, Project
+from exports import destinations
+from exports.actions import exportable_options, request_export
+from exports.delivering import DeliverExport
+from exports.models import Destination, Export, ExportSchedule
+from exports.stored import StoredProject
+from jobs.actions import request_job
+from jobs.models import Job, JobState, RunState, ScheduleRun
+from jobs.schedules.kinds import NothingToDo, Outcome, outcome_of
+from jobs.timing import Timing, read_timing
+from jobs.timing_words import sentence
+from potato.formats.options import read_options
+from potato.formats.registry import format_named
+from tenancy import audit
+from tenancy.actor import current
+from tenancy.errors import Refused
+from tenancy.roles import Right, role_has
+from tenancy.snapshots import Snapshot
+
+LONGEST_NAME = 200
+MOST_PEOPLE = 50
+
+
+class BadSchedule(Refused):
+    code = "bad_schedule"
+    status = 400
+
+
+class ScheduledExports:
+    """The kind of schedule that exports a project. A run is an export and, for a bucket, its delivery."""
+
+    name = "exports"
+    label = "Scheduled export"
+    model = ExportSchedule
+
+    def start(self, schedule: ExportSchedule, run: ScheduleRun) -> Job:
+        since = schedule.delivered_snapshot if schedule.only_new else None
+        if since is not None:
+            source = StoredProject(schedule.project, current(), Snapshot.now(), Snapshot.from_json(since))
+            if not source.has_records(schedule.options.get("resolve", "all")):
+                raise NothingToDo("No annotation is new since the last file.")
+        export = request_export(
+            project=schedule.project,
+            format=schedule.format,
+            options=schedule.options,
+            schedule=schedule,
+            since=since,
+        )
+        run.result = {"export": str(export.pk), "place": _place(schedule)}
+        return export.job  # type: ignore[return-value]  # request_export() has just set it
+
+    def after(self, schedule: ExportSchedule, run: ScheduleRun, job: Job) -> Job | Outcome:
+        if job.state != JobState.DONE:
+            return outcome_of(job)
+        export = Export.objects.get(pk=run.result["export"])
+        if schedule.destination == Destination.BUCKET and job.kind != DeliverExport.name:
+            return request_job(
+                kind=DeliverExport.name, parameters={"export": str(export.pk), "schedule": str(schedule.pk)}
+            )
+        goes_on = (export.format, export.options, run.result["place"])
+        if goes_on == (schedule.format, schedule.options, _place(schedule)):
+            # Of a schedule that was changed meanwhile the next file is a whole one.
+            schedule.delivered_snapshot = export.manifest["snapshot"]
+            schedule.save(update_fields=["delivered_snapshot"])
+        address = job.result.get("address", "")
+        return Outcome(
+            RunState.DONE,
+            result={"rows": export.rows, "bytes": export.bytes, **({"address": address} if address else {})},
+        )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person wants of a schedule, as it came in; `people` are ids, each with "failed" or "always"."""
+
+    name: str
+    format: str
+    cron: str = ""
+    interval_minutes: int | None = None
+    time_zone: str = "UTC"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    only_new: bool = False
+    destination: str = Destination.KEPT
+    bucket: str = ""
+    folder: str = ""
+    people: Mapping[UUID, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What of it can be stored."""
+
+    timing: Timing
+    fields: dict[str, Any]
+
+
+def make_schedule(*, project: Project, wanted: Wanted) -> ExportSchedule:
+    """Store a schedule of the project, whose first run is at its next time.
+
+    Raises BadTiming, NotExportable, BadDestination or BadSchedule, each with what is wrong. A bucket is tried with a
+    file that is written and removed, before anything is stored.
+    """
+    now = timezone.now()
+    checked = check_wanted(project=project, wanted=wanted, starts_at=now)
+    checked_at = _check_destination(wanted)
+    with transaction.atomic():
+        schedule = ExportSchedule(
+            project=project,
+            created_by_id=current().user,
+            destination_checked_at=checked_at,
+            **checked.fields,
+        )
+        schedule.set_timing(checked.timing, now)
+        schedule.save()
+        audit.record("schedule.made", schedule, project=project.slug, **_facts(schedule))
+    return schedule
+
+
+def change_schedule(*, schedule: ExportSchedule, wanted: Wanted) -> ExportSchedule:
+    """Change it as a whole; raises as make_schedule() does. Its next file is a whole one where other things leave."""
+    now = timezone.now()
+    checked = check_wanted(project=schedule.project, wanted=wanted, starts_at=now)
+    before = (schedule.destination, schedule.bucket, schedule.folder)
+    after = tuple(checked.fields[name] for name in ("destination", "bucket", "folder"))
+    checked_at = _check_destination(wanted) if before != after else schedule.destination_checked_at
+    with transaction.atomic():
+        schedule = ExportSchedule.objects.kept().select_for_update(of=("self",)).get(pk=schedule.pk)
+        same = (schedule.format, schedule.options) == (checked.fields["format"], checked.fields["options"])
+        if not same or before != after:
+            schedule.delivered_snapshot = None
+        for name, value in checked.fields.items():
+            setattr(schedule, name, value)
+        schedule.destination_checked_at = checked_at
+        timing, old = checked.timing, schedule.timing
+        if (timing.cron, timing.interval_minutes, timing.zone) != (old.cron, old.interval_minutes, old.zone):
+            schedule.set_timing(timing, now)
+        schedule.save()
+        audit.record("schedule.changed", schedule, **_facts(schedule))
+    return schedule
+
+
+def check_again(*, schedule: ExportSchedule) -> None:
+    """Write a test file where the schedule writes, and remove it. Raises BadDestination."""
+    organisation = Organisation.objects.get(pk=schedule.organisation_id).slug
+    if schedule.destination == Destination.BUCKET:
+        destinations.check(schedule.bucket, organisation, schedule.folder)
+        schedule.destination_checked_at = timezone.now()
+        ExportSchedule.objects.filter(pk=schedule.pk).update(destination_checked_at=schedule.destination_checked_at)
+
+
+def check_wanted(*, project: Project, wanted: Wanted, starts_at: datetime) -> Checked:
+    """Everything but the destination itself, which only making and changing try. Raises as make_schedule() does."""
+    name = " ".join(wanted.name.split())
+    if not name or len(name) > LONGEST_NAME:
+        raise BadSchedule(f"Give the schedule a name of at most {LONGEST_NAME} characters.")
+    timing = read_timing(
+        cron=wanted.cron,
+        interval_minutes=wanted.interval_minutes,
+        zone=wanted.time_zone,
+        starts_at=starts_at.replace(second=0, microsecond=0),
+    )
+    options = exportable_options(project=project, format=wanted.format, options=wanted.options)
+    if wanted.only_new:
+        _demand_single_records(project, wanted.format, options)
+    if wanted.destination not in Destination.values:
+        raise BadSchedule(f"A file goes to one of {', '.join(Destination.values)}.")
+    is_bucket = wanted.destination == Destination.BUCKET
+    if is_bucket and wanted.bucket not in destinations.bucket_names():
+        known = ", ".join(destinations.bucket_names()) or "none, the site's operators have named none"
+        raise destinations.BadDestination(f"There is no bucket {wanted.bucket[:60]!r} for schedules. Buckets: {known}.")
+    if not is_bucket and (wanted.bucket or wanted.folder):
+        raise BadSchedule("A bucket and a folder belong to the destination bucket alone. Leave them out.")
+    return Checked(
+        timing,
+        {
+            "name": name,
+            "format": wanted.format,
+            "options": options,
+            "only_new": wanted.only_new,
+            "destination": wanted.destination,
+            "bucket": wanted.bucket if is_bucket else "",
+            "folder": destinations.read_folder(wanted.folder) if is_bucket else "",
+            "people_to_tell": _people(wanted.people),
+        },
+    )
+
+
+def sentence_of(schedule: ExportSchedule, organisation: str) -> str:
+    """What it does, when and where to: "Every Monday at 06:00 Europe/Berlin, everything as prm, kept here."."""
+    when = sentence(schedule.timing)
+    return f"{when[:1].upper()}{when[1:]}, {what_of(schedule)}, {where_of(schedule, organisation)}."
+
+
+def what_of(schedule: ExportSchedule) -> str:
+    """As in "everything as prm", with the choice among several annotations of a trace where there is one."""
+    resolve = schedule.options.get("resolve", "all")
+    ways = {"latest": ", the latest of each trace", "adjudicated": ", as adjudicated", "majority": " by majority"}
+    which = "only what is new" if schedule.only_new else "everything"
+    return f"{which} as {schedule.format}{ways.get(resolve, '' if resolve == 'all' else f' by {resolve}')}"
+
+
+def where_of(schedule: ExportSchedule, organisation: str) -> str:
+    match schedule.destination:
+        case Destination.BUCKET:
+            return f"to {destinations.address(schedule.bucket, organisation, schedule.folder)}"
+        case Destination.WEBHOOK:
+            return "announced to the webhooks"
+    return "kept here"
+
+
+def can_be_told(membership: Membership) -> bool:
+    return membership.is_active and role_has(membership.role, Right.EXPORT)
+
+
+def _people(people: Mapping[UUID, str]) -> list[dict[str, str]]:
+    if len(people) > MOST_PEOPLE:
+        raise BadSchedule(f"At most {MOST_PEOPLE} people can be told.")
+    if set(people.values()) - {"failed", "always"}:
+        raise BadSchedule("People are told either when it failed (failed) or of every run (always).")
+    members = Membership.objects.active().filter(user__in=people).select_related("user")
+    known = {member.user_id for member in members if can_be_told(member)}
+    if strangers := [str(person) for person in people if person not in known]:
+        raise BadSchedule(f"{', '.join(strangers)}: only members who may export can be told. Leave these people out.")
+    return [{"person": str(person), "when": when} for person, when in people.items()]
+
+
+def _demand_single_records(project: Project, format: str, options: Mapping[str, Any]) -> None:
+    """Raise BadSchedule where a row is made of several annotations: what is new would change rows of earlier files."""
+    kind = format_named(format)
+    source = StoredProject(project, current(), Snapshot.now())
+    made = kind(source.project, read_options(kind.options, options))
+    if made.gathers or made.resolve not in ("all", "adjudicated", "latest"):
+        raise BadSchedule(
+            f"{format} with these options makes rows of several annotations, and a new annotation changes rows of "
+            "earlier files. Export everything each time, or choose every annotation."
+        )
+
+
+def _place(schedule: ExportSchedule) -> list[str]:
+    return [schedule.destination, schedule.bucket, schedule.folder]
+
+
+def _check_destination(wanted: Wanted) -> datetime | None:
+    if wanted.destination != Destination.BUCKET:
+        return None
+    organisation = Organisation.objects.get(pk=current().organisation).slug
+    destinations.check(wanted.bucket, organisation, destinations.read_folder(wanted.folder))
+    return timezone.now()
+
+
+def _facts(schedule: ExportSchedule) -> dict[str, Any]:
+    return {
+        "name": schedule.name,
+        "when": sentence(schedule.timing),
+        "format": schedule.format,
+        "options": schedule.options,
+        "only_new": schedule.only_new,
+        "destination": schedule.destination,
+        "people": len(schedule.people_to_tell),
+    }
