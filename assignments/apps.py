@@ -6,13 +6,15 @@ class AssignmentsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import endings
-        from assignments import subscribers
+        from assignments import event_data, subscribers
         from assignments.actions.expiring import expire_leases
         from assignments.actions.leaving import release_everything
+        from assignments.actions.submitting import TRACE_COMPLETE
         from assignments.upcoming import next_traces
         from jobs import outbox, sweeps
         from traces.evidence import render_ahead
         from traces.importing.import_job import TRACES_IMPORTED
+        from webhooks import events
 
         endings.register(lambda user: release_everything(user=user))
 
@@ -22,6 +24,8 @@ class AssignmentsConfig(AppConfig):
         outbox.subscribe(subscribers.SLOTS_OPENED, subscribers.slots_opened)
         outbox.subscribe("submission.made", subscribers.queue_moved_on)
         outbox.subscribe("assignment.skipped", subscribers.queue_moved_on)
+        events.register("submission.made", event_data.submission_made)
+        events.register(TRACE_COMPLETE, event_data.trace_complete)
         render_ahead.register(next_traces)
         sweeps.register(
             sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)

@@ -5,15 +5,18 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
+        from exports import event_data
         from exports.actions import remove_expired
         from exports.delivering import DeliverExport
-        from exports.exporting import ExportAnnotations, remove_unfinished
+        from exports.exporting import EXPORT_FINISHED, ExportAnnotations, remove_unfinished
         from exports.scheduling import ScheduledExports
         from jobs import kinds, outbox, sweeps
         from jobs.schedules import kinds as schedules
+        from webhooks import events
 
         kinds.register(ExportAnnotations())
         kinds.register(DeliverExport())
         schedules.register(ScheduledExports())
         outbox.subscribe(outbox.JOB_FINISHED, remove_unfinished)
         sweeps.register(sweeps.Sweep("exports.expired", "exports_organisations_with_expired_files", remove_expired))
+        events.register(EXPORT_FINISHED, event_data.export_finished)

@@ -40,6 +40,8 @@ from tenancy import audit
 from tenancy.actor import current, on_commit
 from tenancy.snapshots import Snapshot
 
+EXPORT_FINISHED = "export.finished"
+
 BYTES_A_PART = 64 * 2**20
 BUFFER_BYTES = 2**20
 
@@ -190,9 +192,9 @@ class _Work:
             "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in export.parts],
         }
         export.save(update_fields=["parts", "sha256", "bytes", "rows", "ready_at", "expires_at", "manifest"])
-        audit.record("export.finished", export, rows=export.rows, bytes=export.bytes, sha256=export.sha256)
+        audit.record(EXPORT_FINISHED, export, rows=export.rows, bytes=export.bytes, sha256=export.sha256)
         outbox.publish(
-            "export.finished",
+            EXPORT_FINISHED,
             export=str(export.pk),
             project=str(export.project_id),
             schedule=str(export.schedule_id) if export.schedule_id else None,

@@ -33,6 +33,7 @@ _MANAGE = (
     (Right.SEE_JOBS, "Exports", "admin:exports_export_changelist", "download"),
     (Right.SEE_JOBS, "Jobs", "admin:jobs_job_changelist", "list-checks"),
     (Right.SEE_AUDIT, "Audit trail", "admin:accounts_auditevent_changelist", "history"),
+    (Right.MANAGE_WEBHOOKS, "Webhooks", "webhooks", "webhook"),
 )
 
 _PARTS = {

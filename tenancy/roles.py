@@ -31,10 +31,12 @@ class Right(StrEnum):
     SEE_ANNOTATIONS = "see everybody's annotations"
     EXPORT = "export annotations"
     MANAGE_TOKENS = "manage API tokens"
+    MANAGE_WEBHOOKS = "manage the webhooks of projects"
+    MANAGE_ALL_WEBHOOKS = "manage all webhooks of the organisation"
 
 
 _ANNOTATOR = frozenset({Right.SEE_ORGANISATION, Right.ANNOTATE})
-_MANAGER = _ANNOTATOR | {Right.SEE_TRACES, Right.SEE_ANNOTATIONS, Right.EXPORT}
+_MANAGER = _ANNOTATOR | {Right.SEE_TRACES, Right.SEE_ANNOTATIONS, Right.EXPORT, Right.MANAGE_WEBHOOKS}
 _ADMIN = _MANAGER | {
     Right.USE_ADMIN,
     Right.CONFIGURE_PROJECTS,
@@ -44,6 +46,7 @@ _ADMIN = _MANAGER | {
     Right.SEE_AUDIT,
     Right.IMPORT_TRACES,
     Right.MANAGE_TOKENS,
+    Right.MANAGE_ALL_WEBHOOKS,
 }
 _OWNER = _ADMIN | {Right.MANAGE_OWNERS}
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.actions.locks import lock_queue_position
 from assignments.actions.quotas import open_quotas
+from assignments.actions.submitting import TRACE_COMPLETE
 from assignments.models import Assignment, AssignmentState, Kind, Submission, TraceQuota
 from jobs import outbox
 from potato.runs.exact_json import sha256_of
@@ -57,8 +58,7 @@ def restore(
             state=AssignmentState.SUBMITTED,
             since=at,
         )
-        if assignment.takes_slot:
-            _take_slot(project, trace)
+        is_complete = assignment.takes_slot and _take_slot(project, trace)
         submission = Submission.objects.create(
             project=project,
             assignment=assignment,
@@ -69,10 +69,13 @@ def restore(
             request_sha256=digest,
         )
         outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk))
+        if is_complete:
+            outbox.publish(TRACE_COMPLETE, trace=str(trace.pk), project=str(project.pk))
     return True
 
 
-def _take_slot(project: Project, trace: Trace) -> None:
+def _take_slot(project: Project, trace: Trace) -> bool:
+    """Count one more as done; whether it is the last that was wanted."""
     quota = TraceQuota.objects.for_project(project).filter(trace=trace)
     # Each call opens some, the oldest first, and this trace may be among the last.
     while not quota.exists() and open_quotas(project=project):
@@ -81,3 +84,4 @@ def _take_slot(project: Project, trace: Trace) -> None:
     row.done += 1
     row.slots = max(row.slots, row.active + row.done)
     row.save(update_fields=["done", "slots"])
+    return row.done == row.target

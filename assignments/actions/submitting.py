@@ -23,6 +23,9 @@ from tenancy.prepared import insert, prepared, prepared_update
 from traces.evidence.judged_files import evidence_of
 from traces.models.bodies import pack
 
+TRACE_COMPLETE = "trace.complete"
+"""A trace got the last of the submissions that the configuration asks for; after a withdrawal once more."""
+
 UNDO = timedelta(seconds=30)
 # The clock of a person who undoes at the last moment has shown the button a little longer than ours.
 _GRACE = timedelta(seconds=2)
@@ -101,6 +104,8 @@ def store_submission(
         _ended.run(row.pk, now)
         audit.record("submission.made", submission, trace=str(row.trace_id), surplus=is_surplus)
         outbox.publish("submission.made", submission=str(submission.pk), project=str(row.project_id))
+        if row.takes_slot and not is_surplus and quota.done == quota.target:
+            outbox.publish(TRACE_COMPLETE, trace=str(row.trace_id), project=str(row.project_id))
     return submission
 
 

@@ -72,6 +72,8 @@ _VALUES: dict[str, Callable[[Fixtures, str], str]] = {
     "part": lambda fixtures, text: "0",
     "size": lambda fixtures, text: "small",
     "assignment_id": lambda fixtures, text: str(fixtures.rows["assignments.Assignment"].pk),
+    "endpoint_id": lambda fixtures, text: str(fixtures.rows["webhooks.Endpoint"].pk),
+    "delivery_id": lambda fixtures, text: str(fixtures.rows["webhooks.Delivery"].pk),
     "export_id": lambda fixtures, text: str(fixtures.rows["exports.Export"].pk),
     "submission_id": lambda fixtures, text: str(fixtures.rows["assignments.Submission"].pk),
     # It names a row too, and is the right to use it: whoever has another fixtures's link may join there.

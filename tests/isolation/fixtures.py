@@ -40,6 +40,7 @@ from traces.evidence.fragments import DisplayOptions, render_files, render_steps
 from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash
+from webhooks.models import Delivery, Endpoint
 
 CONFIGURATION = """task_name: {mark}
 annotation_schemes:
@@ -312,6 +313,25 @@ def _export(fixtures: Fixtures) -> Export:
     )
 
 
+def _endpoint(fixtures: Fixtures) -> Endpoint:
+    return Endpoint.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        url=f"https://{fixtures.mark}.example.org/",
+        description=fixtures.mark,
+        events=["export.finished"],
+        created_by=fixtures.person,
+    )
+
+
+def _delivery(fixtures: Fixtures) -> Delivery:
+    return Delivery.objects.create(
+        endpoint=fixtures.rows["webhooks.Endpoint"],
+        event=fixtures.rows["jobs.OutboxEvent"].pk,
+        type="export.finished",
+        body=f'{{"type": "export.finished", "data": {{"format": "{fixtures.mark}"}}}}',
+    )
+
+
 # In the order of their foreign keys: a factory finds the rows of those above it in fixtures.rows.
 FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "accounts.Membership": _membership,
@@ -343,6 +363,8 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "agreement.AgreementReport": _agreement_report,
     "agreement.AgreementRule": _agreement_rule,
     "exports.Export": _export,
+    "webhooks.Endpoint": _endpoint,
+    "webhooks.Delivery": _delivery,
 }
 
 

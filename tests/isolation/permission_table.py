@@ -222,6 +222,45 @@ any    /api/v1/projects/<project>/exports/                                      
 any    /api/v1/projects/<project>/statistics/                                            401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/                                                      401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/file/                                                 401       401       401       401       401       401       401
+
+GET    /o/<organisation>/webhooks/                                                       302       404       403       200       200       200         -
+POST   /o/<organisation>/webhooks/                                                       302       404       403       405       405       405         -
+GET    /o/<organisation>/webhooks/new/                                                   302       404       403       200       200       200         -
+POST   /o/<organisation>/webhooks/new/                                                   302       404       403       400       400       400         -
+GET    /o/<organisation>/webhooks/<endpoint_id>/                                         302       404       403       200       200       200       404
+POST   /o/<organisation>/webhooks/<endpoint_id>/                                         302       404       403       400       400       400       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/deliveries/                              302       404       403       200       200       200       404
+POST   /o/<organisation>/webhooks/<endpoint_id>/deliveries/                              302       404       403       405       405       405       405
+GET    /o/<organisation>/webhooks/<endpoint_id>/secret/                                  302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/secret/                                  302       404       403       200       200       200       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/test/                                    302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/test/                                    302       404       403       302       302       302       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/pause/                                   302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/pause/                                   302       404       403       302       302       302       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/on/                                      302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/on/                                      302       404       403       302       302       302       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/remove/                                  302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/remove/                                  302       404       403       302       302       302       404
+GET    /o/<organisation>/webhooks/<endpoint_id>/deliveries/<delivery_id>/again/          302       404       403       405       405       405       405
+POST   /o/<organisation>/webhooks/<endpoint_id>/deliveries/<delivery_id>/again/          302       404       403       302       302       302       404
+GET    /o/<organisation>/api/v1/webhooks/                                                401       404       403       200       200       200         -
+POST   /o/<organisation>/api/v1/webhooks/                                                401       404       403       400       400       400         -
+GET    /o/<organisation>/api/v1/webhooks/<endpoint_id>/                                  401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/webhooks/<endpoint_id>/                                  401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/webhooks/<endpoint_id>/secret/                           401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/webhooks/<endpoint_id>/secret/                           401       404       403       200       200       200       404
+GET    /o/<organisation>/api/v1/webhooks/<endpoint_id>/test/                             401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/webhooks/<endpoint_id>/test/                             401       404       403       202       202       202       404
+GET    /o/<organisation>/api/v1/webhooks/<endpoint_id>/deliveries/                       401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/webhooks/<endpoint_id>/deliveries/                       401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/ 401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/ 401       404       403       202       202       202       404
+any    /api/v1/webhooks/                                                                 401       401       401       401       401       401         -
+any    /api/v1/webhooks/<endpoint_id>/                                                   401       401       401       401       401       401       401
+any    /api/v1/webhooks/<endpoint_id>/secret/                                            401       401       401       401       401       401       401
+any    /api/v1/webhooks/<endpoint_id>/test/                                              401       401       401       401       401       401       401
+any    /api/v1/webhooks/<endpoint_id>/deliveries/                                        401       401       401       401       401       401       401
+any    /api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/                401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across
 
 
