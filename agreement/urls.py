@@ -6,4 +6,13 @@ from agreement import views
 
 urlpatterns = [
     path("", views.agreement_page, name="agreement"),
+    path("part/", views.agreement_part, name="agreement-part"),
+    path("compute/", views.compute_agreement, name="compute-agreement"),
+    path("history/", views.agreement_history, name="agreement-history"),
+    path("traces/", views.agreement_traces, name="agreement-traces"),
+    path("reports/<uuid:report_id>/figures.json", views.report_file, {"kind": "json"}, name="agreement-json"),
+    path("reports/<uuid:report_id>/figures.csv", views.report_file, {"kind": "csv"}, name="agreement-csv"),
+    path("reports/<uuid:report_id>/<slug:plot>.svg", views.plot_file, {"kind": "svg"}, name="agreement-plot-svg"),
+    path("reports/<uuid:report_id>/<slug:plot>.png", views.plot_file, {"kind": "png"}, name="agreement-plot-png"),
+    path("reports/<uuid:report_id>/<slug:plot>.csv", views.plot_file, {"kind": "csv"}, name="agreement-plot-csv"),
 ]

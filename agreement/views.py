@@ -1,18 +1,302 @@
-"""The pages of a project's agreement."""
+"""The pages of a project's agreement: the newest report, the traces behind a number, history, and downloads."""
 
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+import csv
+from decimal import Decimal, InvalidOperation
+from io import StringIO
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Project
+from agreement import pages
+from agreement.actions import NIGHT_HOUR, TooSoon, UnfitSettings, change_rule, every_of, request_report
+from agreement.drawing import csv_of, png_of, svg_of
+from agreement.models import AgreementReport, AgreementRule
+from agreement.models.rules import rule_of
+from agreement.reports import newest_report, newest_requested
+from agreement.wording import says
+from jobs.bounds import TooManyJobs
+from potato.wording import title_case
 from tenancy.middleware import OrganisationRequest
-from tenancy.permissions import requires
+from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
+from traces.models import Trace
+
+REPORTS_ON_A_PAGE = 25
 
 
 @requires(Right.SEE_ANNOTATIONS)
 @require_safe
 def agreement_page(request: OrganisationRequest, project: str) -> HttpResponse:
-    """How far the project's people agree."""
-    found = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
-    return render(request, "agreement/agreement.html", {"project": found})
+    """How far the project's people agree: the newest report, or an earlier one that the address names."""
+    found = _project(request, project)
+    return render(request, "agreement/agreement.html", _context(request, found))
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def agreement_part(request: OrganisationRequest, project: str) -> HttpResponse:
+    """What of the page changes while a report is computed, to be loaded again."""
+    part = render(request, "agreement/partials/report.html", _context(request, _project(request, project)))
+    part["Cache-Control"] = "no-store"
+    return part
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_POST
+def compute_agreement(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Have a report computed in the background."""
+    found = _project(request, project)
+    try:
+        request_report(project=found)
+    except (TooSoon, TooManyJobs) as refused:
+        messages.warning(request, refused.sentence)
+    return redirect("agreement", found.slug)
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def agreement_history(request: OrganisationRequest, project: str) -> HttpResponse:
+    """All reports, and when they are computed by themselves. POST changes the latter."""
+    found = _project(request, project)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            _change_rule(found, request)
+        except UnfitSettings as refused:
+            refusal = refused.sentence
+        else:
+            messages.success(request, "Saved when agreement is computed.")
+            return redirect("agreement-history", found.slug)
+    finished = AgreementReport.objects.for_project(found).finished().select_related("requested_by")
+    page = Paginator(finished.order_by("-computed_at", "-pk"), REPORTS_ON_A_PAGE).get_page(request.GET.get("page"))
+    drawn = list(reversed(finished.order_by("-computed_at", "-pk")[: pages.REPORTS_DRAWN]))
+    newest = drawn[-1] if drawn else None
+    compared = newest.figures["compared"] if newest else []
+    columns = compared[: pages.CURVES_DRAWN]
+    rule = rule_of(found)
+    context = {
+        "project": found,
+        "views": _views(found, "history"),
+        "page": page,
+        "page_base": "?",
+        "columns": [one["title"] for one in columns],
+        "rows": [(report, [_main_value(report, one) for one in columns]) for report in page.object_list],
+        "plot": pages.history_plot(drawn),
+        "newest": newest,
+        "rule": rule,
+        "every": every_of(rule),
+        "night_hour": NIGHT_HOUR,
+        "watchable": [
+            (f"{one['scheme']}/{one['name']}", one["title"], f"{one['scheme']}/{one['name']}" == rule.watched)
+            for one in compared
+        ],
+        "refusal": refusal,
+    }
+    return render(request, "agreement/history.html", context, status=400 if refusal else 200)
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def agreement_traces(request: OrganisationRequest, project: str) -> HttpResponse:
+    """The first traces behind a number of a report: of two choices, or of two first errors so many steps apart."""
+    found = _project(request, project)
+    report = _report(found, request.GET.get("report", ""))
+    compared, of = report.figures["compared"], sorted(request.GET.getlist("of"))
+    number = request.GET.get("on", "")
+    if not number.isascii() or not number.isdigit() or int(number) >= len(compared):
+        raise Http404
+    one = compared[int(number)]
+    examples = [each for each in one["examples"] if sorted(map(str, each["of"])) == of]
+    if not examples:
+        raise Http404
+    keys = [tuple(key) for key in examples[0]["traces"]]
+    rows = Trace.objects.filter(
+        organisation=found.organisation_id, project=found, external_id__in=[key[0] for key in keys]
+    ).defer("report")
+    by_key = {(row.external_id, row.version): row for row in rows}
+    context = {
+        "project": found,
+        "report": report,
+        "title": one["title"],
+        "chosen": [title_case(value) for value in of],
+        "is_first_error": one["main"] == "same",
+        "traces": [by_key[key] for key in keys if key in by_key],
+        "may_see_traces": allowed(request, Right.SEE_TRACES),
+        "most": len(keys),
+    }
+    return render(request, "agreement/traces.html", context)
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def report_file(request: OrganisationRequest, project: str, report_id: UUID, kind: str) -> HttpResponse:
+    """All figures of a report, as JSON or as CSV."""
+    found = _project(request, project)
+    report = _report(found, str(report_id))
+    name = f"{found.slug}-agreement-{report.computed_at:%Y%m%d-%H%M%S}.{kind}"
+    if kind == "json":
+        return _file(report.text.encode(), "application/json", name)
+    return _file(_all_figures(report).encode(), "text/csv; charset=utf-8", name)
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def plot_file(request: OrganisationRequest, project: str, report_id: UUID, plot: str, kind: str) -> HttpResponse:
+    """A drawn figure as SVG, PNG, or its numbers as CSV."""
+    found = _project(request, project)
+    report = _report(found, str(report_id))
+    if plot == "history":
+        finished = AgreementReport.objects.for_project(found).finished().order_by("-computed_at", "-pk")
+        drawn = pages.history_plot(list(reversed(finished[: pages.REPORTS_DRAWN])))
+    else:
+        drawn = next((one for one in pages.plots(report.figures) if one.name == plot), None)
+    if drawn is None:
+        raise Http404
+    name = f"{found.slug}-agreement-{plot}.{kind}"
+    match kind:
+        case "svg":
+            return _file(svg_of(drawn).encode(), "image/svg+xml", name)
+        case "png":
+            return _file(png_of(drawn), "image/png", name)
+    return _file(csv_of(drawn).encode(), "text/csv; charset=utf-8", name)
+
+
+def _context(request: OrganisationRequest, project: Project) -> dict[str, Any]:
+    asked = newest_requested(project)
+    chosen = request.GET.get("report", "")
+    report = _report(project, chosen) if chosen else newest_report(project)
+    job = asked.job if asked else None
+    on_its_way = asked if asked and asked.is_on_its_way else None
+    failed = asked if asked and not asked.is_finished and job and not job.is_open else None
+    context: dict[str, Any] = {
+        "project": project,
+        "views": _views(project, "people"),
+        "report": report,
+        "is_earlier": bool(chosen),
+        "on_its_way": on_its_way,
+        "problem": failed.job.error or "It was cancelled." if failed and failed.job else "",
+        "newer": pages.newer_than(report, project) if report and not chosen else 0,
+        "part_url": f"{reverse('agreement-part', args=[project.slug])}?{request.GET.urlencode()}",
+    }
+    if report is None or not report.shared_traces:
+        return context
+    figures = report.figures
+    query = pages.Query(request.GET.get("on", ""), request.GET.get("by", ""))
+    one = pages.comparison_named(figures, query.on)
+    context |= {
+        "says": says(figures),
+        "sections": pages.sections(figures),
+        "matrices": pages.matrices(report),
+        "categories": next((pages.by_category(each) for each in figures["compared"] if each["by_category"]), []),
+        "plots": list(pages.plots(figures)),
+        "first_errors": _first_error_links(report),
+    }
+    if one is not None:
+        kinds = [kind for kind in pages.GROUP_TITLES if one["groups"].get(kind)]
+        kind = query.by if query.by in kinds else next(iter(kinds), "")
+        context |= {
+            "people": pages.people(report, one, reverse("annotations", args=[project.slug])),
+            "on": pages.choices_on(figures, one, query),
+            "groups": pages.groups(one, kind) if kind else None,
+            "by": pages.choices_by(one, kind, query),
+        }
+    return context
+
+
+def _first_error_links(report: AgreementReport) -> list[tuple[str, str]]:
+    """The traces in which one alone found an error, by comparison."""
+    links = []
+    for number, one in enumerate(report.figures["compared"]):
+        alone = [each for each in one["distances"] if each["steps"] is None]
+        if one["main"] == "same" and alone:
+            words = f"Read the {alone[0]['pairs']:,} in which one found no error"
+            links.append((words, pages.traces_query(report, number, [None])))
+    return links
+
+
+def _views(project: Project, current: str) -> list[tuple[str, str, bool]]:
+    """People, machines beside them where that page is there, and history."""
+    views = []
+    for name, title, route in (
+        ("people", "People", "agreement"),
+        ("machines", "Machines beside people", "agreement-machines"),
+        ("history", "History", "agreement-history"),
+    ):
+        try:
+            views.append((title, reverse(route, args=[project.slug]), name == current))
+        except NoReverseMatch:
+            continue
+    return views
+
+
+def _change_rule(project: Project, request: OrganisationRequest) -> AgreementRule:
+    sent = request.POST
+    threshold = sent.get("threshold", "").strip()
+    every = sent.get("every", "").strip()
+    try:
+        below = Decimal(threshold) if threshold and sent.get("tell") else None
+    except InvalidOperation:
+        raise UnfitSettings(f"The threshold must be a number from 0 to 1, as 0.4, and {threshold!r} is none.") from None
+    if every and not (every.isascii() and every.isdigit()):
+        raise UnfitSettings(f"The number of annotations must be a whole number, and {every!r} is none.")
+    return change_rule(
+        project=project,
+        every=(int(every[:9]) if every else None) if sent.get("by_annotations") else 0,
+        nightly=bool(sent.get("nightly")),
+        threshold=below,
+        watched=sent.get("watched", ""),
+    )
+
+
+def _main_value(report: AgreementReport, column: dict[str, Any]) -> str:
+    for one in report.figures["compared"]:
+        if (one["scheme"], one["name"]) == (column["scheme"], column["name"]):
+            value = one["figures"][one["main"]]["value"]
+            return "" if value is None else f"{value:.2f}"
+    return ""
+
+
+def _all_figures(report: AgreementReport) -> str:
+    """Every estimate of a report on a line of its own."""
+    file = StringIO()
+    writer = csv.writer(file)
+    columns = ["value", "low", "high", "traces", "units", "pairs", "undefined"]
+    writer.writerow(["scheme", "compared", "kind", "of", "measure", *columns])
+    for one in report.figures["compared"]:
+        main = one["main"]
+        lines = [
+            *(("overall", "", measure, figure) for measure, figure in one["figures"].items()),
+            *(("pair", " and ".join(figure["annotators"]), main, figure) for figure in one["pairs_main"]),
+            *(("against the rest", name, main, figure) for name, figure in one["rest_main"].items()),
+            *(("position", at, main, figure) for at, figure in one["by_position_main"].items()),
+            *(("category", name, "matched", figure) for name, figure in one["by_category"].items()),
+            *((kind, group["name"], main, group) for kind, groups in one["groups"].items() for group in groups),
+        ]
+        for kind, of, measure, figure in lines:
+            safe = f"'{of}" if of.startswith(("=", "+", "-", "@", "\t", "\r")) else of
+            writer.writerow([one["scheme"], one["name"], kind, safe, measure, *(figure[name] for name in columns)])
+    return file.getvalue()
+
+
+def _file(content: bytes, kind: str, name: str) -> HttpResponse:
+    return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _project(request: OrganisationRequest, slug: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(request.membership), slug=slug)
+
+
+def _report(project: Project, name: str) -> AgreementReport:
+    """A finished report of the project. Raises Http404."""
+    try:
+        key = UUID(name)
+    except ValueError:
+        raise Http404 from None
+    return get_object_or_404(AgreementReport.objects.for_project(project).finished(), pk=key)

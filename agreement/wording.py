@@ -41,11 +41,11 @@ MEANINGS = {
     "found_alpha_nominal": "Error found or not, one answer a person, beyond chance.",
 }
 SHORT = {
-    "alpha_nominal": "Krippendorff’s alpha",
+    "alpha_nominal": "Krippendorff's alpha",
     "alpha_ordinal": "alpha (ordinal)",
     "alpha_interval": "alpha (interval)",
-    "fleiss_kappa": "Fleiss’ kappa",
-    "gwet_ac1": "Gwet’s AC1",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac1": "Gwet's AC1",
     "icc": "ICC (2,1)",
     "percent": "same choice",
     "f1": "matched, F1",
@@ -157,9 +157,7 @@ def _headline(compared: list[dict[str, Any]]) -> str:
         estimate = main_of(one)
         if one["main"] in CHANCE_CORRECTED and estimate.value is not None:
             by_word.setdefault(in_words(estimate), []).append(_lower(one["title"]))
-    parts = [
-        f"{_ADVERBS[word]} on {listed(by_word[word], 'and')}" for word in reversed([*_ADVERBS]) if word in by_word
-    ]
+    parts = [f"{_ADVERBS[word]} on {listed(by_word[word], 'and')}" for word in reversed([*_ADVERBS]) if word in by_word]
     shares = [one for one in compared if one["main"] not in CHANCE_CORRECTED and main_of(one).value is not None]
     if not parts:
         told = [_sentence(one) for one in shares]
