@@ -137,7 +137,8 @@ def _part(format: type[Format]) -> str:
         rows = [(_named(name, one), _values(format, name, one), one.description) for name, one in options.items()]
         blocks.append(_table(("option", "values", "chooses"), rows))
     if example := _example(format):
-        blocks.append(f"```{_language(format)}\n{example.rstrip()}\n```")
+        fence = "````" if "```" in example else "```"
+        blocks.append(f"{fence}{_language(format)}\n{example.rstrip()}\n{fence}")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -190,18 +191,32 @@ def _shown(format: type[Format], example: _Example) -> str:
         (Path(folder) / ANNOTATIONS).write_text("".join(f"{record.text}\n" for record in records), encoding="utf-8")
         (Path(folder) / TRACES).write_text("".join(f"{json_text(trace)}\n" for trace in traces), encoding="utf-8")
         suffix = ".json" if format.suffix == ".zip" else format.suffix
-        written = Path(folder) / f"example{suffix}"
+        written = Path(folder) / ("example" if format.example_file else f"example{suffix}")
         try:
             with Folder(Path(folder), None) as source:
                 options = read_options(format.options, format.options_by(written))
                 write_export(format(source.project, options), source, written)
         except RecordsError:
             return ""
-        return written.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        if format.suffix == ".parquet":
+            return "".join(f"{json.dumps(row, default=str)}\n" for row in _table_rows(written))
+        return (written / format.example_file).read_bytes().decode("utf-8").replace("\r\n", "\n")
+
+
+def _table_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return rows
 
 
 def _language(format: type[Format]) -> str:
-    return {".jsonl": "json", ".json": "json", ".zip": "json", ".sarif": "json"}.get(format.suffix, "text")
+    if format.example_file.endswith(".md"):
+        return "markdown"
+    return {".parquet": "json", ".jsonl": "json", ".json": "json", ".zip": "json", ".sarif": "json"}.get(
+        format.suffix, "text"
+    )
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -1,6 +1,7 @@
 """Notes that a format takes of records, on disk, for files whose rows need several records at once.
 
-A note has a group, a small head and a body that may be large; groups are told in the order of their first note.
+A note has a group, a small head and a body that may be large; groups are told in the order of their first note. Of a
+file that needs all rows in their order, and no groups, the notes are its lines.
 """
 
 import json
@@ -53,6 +54,39 @@ class Notes:
     def body(self, note: Note) -> Any:
         (text,) = self._database.execute("SELECT body FROM note WHERE place = ?", (note.place,)).fetchone()
         return json.loads(text)
+
+
+class Lines:
+    """All lines of an export in their order, read as often as one likes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            yield from file
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Whole lines, as many together as fit into a size, at least one."""
+        block: list[bytes] = []
+        room = size
+        for line in self:
+            if block and len(line) > room:
+                yield b"".join(block)
+                block, room = [], size
+            block.append(line)
+            room -= len(line)
+        if block:
+            yield b"".join(block)
+
+
+@contextmanager
+def kept_lines(pieces: Iterable[bytes], folder: Path) -> Iterator[Lines]:
+    """The lines of those pieces, in a file of the folder for that long."""
+    with tempfile.NamedTemporaryFile(prefix=".lines-", dir=folder) as file:
+        file.writelines(pieces)
+        file.flush()
+        yield Lines(Path(file.name))
 
 
 @contextmanager

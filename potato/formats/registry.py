@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from potato.entry_points import EXPORT_FORMATS, installed
-from potato.formats.notes import Notes
 from potato.formats.options import Options
 from potato.records.sources import Need, Project, Record, RecordsError, Resolve, Source, TraceFacts
 from potato.wording import listed
@@ -22,7 +21,8 @@ class Format:
     Head and tail are asked for after the last row.
 
     A format that gathers writes notes (`note_line`) instead of rows. The file is then what `gathered` makes of all
-    notes, or a ZIP of `members` where `zips` says so; there is no head and no tail.
+    notes, or a ZIP of `members` where `zips` says so; there is no head and no tail. One that is `in_order` writes
+    lines of its own instead, and gets `Lines` where others get `Notes`.
     """
 
     name: ClassVar[str]
@@ -37,6 +37,15 @@ class Format:
     """The scheme types whose annotations can fill it; empty for whatever there is."""
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
+
+    in_order: ClassVar[bool] = False
+    """Whether what is gathered are lines in the order of the records, rather than notes in groups."""
+
+    folders: ClassVar[frozenset[str]] = frozenset()
+    """The folders in the folder that it writes, whose files are its own."""
+
+    example_file: ClassVar[str] = ""
+    """Of a format that writes a folder, the file that the reference shows."""
 
     in_folders: ClassVar[bool] = False
     """Whether a command may be given a folder to write several files into, which `files` then names."""
@@ -123,15 +132,15 @@ class Format:
     def tail(self) -> bytes:
         return b""
 
-    def gathered(self, notes: Notes) -> Iterator[bytes]:
+    def gathered(self, notes: Any) -> Iterator[bytes]:
         """The whole file out of the notes."""
         raise NotImplementedError
 
-    def members(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+    def members(self, notes: Any) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The files of the ZIP out of the notes, each to be written before the next is asked for."""
         raise NotImplementedError
 
-    def files(self, notes: Notes) -> Iterator[tuple[str, Iterable[bytes]]]:
+    def files(self, notes: Any) -> Iterator[tuple[str, Iterable[bytes]]]:
         """The files of a folder out of the notes, each to be written before the next is asked for."""
         raise NotImplementedError
 

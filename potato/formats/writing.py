@@ -9,13 +9,13 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, repeat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from potato.formats.notes import noted
+from potato.formats.notes import Lines, Notes, kept_lines, noted
 from potato.formats.registry import Format
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
 from potato.records.sources import NO_TRACE, Record, RecordsError, Source, json_text
@@ -218,12 +218,14 @@ def write_into(
         contents: dict[str, Digest] = {}
         for name, pieces in members:
             digest = contents[name] = Digest()
+            (Path(unfinished) / name).parent.mkdir(parents=True, exist_ok=True)
             with (Path(unfinished) / name).open("wb") as file:
                 file.writelines(digest.passing(pieces))
         (Path(unfinished) / manifest).write_bytes(archive_manifest(format, contents))
         for name in _written_before(folder, format, manifest) - contents.keys():
             (folder / name).unlink()
         for name in (*contents, manifest):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(unfinished) / name).replace(folder / name)
     return contents
 
@@ -233,11 +235,17 @@ def _written_before(folder: Path, format: Format, manifest: str) -> set[str]:
     try:
         known = json.loads((folder / manifest).read_bytes())
         files = known["files"] if known["format"] == format.name else {}
-        hashes = {name: entry["sha256"] for name, entry in files.items() if Path(name).name == name}
+        hashes = {name: entry["sha256"] for name, entry in files.items() if _is_own(name, format)}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         # There is none, or somebody else's.
         return set()
     return {name for name, sha256 in hashes.items() if _sha256_of(folder / name) == sha256}
+
+
+def _is_own(name: str, format: Format) -> bool:
+    """Whether a name in a manifest names a file of the manifest's folder, or of a folder there that is the format's."""
+    path = PurePosixPath(name)
+    return path.name == name or (str(path) == name and str(path.parent) in format.folders)
 
 
 def _sha256_of(path: Path) -> str | None:
@@ -279,7 +287,7 @@ def write_zip(file: IO[bytes], format: Format, members: Iterable[tuple[str, Iter
 
 def write_gathered(file: IO[bytes], format: Format, notes: Iterable[bytes], folder: Path) -> None:
     """The whole file of a format that gathers. Raises RecordsError where there is nothing in it."""
-    with noted(notes, folder) as found:
+    with _found(format, notes, folder) as found:
         if format.zips:
             with _zip(file) as archive:
                 for name, pieces in format.members(found):
@@ -290,6 +298,13 @@ def write_gathered(file: IO[bytes], format: Format, notes: Iterable[bytes], fold
         else:
             file.writelines(in_blocks(format.gathered(found)))
     demand_rows(format)
+
+
+def _found(
+    format: Format, pieces: Iterable[bytes], folder: Path
+) -> AbstractContextManager[Notes] | AbstractContextManager[Lines]:
+    """What the format wrote of the records, as it wants to read it."""
+    return kept_lines(pieces, folder) if format.in_order else noted(pieces, folder)
 
 
 def _zip(file: IO[bytes]) -> zipfile.ZipFile:
@@ -321,7 +336,7 @@ def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
     with tempfile.TemporaryFile(dir=folder.parent) as body:
         body.writelines(body_of(format, source))
         body.seek(0)
-        with noted(_blocks(body), folder.parent) as found:
+        with _found(format, _blocks(body), folder.parent) as found:
             members = ((name, digest.passing(in_blocks(pieces))) for name, pieces in format.files(found))
             # Where there is nothing, not even the folder is made.
             first = next(members, None)

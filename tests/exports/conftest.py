@@ -30,6 +30,7 @@ FORMATS = {
     "code_review_file_ratings": ".csv",
     "code_review_verdicts": ".json",
     "github_review": ".jsonl",
+    "records_parquet": ".parquet",
     "sarif": ".sarif",
 }
 

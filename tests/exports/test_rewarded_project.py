@@ -57,9 +57,12 @@ EXPORTS: list[tuple[str, str, dict[str, str]]] = [
     ("dpo", ".jsonl", {"min_score_gap": "0.5"}),
     ("dpo", ".jsonl", {"score": "mean", "pairs": "within"}),
     ("dpo", ".jsonl", {"pairs": "corrections", "prompt_style": "messages"}),
+    ("atif", ".jsonl", {}),
     ("kto", ".jsonl", {"completion": "steps"}),
     ("kto", ".jsonl", {"resolve": "majority", "resolved": "approve,comment_only"}),
     ("orm", ".jsonl", {"evidence": "both"}),
+    ("records_parquet", ".parquet", {"resolve": "latest"}),
+    ("hf_dataset", ".zip", {"split_by": "task", "license": "cc-by-4.0"}),
     ("swebench", ".zip", {}),
     ("swebench", ".json", {"model": "model-a", "resolved": "approve,comment_only"}),
 ]
@@ -283,7 +286,7 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
-    fit = ["archive", "dpo", "kto", "orm", "prm", "swebench"]
+    fit = ["archive", "atif", "dpo", "hf_dataset", "kto", "orm", "prm", "records_parquet", "swebench"]
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
 
     page = alice.get(f"/o/acme/p/{project.slug}/").content.decode()

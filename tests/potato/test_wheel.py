@@ -43,6 +43,7 @@ annotation_schemes:
 """
 SUFFIXES = {
     "archive": ".zip",
+    "atif": ".jsonl",
     "code_repair": ".jsonl",
     "code_review": ".jsonl",
     "code_review_comments": ".jsonl",
@@ -50,12 +51,16 @@ SUFFIXES = {
     "code_review_verdicts": ".json",
     "dpo": ".jsonl",
     "github_review": ".jsonl",
+    "hf_dataset": ".zip",
     "kto": ".jsonl",
     "orm": ".jsonl",
     "prm": ".jsonl",
+    "records_parquet": ".parquet",
     "sarif": ".sarif",
     "swebench": ".zip",
 }
+OF_EXTRAS = {"hf_dataset", "records_parquet"}
+"""The formats that need a package of an extra."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ def plain(wheel: Path, tmp_path: Path) -> Researcher:
 
 @pytest.fixture
 def equipped(wheel: Path, tmp_path: Path) -> Researcher:
-    """With the extras `agreement` and `plots`, as the wheel itself names them."""
+    """With the extras `agreement`, `parquet` and `plots`, as the wheel itself names them."""
     extras = sorted(set(required_by(wheel, extra=True)))
     base = environment_with("library-with-extras", "-r", REQUIREMENTS, *extras)
     return researcher(wheel, base, with_archive(tmp_path / "equipped"))
@@ -177,23 +182,23 @@ def test_a_source_distribution_and_a_wheel_hold_the_licence_and_the_icons(wheel:
         assert file.namelist() == names
 
 
-@pytest.mark.parametrize("name", sorted(SUFFIXES))
+@pytest.mark.parametrize("name", sorted(SUFFIXES.keys() - OF_EXTRAS))
 def test_every_format_is_exported_without_the_extras(plain: Researcher, name: str) -> None:
     assert plain.export(name, f"results/file{SUFFIXES[name]}")
 
 
 def test_the_exports_of_the_installed_wheel_are_the_sites_byte_for_byte(
-    transactional_db: None, plain: Researcher, tmp_path: Path
+    transactional_db: None, equipped: Researcher, tmp_path: Path
 ) -> None:
     assert set(SUFFIXES) == set(formats())
-    call_command("load_project", str(plain.home / "output"), "--org", "my-lab", "--project", "both", verbosity=0)
+    call_command("load_project", str(equipped.home / "output"), "--org", "my-lab", "--project", "both", verbosity=0)
     # What the site has of it, so that both start from the same traces.
-    shutil.rmtree(plain.home / "output")
-    call_command("export", "--project", "my-lab/both", "-f", "archive", "-o", str(plain.home / "output"))
+    shutil.rmtree(equipped.home / "output")
+    call_command("export", "--project", "my-lab/both", "-f", "archive", "-o", str(equipped.home / "output"))
     for name, suffix in SUFFIXES.items():
         of_the_site = tmp_path / f"site-{name}{suffix}"
         call_command("export", "--project", "my-lab/both", "-f", name, "-o", str(of_the_site))
-        assert plain.export(name, f"results/{name}{suffix}") == of_the_site.read_bytes(), name
+        assert equipped.export(name, f"results/{name}{suffix}") == of_the_site.read_bytes(), name
 
 
 def test_the_documented_scripts_and_the_agreement_run_with_the_extras(equipped: Researcher) -> None:
@@ -220,3 +225,9 @@ def test_without_the_extras_statistics_run_and_the_rest_says_what_to_install(pla
         'pip install "potato-review[plots]"'
     )
     assert not (plain.home / "figures").exists()
+    for name in OF_EXTRAS:
+        done = plain.run("-m", "potato.export", "-i", "output/", "-f", name, "-o", f"file{SUFFIXES[name]}")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f'{name} is written with pyarrow, which is missing: pip install "potato-review[parquet]"\n'
+        )

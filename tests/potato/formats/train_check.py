@@ -20,7 +20,9 @@ os.environ |= {
     "WANDB_DISABLED": "1",
 }
 
+import mlcroissant
 import torch
+from atif import Trajectory
 from datasets import load_dataset
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
@@ -191,6 +193,40 @@ def check_orm(path: Path, scratch: Path) -> None:
     )
 
 
+def check_parquet(path: Path) -> None:
+    rows = load_dataset("parquet", data_files=str(path), split="train", cache_dir=str(path.parent / "cache"))
+    assert [json.loads(text) for text in rows["annotations"]], rows
+    assert any(row["step_rewards"] for row in rows), rows
+    print(f"datasets reads {path.name}: {len(rows)} rows, columns {', '.join(rows.column_names)}")
+
+
+def check_data_set(folder: Path) -> None:
+    """The folder as the Hub has it: its splits, its card, and its metadata with the rows that these describe."""
+    from huggingface_hub import DatasetCard
+
+    splits = load_dataset(str(folder), cache_dir=str(folder.parent / "cache"))
+    assert set(splits) == {"train", "validation", "test"}, splits
+    card = DatasetCard.load(folder / "README.md")
+    assert card.data.license == "cc-by-4.0", card.data
+    described = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    issues = described.metadata.ctx.issues
+    assert not issues.errors, issues.report()
+    for split, rows in splits.items():
+        read = [row[f"{split}/id"].decode() for row in described.records(record_set=split)]
+        assert read == list(rows["id"]), (split, read)
+    print(f"datasets, huggingface_hub and mlcroissant read {folder.name}: {splits.num_rows}")
+    print(f"mlcroissant: no error; {issues.report()}")
+
+
+def check_atif(path: Path) -> None:
+    """Every line is a trajectory by the published models, and what people said of its steps is still there."""
+    found = [Trajectory.model_validate_json(line) for line in path.read_text().splitlines()]
+    rated = sum(len(step.extra["rewards"]) for one in found for step in one.steps if "rewards" in (step.extra or {}))
+    assert rated, found
+    assert any(one.subagent_trajectories for one in found), found
+    print(f"atif reads {path.name}: {len(found)} trajectories, {rated} rewards of steps")
+
+
 def check_swebench(path: Path, scratch: Path) -> None:
     """Every run report in the ZIP is what SWE-bench writes in the unpacked ZIP; each kind of outcome occurs."""
     from swebench.harness.reporting import make_run_report
@@ -222,6 +258,9 @@ def main(folder: Path) -> None:
         for name in ("kto.jsonl", "kto-steps.jsonl"):
             check_kto(folder / name, Path(scratch) / "kto")
         check_orm(folder / "orm.jsonl", Path(scratch) / "orm")
+        check_atif(folder / "trajectories.jsonl")
+        check_parquet(folder / "records.parquet")
+        check_data_set(folder / "data_set")
         check_swebench(folder / "swebench.zip", Path(scratch) / "swebench")
     print("All trained, and SWE-bench says the same.")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from potato.commands.export import main
 from tests.potato.formats.files import folder
 from tests.potato.formats.rewarded import RECORDS, RUNS
+from tests.potato.formats.test_atif import DELEGATING, OF_DELEGATING
 
 FILES = (
     ("prm", "prm.jsonl", ()),
@@ -18,6 +19,8 @@ FILES = (
     ("kto", "kto.jsonl", ()),
     ("kto", "kto-steps.jsonl", ("--completion", "steps", "--step-text", "full")),
     ("orm", "orm.jsonl", ("--evidence", "both")),
+    ("records_parquet", "records.parquet", ()),
+    ("hf_dataset", "data_set", ("--split-by", "task", "--license", "cc-by-4.0")),
     ("swebench", "swebench.zip", ()),
 )
 
@@ -28,6 +31,8 @@ def write(target: Path) -> None:
     source = folder(target / "output", RECORDS, *RUNS)
     for format, name, flags in FILES:
         main(["-i", str(source), "-f", format, "-o", str(target / name), *flags])
+    delegating = folder(target / "delegating", [*RECORDS, *OF_DELEGATING], *RUNS, DELEGATING)
+    main(["-i", str(delegating), "-f", "atif", "-o", str(target / "trajectories.jsonl")])
 
 
 if __name__ == "__main__":
