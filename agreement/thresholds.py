@@ -6,6 +6,7 @@ from typing import Any
 from agreement.models import AgreementReport
 from agreement.models.rules import rule_of
 from jobs import outbox
+from webhooks.events import Description, link
 
 BELOW_THRESHOLD = "agreement.below_threshold"
 
@@ -48,3 +49,11 @@ def publish_if_below(report: AgreementReport) -> bool:
         threshold=threshold,
     )
     return True
+
+
+def describe(payload: Mapping[str, Any]) -> Description | None:
+    """What other programs are told of it."""
+    report = AgreementReport.objects.filter(pk=payload["report"]).select_related("project").first()
+    if report is None:
+        return None
+    return {**payload, "link": link(report.organisation_id, "agreement", project=report.project.slug)}

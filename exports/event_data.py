@@ -18,5 +18,6 @@ def export_finished(payload: Mapping[str, Any]) -> Description | None:
         "bytes": export.bytes,
         "sha256": export.sha256,
         "expires_at": export.expires_at,
+        "schedule": export.schedule_id,
         "link": link(export.organisation_id, "export-file", export_id=export.pk),
     }

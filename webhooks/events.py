@@ -13,6 +13,7 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict
 
 from accounts.models import Organisation, Project
+from jobs.models import ScheduleRun
 from tenancy.urls import organisation_reverse
 
 TEST = "webhook.test"
@@ -71,6 +72,8 @@ class ExportFinished(Data):
     bytes: int
     sha256: str
     expires_at: datetime
+    schedule: UUID | None = None
+    """What asked for it, where no person did."""
     link: str
     """The file, for those who are signed in and may export; `api/v1/exports/<export>/file/` is it for tokens."""
 
@@ -79,23 +82,27 @@ class AgreementBelowThreshold(Data):
     """A report found less agreement than the project asks for."""
 
     project: ProjectReference
-    report: UUID | None = None
-    scheme: str = ""
-    measure: str = ""
-    value: float | None = None
-    threshold: float | None = None
-    link: str = ""
+    report: UUID
+    scheme: str
+    comparison: str
+    """What of the scheme was compared."""
+    measure: str
+    value: float
+    threshold: float
+    link: str
 
 
 class ScheduleFailed(Data):
     """What a schedule asked for could not be made."""
 
-    project: ProjectReference | None = None
-    schedule: UUID | None = None
-    name: str = ""
-    run: UUID | None = None
-    reason: str = ""
-    link: str = ""
+    project: ProjectReference
+    schedule: UUID
+    kind: str
+    """Of the schedule, as in exports."""
+    name: str
+    run: UUID
+    reason: str
+    link: str
 
 
 class Test(Data):
@@ -167,6 +174,23 @@ def message_of(name: str, data: Data, at: datetime) -> str:
     """The body of a delivery: the same at each attempt."""
     timestamp = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Message(type=name, timestamp=timestamp, data=data.model_dump(mode="json")).model_dump_json()
+
+
+def _schedule_failed(payload: Mapping[str, Any]) -> Description | None:
+    run = ScheduleRun.objects.filter(pk=payload["run"]).select_related("project").first()
+    if run is None:
+        return None
+    return {
+        "schedule": run.schedule,
+        "kind": run.kind,
+        "name": run.name,
+        "run": run.pk,
+        "reason": run.error,
+        "link": link(run.organisation_id, "project", project=run.project.slug),
+    }
+
+
+_describers["schedule.failed"] = _schedule_failed
 
 
 def link(organisation: UUID | None, name: str, **kwargs: Any) -> str:

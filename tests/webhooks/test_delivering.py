@@ -12,17 +12,19 @@ from typing import Any
 
 import pytest
 from django.conf import settings as site
+from django.utils import timezone
 from pydantic import BaseModel
 from pytest_django import Settings
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 from time_machine import TimeMachineFixture
 
-from accounts.models import AuditEvent
+from accounts.models import AuditEvent, Project
 from exports.actions import request_export
 from jobs import outbox, runner
-from jobs.models import OutboxEvent
+from jobs.models import OutboxEvent, RunState, ScheduleRun
 from tenancy.actor import Actor, acting, acting_in
+from tenancy.models import new_id
 from tests.exports.conftest import ANSWERS, Reviews
 from tests.tenants import Tenants
 from tests.webhooks.receiver import Receiver, listening
@@ -55,6 +57,22 @@ def tell(actor: Actor) -> None:
     """What the workers do: the events of the outbox, and then what is due."""
     outbox.deliver(actor)
     deliver_due(actor)
+
+
+def schedule_failed(project: Project, reason: str) -> OutboxEvent:
+    """As the schedules publish it."""
+    run = ScheduleRun.objects.create(
+        kind="exports",
+        schedule=new_id(),
+        name="Weekly labels",
+        project=project,
+        fire_time=timezone.now(),
+        state=RunState.FAILED,
+        error=reason,
+        finished_at=timezone.now(),
+    )
+    facts = {"run": str(run.pk), "schedule": str(run.schedule), "kind": run.kind, "project": str(project.pk)}
+    return outbox.publish("schedule.failed", **facts)
 
 
 def only_delivery(actor: Actor) -> Delivery:
@@ -153,7 +171,7 @@ def test_an_event_that_the_outbox_delivers_twice_is_sent_once(
     committed_tenants: Tenants, actor: Actor, receiver: Receiver, endpoint: Endpoint
 ) -> None:
     with acting(actor):
-        event = outbox.publish("schedule.failed", project=str(committed_tenants.acme_project.pk), reason="no rows")
+        event = schedule_failed(committed_tenants.acme_project, "no rows")
         event_happened(event)
         event_happened(OutboxEvent.objects.get(pk=event.pk))
     deliver_due(actor)
@@ -229,7 +247,7 @@ def test_after_12_failures_in_a_row_it_is_switched_off_and_says_why(
         assert "503" in row.state_because
         audited = AuditEvent.objects.get(verb="webhook.switched_off")
         assert (audited.person, audited.detail["reason"]) == (None, row.state_because)
-        event = outbox.publish("schedule.failed", project=str(committed_tenants.acme_project.pk), reason="late")
+        event = schedule_failed(committed_tenants.acme_project, "late")
         event_happened(event)
         assert not Delivery.objects.filter(event=event.pk).exists(), "what is off gets no new events"
         with pytest.raises(NotOn, match="off"):
@@ -302,16 +320,16 @@ def test_events_of_other_projects_and_other_organisations_do_not_arrive(
     with acting(actor):
         make_endpoint(url=receiver.url, events=["schedule.failed"], project=tenants.acme_project)
         other = type(tenants.acme_project).objects.create(slug="other", name="Other")
-        outbox.publish("schedule.failed", project=str(other.pk), reason="other project")
+        schedule_failed(other, "other project")
         outbox.publish("export.finished", project=str(tenants.acme_project.pk), export=str(other.pk))
     birch = Actor(tenants.birch.pk, (tenants.birch.pk,))
     with acting(birch):
-        outbox.publish("schedule.failed", project=str(tenants.birch_project.pk), reason="other organisation")
+        schedule_failed(tenants.birch_project, "other organisation")
     tell(birch)
     tell(actor)
     assert receiver.received == []
     with acting(actor):
-        outbox.publish("schedule.failed", project=str(tenants.acme_project.pk), reason="this one")
+        schedule_failed(tenants.acme_project, "this one")
     tell(actor)
     assert [each.message["data"]["reason"] for each in receiver.received] == ["this one"]
 
