@@ -104,7 +104,8 @@ class Companions:
     def whole_result(self, answer: str) -> str:
         """The whole output where the answer names a file that has it and that came along; else the answer."""
         match = _KEPT_ELSEWHERE.search(answer[:20_000])
-        if match is None:
+        # Of a run that is over its bound nothing more is read: it is refused.
+        if match is None or self.size > self._options.bounds.run_bytes:
             return answer
         wanted = f"tool-results/{match[1]}"
         path = next((one for one in self._names if one.endswith(wanted)), None)

@@ -3,8 +3,9 @@
 import io
 import json
 import zipfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -195,6 +196,60 @@ def test_an_agent_of_an_agent_is_folded_under_its_own_call() -> None:
     assert derive(run).files[0].steps == (0, 1)
 
 
+def test_agents_are_folded_four_levels_deep_and_a_deeper_one_stands_beside() -> None:
+    files = {"s-1.jsonl": session_with_a_call().bytes()}
+    for level in range(1, 6):
+        agent = SessionFile("s-1")
+        side: dict[str, Any] = {"isSidechain": True, "agentId": f"a{level}"}
+        call = calls(f"call-{level}", "Agent", prompt=f"Task {level + 1}.")
+        agent.agent(says(f"Level {level}."), call, message_id=f"am{level}", **side)
+        files[f"s-1/subagents/agent-a{level}.jsonl"] = agent.bytes()
+        called = "c1" if level == 1 else f"call-{level - 1}"
+        files[f"s-1/subagents/agent-a{level}.meta.json"] = json.dumps({"toolUseId": called}).encode()
+    (converted,) = runs_in(as_zip(files))
+    assert isinstance(converted, Converted)
+    assert sorted(depths(_all_agents(converted.run))) == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 1)]
+    assert converted.report.repairs == {"sub-agent without its call": 1}
+
+
+def test_an_agent_whose_call_nobody_knows_stands_with_the_step_before_its_first_line() -> None:
+    for second, step in ((2, 0), (4, 1), (9, 2)):
+        agent = agent_file().replace(b'"Round."', b'"Otherwise."')
+        files = {
+            "s-1.jsonl": session_with_a_call().bytes(),
+            "s-1/subagents/agent-a1.jsonl": agent.replace(b"T10:00:01.", f"T10:00:0{second}.".encode()),
+        }
+        (converted,) = runs_in(as_zip(files))
+        assert isinstance(converted, Converted)
+        assert [len(one.agents) for one in converted.run.steps].index(1) == step
+        assert converted.report.repairs == {"sub-agent without its call": 1}
+
+
+def test_two_agents_of_one_task_stand_with_a_call_each() -> None:
+    session = SessionFile("s-1")
+    session.user("Fix the cart.")
+    for number in (1, 2):
+        call = calls(f"c{number}", "Agent", prompt="Round.", subagent_type=f"fixer {number}")
+        session.agent(call, message_id=f"m{number}")
+        session.result(f"c{number}", "Rounded.")
+    files = {"s-1.jsonl": session.bytes()} | {
+        f"s-1/subagents/agent-{one}.jsonl": agent_file(agent_id=one).replace(b'"a-1"', f'"{one}-1"'.encode())
+        for one in ("a1", "b1")
+    }
+    run = the_run(runs_in(as_zip(files)))
+    assert [[agent.name for agent in step.agents] for step in run.steps] == [["fixer 1"], ["fixer 2"]]
+
+
+def depths(agents: Iterable[SubAgent], depth: int = 1) -> list[tuple[int, int]]:
+    """Of each agent the level that it names, and how deep it is folded."""
+    found = []
+    for agent in agents:
+        found.append((int(agent.steps[0].message[6]), depth))
+        for step in agent.steps:
+            found += depths(step.agents, depth + 1)
+    return found
+
+
 def test_agents_that_say_that_they_started_each_other_are_not_lost() -> None:
     files = {"s-1.jsonl": session_with_a_call().bytes()}
     for one, other in (("a", "b"), ("b", "a")):
@@ -245,6 +300,64 @@ def test_a_long_output_that_lies_beside_is_the_calls_result() -> None:
     alone = the_one(session.bytes()).run.steps[0].calls[0].result
     assert alone is not None
     assert alone.startswith("<persisted-output>")
+
+
+def with_outputs(*outputs: str) -> SessionFile:
+    """A session whose commands each left an output of that name beside it."""
+    session = SessionFile("s-1")
+    session.user("Look.")
+    for number, name in enumerate(outputs):
+        session.agent(calls(f"c{number}", "Bash", command="cat all"), message_id=f"m{number}")
+        session.result(f"c{number}", f"Full output saved to: /home/alice/p/s-1/tool-results/{name}\n\nbegin")
+    return session
+
+
+def read_beside(
+    session: SessionFile, files: dict[str, bytes], bounds: Bounds
+) -> tuple[Converted | Unreadable, list[str]]:
+    """What is read of the session where these files lie beside it, and the names of those that were opened."""
+    opened = []
+
+    def beside(name: str) -> Callable[[], BinaryIO] | None:
+        def opens() -> BinaryIO:
+            opened.append(name)
+            return io.BytesIO(files[name])
+
+        return opens if name in files else None
+
+    data = session.bytes()
+    source = FileSource("s-1.jsonl", lambda: io.BytesIO(data), 0, bounds, beside=beside, names=lambda: list(files))
+    *_, found = read_file(source, ReadingOptions(bounds=bounds))
+    assert isinstance(found, Converted | Unreadable)
+    return found, opened
+
+
+def test_an_output_is_taken_from_the_folder_of_outputs_alone() -> None:
+    files = {"s-1/c1.txt": b"another", "s-1/tool-results/c1.txt": b"begin and end"}
+    found, _ = read_beside(with_outputs("c1.txt"), files, Bounds())
+    assert isinstance(found, Converted)
+    assert found.run.steps[0].calls[0].result == "begin and end"
+
+
+def test_an_output_over_the_bound_of_a_document_leaves_what_the_session_has_of_it() -> None:
+    session = with_outputs("c1.txt")
+    bounds = Bounds(document_bytes=10_000)
+    found, _ = read_beside(session, {"s-1/tool-results/c1.txt": b"x" * 10_001}, bounds)
+    assert isinstance(found, Converted)
+    assert str(found.run.steps[0].calls[0].result).endswith("begin")
+
+
+def test_outputs_count_for_the_bound_of_a_run_and_beyond_it_none_is_read() -> None:
+    names = [f"c{number}.txt" for number in range(5)]
+    session = with_outputs(*names)
+    files = {f"s-1/tool-results/{name}": b"x" * 10_000 for name in names}
+    room = len(session.bytes())
+    found, opened = read_beside(session, files, Bounds(run_bytes=room + 50_000))
+    assert isinstance(found, Converted)
+    assert len(opened) == 5
+    found, opened = read_beside(session, files, Bounds(run_bytes=room + 10_000))
+    assert isinstance(found, Unreadable)
+    assert (found.code, len(opened)) == ("too_large", 2)
 
 
 def test_a_sub_agents_transcript_alone_is_refused_with_what_to_do() -> None:
