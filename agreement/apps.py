@@ -5,8 +5,9 @@ class AgreementConfig(AppConfig):
     name = "agreement"
 
     def ready(self) -> None:
-        from accounts import project_pages
+        from accounts import attention, project_pages
         from agreement.actions import request_nightly, submission_made
+        from agreement.attention import failed_report
         from agreement.computing import ComputeAgreement
         from agreement.thresholds import BELOW_THRESHOLD, describe
         from jobs import kinds, outbox, sweeps
@@ -22,3 +23,4 @@ class AgreementConfig(AppConfig):
                 "agreement", "Agreement", 60, Right.SEE_ANNOTATIONS, project_pages.under("agreement")
             )
         )
+        attention.register("agreement.failed", failed_report)

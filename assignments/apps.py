@@ -5,11 +5,12 @@ class AssignmentsConfig(AppConfig):
     name = "assignments"
 
     def ready(self) -> None:
-        from accounts import endings
+        from accounts import attention, endings
         from assignments import event_data, subscribers
         from assignments.actions.expiring import expire_leases
         from assignments.actions.leaving import release_everything
         from assignments.actions.submitting import TRACE_COMPLETE
+        from assignments.attention import skipped_traces, unjudged_traces
         from assignments.upcoming import next_traces
         from jobs import outbox, sweeps
         from traces.evidence import render_ahead
@@ -30,3 +31,5 @@ class AssignmentsConfig(AppConfig):
         sweeps.register(
             sweeps.Sweep("assignments.leases", "assignments_organisations_with_ended_leases", expire_leases)
         )
+        attention.register("assignments.skipped", skipped_traces)
+        attention.register("assignments.unjudged", unjudged_traces)

@@ -19,6 +19,7 @@ from potato.records.annotations import choices
 from tenancy.actor import Actor, acting
 
 PORTION = 200
+AGENTS_COUNTED = 200
 
 _Choices = Counter[tuple[str, str, str]]
 
@@ -28,7 +29,7 @@ def take_in(*, project: Project, assignments: Collection[UUID]) -> ProjectTally:
     with transaction.atomic():
         tally = _locked(project)
         _take_in(tally, assignments)
-        tally.save(update_fields=["counts", "annotations"])
+        tally.save(update_fields=["counts", "by_agent", "annotations"])
     return tally
 
 
@@ -47,7 +48,7 @@ def walk(*, project: Project) -> bool:
         tally.walked_to = None if is_over else found[-1][0]
         if is_over:
             tally.walked_at = timezone.now()
-        tally.save(update_fields=["counts", "annotations", "walked_to", "walked_at"])
+        tally.save(update_fields=["counts", "by_agent", "annotations", "walked_to", "walked_at"])
     return is_over
 
 
@@ -91,8 +92,10 @@ def _take_in(tally: ProjectTally, assignments: Collection[UUID]) -> None:
     known = dict(CountedAnnotation.objects.filter(**within).values_list("submission", "is_surplus"))
     come, gone = stand.keys() - known.keys(), known.keys() - stand.keys()
     added, removed = {pk for pk in come if not stand[pk][1]}, {pk for pk in gone if not known[pk]}
-    _add(tally.counts, _choices_of(added), 1)
-    _add(tally.counts, _choices_of(removed), -1)
+    for submissions, sign in ((added, 1), (removed, -1)):
+        for agent, chosen in _choices_of(submissions).items():
+            _add(tally.counts, chosen, sign)
+            _add_of_agent(tally.by_agent, agent, chosen, sign)
     tally.annotations += len(added) - len(removed)
     CountedAnnotation.objects.filter(**within, submission__in=gone).delete()
     CountedAnnotation.objects.bulk_create(
@@ -110,19 +113,27 @@ def _take_in(tally: ProjectTally, assignments: Collection[UUID]) -> None:
     )
 
 
-def _choices_of(submissions: Collection[UUID]) -> _Choices:
-    """What is chosen in all of them together, read one after another. A configuration that no longer loads has none."""
-    chosen: _Choices = Counter()
+def _choices_of(submissions: Collection[UUID]) -> dict[str, _Choices]:
+    """What is chosen in all of them, by the agent model of the trace, read one after another. A configuration that no
+    longer loads has none."""
+    chosen: dict[str, _Choices] = {}
     if not submissions:
         return chosen
     rows = Submission.objects.filter(pk__in=submissions).select_related("assignment")
-    for submission in rows.iterator(chunk_size=20):
+    named = rows.annotate(agent=F("assignment__trace__agent_model"))
+    for submission in named.iterator(chunk_size=20):
         try:
             configuration = submission.assignment.configuration()
         except UnreadablePinError:
             continue
-        chosen.update(choices(submission.result, configuration))
+        chosen.setdefault(submission.agent, Counter()).update(choices(submission.result, configuration))
     return chosen
+
+
+def _add_of_agent(by_agent: dict[str, Counts], agent: str, chosen: _Choices, sign: int) -> None:
+    """Of at most AGENTS_COUNTED models: more have no place on a page, and the row must stay small."""
+    if agent in by_agent or len(by_agent) < AGENTS_COUNTED:
+        _add(by_agent.setdefault(agent, {}), chosen, sign)
 
 
 def _add(counts: Counts, chosen: _Choices, sign: int) -> None:

@@ -5,10 +5,11 @@ class DashboardConfig(AppConfig):
     name = "dashboard"
 
     def ready(self) -> None:
-        from accounts import project_pages
+        from accounts import attention, project_pages
         from dashboard import subscribers
         from dashboard.actions import take_everything_in
         from dashboard.figures import annotations_of
+        from dashboard.matters import agreement_matters
         from jobs import outbox, sweeps
         from tenancy.roles import Right
 
@@ -25,3 +26,4 @@ class DashboardConfig(AppConfig):
         outbox.subscribe("submission.made", subscribers.submission_changed)
         outbox.subscribe("submission.withdrawn", subscribers.submission_changed)
         sweeps.register(sweeps.Sweep("dashboard.tallies", "dashboard_organisations_to_walk", take_everything_in))
+        attention.register("dashboard.agreement", agreement_matters)

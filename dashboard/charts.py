@@ -1,17 +1,19 @@
 """Where the figures of a page are drawn: numbers become places in SVG, and the words that say the same. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from typing import Protocol
 
-from potato.statistics.charts import Bar, Line, pixels, scale_of
+from dashboard.forecast import ExpectedDay
+from potato.statistics.charts import pixels, scale_of
 
-WIDTH, LEFT, TOP, BOTTOM = 640, 34, 14, 158
-"""Pixels of the chart of days: from LEFT to WIDTH, and from the highest line at TOP down to zero at BOTTOM."""
+HEIGHT = 160
+"""Pixels of a plot, from its highest line down to zero. Places along it are per cent, so that it has any width."""
 MEAN_DAYS = 7
-LABELLED = 5
-"""Every so many days one has its date written below, the last day always."""
+LABELLED = 7
+"""Every so many days one has its date written below, today and the last day always."""
 
 
 class OneDay(Protocol):
@@ -23,45 +25,99 @@ class OneDay(Protocol):
 
 
 @dataclass(frozen=True)
-class DayChart:
-    """Bars, the lines behind them, and the points of the mean of MEAN_DAYS days; `label` says it in words."""
+class DayBar:
+    x: str
+    width: str
+    y: str
+    height: str
 
-    bars: tuple[Bar, ...]
-    lines: tuple[Line, ...]
-    mean: str
+
+@dataclass(frozen=True)
+class Segment:
+    x1: str
+    y1: str
+    x2: str
+    y2: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """A day to come: between `top` and `bottom` in 80 of 100 cases, most likely at `y`."""
+
+    x: str
+    top: str
+    bottom: str
+    y: str
+
+
+@dataclass(frozen=True)
+class DayPlot:
+    """Bars of days, the mean of MEAN_DAYS days as segments, and the days to come behind `today`, a place.
+
+    `scale` are the numbers at the lines, from the top down, and `lines` their heights; `labels` has a text or nothing
+    for each day; `label` says it all in words.
+    """
+
+    bars: tuple[DayBar, ...]
+    mean: tuple[Segment, ...]
+    bands: tuple[Band, ...]
+    today: str
+    scale: tuple[str, ...]
+    lines: tuple[str, ...]
+    labels: tuple[str, ...]
     label: str
 
 
-def day_chart(days: Sequence[OneDay]) -> DayChart:
-    """Days are in order, without gaps."""
+def day_plot(days: Sequence[OneDay], to_come: Sequence[ExpectedDay] = (), words: str = "") -> DayPlot:
+    """Days are in order, without gaps, and those to come follow them; `words` say what is expected."""
     numbers = [day.annotations for day in days]
-    step, top = scale_of(max(numbers, default=0))
-    slot = (WIDTH - LEFT) / max(len(days), 1)
-    width = slot * 0.7
+    step, top = scale_of(max([*numbers, *(-int(-day.high // 1) for day in to_come)], default=0))
+    slot = 100 / max(len(days) + len(to_come), 1)
 
     def y_of(number: float) -> float:
-        return BOTTOM - (BOTTOM - TOP) * number / top
+        return HEIGHT - HEIGHT * min(number, top) / top
 
-    bars, points = [], []
-    for at, day in enumerate(days):
-        x = LEFT + at * slot + (slot - width) / 2
-        is_labelled = (len(days) - 1 - at) % LABELLED == 0
-        recent = numbers[max(0, at - MEAN_DAYS + 1) : at + 1]
-        bars.append(
-            Bar(
-                x=pixels(x),
-                y=pixels(y_of(day.annotations)),
-                width=pixels(width),
-                height=pixels(BOTTOM - y_of(day.annotations)),
-                middle=pixels(x + width / 2),
-                label=f"{day.date.day} {day.date:%b}" if is_labelled else "",
+    def middle(at: int) -> str:
+        return _percent((at + 0.5) * slot)
+
+    means = [sum(recent) / len(recent) for recent in _windows(numbers)]
+    return DayPlot(
+        bars=tuple(
+            DayBar(
+                _percent((at + 0.17) * slot), _percent(0.66 * slot), pixels(y_of(number)), pixels(HEIGHT - y_of(number))
             )
-        )
-        points.append(f"{pixels(x + width / 2)},{pixels(y_of(sum(recent) / len(recent)))}")
-    lines = tuple(
-        Line(pixels(y_of(number)), pixels(y_of(number) + 4), f"{number:,}") for number in range(0, top + 1, step)
+            for at, number in enumerate(numbers)
+        ),
+        mean=tuple(
+            Segment(middle(at), pixels(y_of(mean)), middle(at + 1), pixels(y_of(following)))
+            for at, (mean, following) in enumerate(pairwise(means))
+        ),
+        bands=tuple(
+            Band(middle(at), pixels(y_of(day.high)), pixels(y_of(day.low)), pixels(y_of(day.mean)))
+            for at, day in enumerate(to_come, len(days))
+        ),
+        today=_percent(len(days) * slot),
+        scale=tuple(f"{number:,}" for number in range(top, -1, -step)),
+        lines=tuple(pixels(y_of(number)) for number in range(top, -1, -step)),
+        labels=tuple(_labels([*(day.date for day in days), *(day.date for day in to_come)], len(days) - 1)),
+        label=f"{_in_words(days)}{f' {words}' if words else ''}",
     )
-    return DayChart(tuple(bars), lines, " ".join(points), _in_words(days))
+
+
+def _windows(numbers: Sequence[int]) -> list[Sequence[int]]:
+    return [numbers[max(0, at - MEAN_DAYS + 1) : at + 1] for at in range(len(numbers))]
+
+
+def _labels(dates: Sequence[date], today: int) -> Iterator[str]:
+    last = len(dates) - 1
+    for at, day in enumerate(dates):
+        is_told = (today - at) % LABELLED == 0 and at <= today
+        is_told = is_told or (at == last and last - today > LABELLED // 2)
+        yield f"{day.day} {day:%b}" if is_told else ""
+
+
+def _percent(place: float) -> str:
+    return f"{place:.2f}%"
 
 
 @dataclass(frozen=True)

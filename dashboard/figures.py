@@ -7,18 +7,16 @@ as they are now, annotations as they are counted (dashboard.models), a moment la
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from math import ceil
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
-from django.db.models.functions import Coalesce, Least, TruncDate
+from django.db.models import Count, F, Max, Q, Sum
+from django.db.models.functions import Least, TruncDate
 from django.utils import timezone
 
-from accounts.models import Membership, Project
-from assignments.actions.quotas import unjudged
-from assignments.models import OPEN, Assignment, AssignmentState, Kind, TraceQuota
-from assignments.models.claims import HELD_OR_DECIDED
+from accounts.models import Project
+from assignments.attention import stuck_quotas
+from assignments.models import OPEN, Assignment, AssignmentState, TraceQuota
 from assignments.models.queue import JUDGEABLE, UNFINISHED
 from assignments.progress import Median
 from assignments.submission_records import annotator_names
@@ -26,15 +24,11 @@ from dashboard.models import CountedAnnotation, ProjectTally
 from potato.configuration import ProjectConfiguration
 from potato.records.annotations import distributions
 from potato.schemes.distributions import Distribution
-from tenancy.actor import active_organisation
 from traces.listing import number_of_traces
 
 DAYS = 30
-PACE_DAYS = 7
-DAYS_FOR_A_PACE = 3
-"""On so many of the last PACE_DAYS days something must have come in to call it a pace."""
+WEEK = timedelta(days=7)
 ANNOTATORS_SHOWN = 100
-REASONS_LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
@@ -68,10 +62,12 @@ class Day:
 
 @dataclass(frozen=True)
 class Annotator:
-    """What one person did in a project. `median` is from claim to submission, None where it is not known."""
+    """What one person did in a project, `this_week` in the last seven days. `median` is from claim to submission, None
+    where it is not known."""
 
     name: str
     submitted: int
+    this_week: int
     surplus: int
     skipped: int
     open: int
@@ -125,14 +121,6 @@ def status_of(project: Project, per_trace: int) -> Status:
     )
 
 
-def unjudged_because(project: Project) -> list[str]:
-    """Why traces are given to nobody: the reasons of the first REASONS_LOOKED_AT of them, each once."""
-    version = project.versions.order_by("-number").values_list("pk", flat=True).first()
-    idle = TraceQuota.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
-    first = list(idle.values_list("trace", flat=True)[:REASONS_LOOKED_AT])
-    return list(dict.fromkeys(unjudged(version, first).values())) if version and first else []
-
-
 def days_of(project: Project, today: date | None = None) -> list[Day]:
     """Each of the last DAYS days, today being the last, in the site's time zone."""
     last = today or timezone.localdate()
@@ -143,16 +131,6 @@ def days_of(project: Project, today: date | None = None) -> list[Day]:
     numbers = {row["day"]: row["number"] for row in rows}
     days = (first + timedelta(days=at) for at in range(DAYS))
     return [Day(day, numbers.get(day, 0)) for day in days]
-
-
-def days_left(status: Status, days: list[Day]) -> int | None:
-    """In how many days all is done at the pace of the last PACE_DAYS days, or of those since the first annotation;
-    None where too few of them tell of a pace."""
-    begun = next((at for at, day in enumerate(days) if day.annotations), len(days))
-    numbers = [day.annotations for day in days[max(begun, len(days) - PACE_DAYS) :]]
-    if sum(number > 0 for number in numbers) < DAYS_FOR_A_PACE:
-        return None
-    return ceil((status.target - status.done) * len(numbers) / sum(numbers))
 
 
 def people_of(project: Project) -> People:
@@ -172,6 +150,7 @@ def people_of(project: Project) -> People:
         row["user"]: row
         for row in standing.values("user").annotate(
             submitted=Count("pk", filter=Q(is_surplus=False)),
+            this_week=Count("pk", filter=Q(is_surplus=False, submitted_at__gt=timezone.now() - WEEK)),
             surplus=Count("pk", filter=Q(is_surplus=True)),
             median=Median(F("took"), filter=Q(is_surplus=False)),
         )
@@ -196,6 +175,13 @@ def annotations_of(project: Project) -> int:
     return CountedAnnotation.objects.for_project(project).count()
 
 
+def traces_by_agent(project: Project) -> dict[str, int]:
+    """How many traces of each agent model have annotations."""
+    judged = TraceQuota.objects.for_project(project).filter(done__gt=0, trace__organisation=project.organisation_id)
+    counts = judged.order_by().values("trace__agent_model").annotate(number=Count("pk"))
+    return dict(counts.values_list("trace__agent_model", "number"))
+
+
 def choices_of(project: Project, configuration: ProjectConfiguration) -> list[tuple[str, Distribution]]:
     """What was chosen in the annotations that count, by question, each with the name of its scheme."""
     tallies = ProjectTally.objects.filter(organisation=project.organisation_id, project=project)
@@ -207,6 +193,7 @@ def _annotator(name: str, acts: Mapping[str, Any], made: Mapping[str, Any]) -> A
     return Annotator(
         name=name,
         submitted=made.get("submitted", 0),
+        this_week=made.get("this_week", 0),
         surplus=made.get("surplus", 0),
         skipped=acts["skipped"],
         open=acts["open"],
@@ -216,18 +203,7 @@ def _annotator(name: str, acts: Mapping[str, Any], made: Mapping[str, Any]) -> A
 
 
 def _stuck(project: Project) -> dict[str, int]:
-    """Unfinished traces that are with nobody, were skipped, and were had by every member of the organisation."""
-    members = Membership.objects.filter(organisation=active_organisation())
-    here = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL)
-    skipped = here.filter(state=AssignmentState.SKIPPED).values("trace")
-    had = (
-        here.filter(trace=OuterRef("trace"), state__in=HELD_OR_DECIDED, user__in=members.values("user"))
-        .order_by()
-        .values("trace")
-        .annotate(number=Count("pk"))
-        .values("number")
+    figures: dict[str, int] = stuck_quotas(project).aggregate(
+        all=Count("pk"), started=Count("pk", filter=Q(done__gt=0))
     )
-    waiting = TraceQuota.objects.for_project(project).unfinished().filter(active=0, trace__in=skipped)
-    stuck = waiting.annotate(had=Coalesce(Subquery(had), 0)).filter(had__gte=members.count())
-    figures: dict[str, int] = stuck.aggregate(all=Count("pk"), started=Count("pk", filter=Q(done__gt=0)))
     return figures

@@ -9,6 +9,7 @@ names: choices, times and numbers alone.
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import Project
 from tenancy.constraints import SameOrganisation
@@ -21,11 +22,13 @@ Counts = dict[str, dict[str, dict[str, int]]]
 class ProjectTally(TenantModel):
     """How often each value was chosen in the annotations of a project that count. Its lock is taken first.
 
-    `annotations` are those that are in it. Events bring it up to date; `walked_to` and `walked_at` are of the walk
-    over all submissions that makes sure: how far it is, and when it came to the end last.
+    `annotations` are those that are in it, and `by_agent` has the same counts by the agent model of the trace. Events
+    bring it up to date; `walked_to` and `walked_at` are of the walk over all submissions that makes sure: how far it
+    is, and when it came to the end last.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    by_agent: "models.JSONField[dict[str, Counts]]" = models.JSONField(default=dict)
     counts: "models.JSONField[Counts]" = models.JSONField(default=dict)
     annotations = models.PositiveBigIntegerField(default=0)
     walked_to = models.UUIDField(null=True)
@@ -79,3 +82,25 @@ class CountedAnnotation(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.submission_id} counts"
+
+
+class Dismissal(TenantModel):
+    """Somebody looked at a matter that needs attention and leaves it for a while: the matter's key, why, until when."""
+
+    project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
+    key = models.CharField(max_length=200)
+    reason = models.CharField(max_length=300)
+    dismissed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    dismissed_at = models.DateTimeField(default=timezone.now)
+    until = models.DateTimeField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            SameOrganisation(name="dashboard_dismissal_project", field="project"),
+            models.UniqueConstraint(fields=["organisation", "project", "key"], name="dashboard_dismissal_once"),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="dashboard_dismissal_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,35 +1,28 @@
-"""The page of a project for those who manage it."""
+"""The overview of a project for those who manage it, and what can be done there."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseNotModified
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.models import ConfigurationVersion, Project
+from accounts.attention import matters_of
+from accounts.models import Project
 from assignments.scheme_pages import ProjectPage, sections_of
-from assignments.wording import duration
-from dashboard.charts import day_chart, pieces, share
+from dashboard.charts import share
+from dashboard.dismissing import dismiss
 from dashboard.exported import choices_for, given_options, last_exports
-from dashboard.figures import (
-    PACE_DAYS,
-    Day,
-    Status,
-    choices_of,
-    days_left,
-    days_of,
-    people_of,
-    status_of,
-    unjudged_because,
-)
+from dashboard.figures import choices_of
+from dashboard.overview import facts_of, live_context, overview_of, state_of, steps_of
 from exports.actions import NotExportable, request_export
 from jobs.bounds import TooManyJobs
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.schemes.distributions import Distribution
 from potato.wording import counted, title_case
 from tenancy.errors import Refused
@@ -37,22 +30,13 @@ from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
 
-_YEAR = 365
-_STATUS = {
-    "complete": ("Complete", "f3", "sw3"),
-    "started": ("Started", "f1", "sw1"),
-    "held": ("With an annotator now", "f1s", "sw1s"),
-    "stuck": ("Skipped, nobody is left", "f2", "sw2"),
-    "unjudged": ("Nothing to judge", "f4", "sw4"),
-    "open": ("Open", "hb0", "sw0"),
-}
-
 
 @dataclass(frozen=True)
 class SchemeCard:
     """What was chosen under one scheme. Each distribution comes with its rows, made of a value, its share and `c`, the
     palette's key or nothing."""
 
+    scheme: str
     title: str
     total: str
     distributions: list[dict[str, Any]]
@@ -61,17 +45,16 @@ class SchemeCard:
 @requires(Right.SEE_ANNOTATIONS)
 @require_safe
 def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
-    """Progress, annotations, choices and people of one project."""
+    """Progress, what needs attention, choices and people of one project."""
     return _page(request, _project(request, project))
 
 
 def _page(request: OrganisationRequest, found: Project, refusal: Refused | None = None) -> HttpResponse:
     """The project's page; with a refused export, its sentence at the form, which keeps what was sent."""
-    version = found.newest_version()
-    configuration = _configuration(version)
-    status = status_of(found, configuration.assignment.annotations_per_trace if configuration else 1)
-    days, people = days_of(found), people_of(found)
+    overview = overview_of(request, found)
+    version, configuration = overview.version, overview.configuration
     exports = last_exports(found) if allowed(request, Right.EXPORT) else []
+    live = _live(request, live_context(overview))
     page = render(
         request,
         "dashboard/project.html",
@@ -80,18 +63,13 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
             "version": version,
             "is_readable": configuration is not None,
             "links": _links(request, found),
-            "state": _state(version, status),
-            "lead": _lead(status),
-            "status": status,
-            "status_rows": _status_rows(status),
-            "unjudged_because": unjudged_because(found) if status.unjudged else [],
-            "people": people,
-            "annotators": [(one, duration(one.median) if one.median else "") for one in people.shown],
-            "median": duration(people.median) if people.median else "",
-            "days": days,
-            "forecast": _forecast(status, days),
-            "chart": day_chart(days),
+            "state": state_of(overview),
+            "facts": facts_of(overview),
+            "steps": steps_of(request, overview),
+            "live": live,
+            "live_tag": _tag(live),
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
+            "approval": overview.approval,
             "sections": sections_of(ProjectPage(found, configuration, request.GET)),
             "exports": exports,
             "formats": choices_for(found, exports, request.POST) if version and allowed(request, Right.EXPORT) else [],
@@ -103,6 +81,42 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
     if refusal and refusal.retry_after:
         page["Retry-After"] = str(refusal.retry_after)
     return page
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def project_live(request: OrganisationRequest, project: str) -> HttpResponse:
+    """The parts of the page that change while it is open; 304 where they are what the page has."""
+    live = _live(request, live_context(overview_of(request, _project(request, project))))
+    tag = _tag(live)
+    same = request.headers.get("If-None-Match", "").removeprefix("W/").strip('"') == tag
+    answer = HttpResponseNotModified() if same else HttpResponse(live)
+    answer["ETag"] = f'"{tag}"'
+    answer["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_POST
+def project_attention(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Solve a matter (`do`: its key, a blank and the name of the remedy), or leave it for a week (`dismiss`: its key,
+    with the `reason` of that key)."""
+    found = _project(request, project)
+    key, _, name = request.POST.get("do", "").rpartition(" ")
+    key = request.POST.get("dismiss", "") or key
+    matter = next((one for one in matters_of(request, found) if one.key == key), None)
+    try:
+        if matter is None:
+            messages.info(request, "That is not there any more: somebody has seen to it, or it has solved itself.")
+        elif "dismiss" in request.POST:
+            dismiss(project=found, matter=matter, reason=request.POST.get(f"reason {key}", ""))
+            messages.success(request, "Left for seven days. It comes back then, or when something new is the matter.")
+        else:
+            act = next((one.act for one in matter.remedies if one.name == name), None)
+            messages.success(request, act() if act else "There is nothing to be done at once: open the page behind it.")
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    return redirect("project", found.slug)
 
 
 @requires(Right.EXPORT)
@@ -128,68 +142,38 @@ def _project(request: OrganisationRequest, slug: str) -> Project:
     return get_object_or_404(Project.objects.visible_to(request.membership).defer("draft"), slug=slug)
 
 
-def _configuration(version: ConfigurationVersion | None) -> ProjectConfiguration | None:
-    try:
-        return pinned(version.configuration) if version else None
-    except UnreadablePinError:
-        return None
+def _live(request: OrganisationRequest, context: dict[str, Any]) -> str:
+    return render_to_string("dashboard/partials/live.html", {**context, "links": _links(request, context["project"])})
+
+
+def _tag(live: str) -> str:
+    return hashlib.sha256(live.encode()).hexdigest()[:32]
 
 
 def _links(request: OrganisationRequest, project: Project) -> dict[str, str]:
-    links = {"annotations": reverse("annotations", args=[project.slug])}
+    """The pages that the reader may follow."""
+    links = {
+        "annotations": reverse("annotations", args=[project.slug]),
+        "agreement": reverse("agreement", args=[project.slug]),
+    }
     if allowed(request, Right.SEE_TRACES):
         links["traces"] = reverse("traces", args=[project.slug])
     if allowed(request, Right.CONFIGURE_PROJECTS):
         links["configuration"] = reverse("admin:accounts_project_configuration", args=[project.pk])
+    if allowed(request, Right.IMPORT_TRACES):
+        links["import"] = f"{reverse('admin:traces_importedfile_add')}?project={project.pk}"
+    if allowed(request, Right.MANAGE_PEOPLE):
+        links["invite"] = reverse("admin:accounts_invitation_add")
+    if allowed(request, Right.SEE_AUDIT):
+        links["audit"] = reverse("admin:accounts_auditevent_changelist")
     return links
-
-
-def _state(version: ConfigurationVersion | None, status: Status) -> tuple[str, str]:
-    """In a word, with the tone of its badge."""
-    if version is None:
-        return "Not published", "neutral"
-    if not status.traces:
-        return "No traces", "neutral"
-    if status.complete and status.complete == status.traces - status.unjudged:
-        return "Complete", "added"
-    return "Collecting", "correct"
-
-
-def _lead(status: Status) -> str:
-    if not status.traces:
-        return "No traces are imported yet"
-    return f"{counted(status.traces, 'trace')}, {counted(status.target, 'annotation')} wanted in all"
-
-
-def _forecast(status: Status, days: list[Day]) -> tuple[str, str]:
-    """When all is done at this pace: a number with its unit, or words alone."""
-    if status.traces and status.done >= status.target:
-        return "", "All done"
-    left = days_left(status, days)
-    if left is None:
-        is_any = any(day.annotations for day in days[-PACE_DAYS:])
-        return "", "Too early to say" if is_any else "Nothing came in this week"
-    return ("", "In over a year") if left > _YEAR else (f"{left:,}", "day" if left == 1 else "days")
-
-
-def _status_rows(status: Status) -> list[dict[str, Any]]:
-    names = [name for name in _STATUS if name != "unjudged" or status.unjudged]
-    parts = [(name, getattr(status, name)) for name in names]
-    return [
-        {
-            "piece": piece,
-            "label": _STATUS[piece.label][0],
-            "fill": _STATUS[piece.label][1],
-            "swatch": _STATUS[piece.label][2],
-        }
-        for piece in pieces(parts)
-    ]
 
 
 def _cards(choices: list[tuple[str, Distribution]]) -> Iterator[SchemeCard]:
     for scheme, group in groupby(choices, key=lambda pair: pair[0]):
         found = [distribution for _, distribution in group]
         yield SchemeCard(
+            scheme=scheme,
             title=found[0].title if len(found) == 1 else title_case(scheme),
             total=counted(found[0].total, found[0].unit),
             distributions=[_drawn(scheme, distribution, len(found) > 1) for distribution in found],

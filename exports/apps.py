@@ -5,13 +5,16 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
+        from accounts import attention
         from exports import event_data
         from exports.actions import remove_expired
+        from exports.attention import failed_exports
         from exports.delivering import DeliverExport
         from exports.exporting import EXPORT_FINISHED, ExportAnnotations, remove_unfinished
         from exports.scheduling import ScheduledExports
         from jobs import kinds, outbox, sweeps
         from jobs.schedules import kinds as schedules
+        from tenancy.roles import Right
         from webhooks import events
 
         kinds.register(ExportAnnotations())
@@ -20,3 +23,4 @@ class ExportsConfig(AppConfig):
         outbox.subscribe(outbox.JOB_FINISHED, remove_unfinished)
         sweeps.register(sweeps.Sweep("exports.expired", "exports_organisations_with_expired_files", remove_expired))
         events.register(EXPORT_FINISHED, event_data.export_finished)
+        attention.register("exports.failed", failed_exports, Right.EXPORT)

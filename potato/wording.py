@@ -57,3 +57,15 @@ def timestamp(at: datetime) -> str:
     if at.tzinfo is None:
         raise ValueError("A timestamp needs a time with its zone.")
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def moment(at: datetime, now: datetime) -> str:
+    """When something was, or will be, both times in the reader's zone: `today at 06:00`, `yesterday at 06:00`,
+    `on Friday at 16:40` within a week, `on 9 November` within a year, else `on 9 November 2026`."""
+    days = (at.date() - now.date()).days
+    near = {0: "today", -1: "yesterday", 1: "tomorrow"}
+    if days in near:
+        return f"{near[days]} at {at:%H:%M}"
+    if abs(days) < 7:
+        return f"on {at:%A} at {at:%H:%M}"
+    return f"on {at.day} {at:%B}" + ("" if at.year == now.year else f" {at.year}")

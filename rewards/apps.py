@@ -5,8 +5,10 @@ class RewardsConfig(AppConfig):
     name = "rewards"
 
     def ready(self) -> None:
+        from accounts import attention
         from assignments import scheme_pages
         from jobs import kinds, sweeps
+        from rewards.attention import failed_statistics
         from rewards.project_page import STATISTICS
         from rewards.statistics import ComputeRewardStatistics, request_old_statistics
 
@@ -19,3 +21,4 @@ class RewardsConfig(AppConfig):
                 "rewards", sections=(STATISTICS,), project_urls="rewards.urls", api_urls="rewards.api"
             )
         )
+        attention.register("rewards.failed", failed_statistics)

@@ -5,9 +5,10 @@ class TracesConfig(AppConfig):
     name = "traces"
 
     def ready(self) -> None:
-        from accounts import project_pages
+        from accounts import attention, project_pages
         from jobs import kinds, outbox, sweeps
         from tenancy.roles import Right
+        from traces.attention import troubled_imports
         from traces.evidence.render_ahead import RenderAhead
         from traces.importing.import_job import ImportTraces, remove_upload
         from traces.importing.uploads import OrphanedUploads, remove_orphans
@@ -22,3 +23,4 @@ class TracesConfig(AppConfig):
         kinds.register(RenderAhead())
         outbox.subscribe("job.finished", remove_upload)
         sweeps.register(OrphanedUploads("traces.orphaned-uploads", "", remove_orphans))
+        attention.register("traces.imports", troubled_imports, Right.IMPORT_TRACES)

@@ -16,12 +16,33 @@ const MOST_ROWS = 1500;
  * @returns {Promise<DocumentFragment>}
  */
 export async function fragmentFrom(address) {
+  return parsed(await (await answerOf(address)).text());
+}
+
+/**
+ * The same where it is another than the one with that tag; null where it is not.
+ * @param {string} address @param {string} tag
+ * @returns {Promise<{ content: DocumentFragment, tag: string } | null>}
+ */
+export async function fragmentIfChanged(address, tag) {
+  const answer = await answerOf(address, { "If-None-Match": `"${tag}"` });
+  if (answer.status === 304) return null;
+  return { content: parsed(await answer.text()), tag: (answer.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "") };
+}
+
+/** @param {string} address @param {Record<string, string>} headers */
+async function answerOf(address, headers = {}) {
   const url = new URL(address, document.baseURI);
   if (url.origin !== location.origin) throw new Error(`${url.origin} is not this site`);
-  const answer = await fetch(url, { redirect: "error" });
-  if (!answer.ok) throw new Error(`${url.pathname} answered ${answer.status}`);
+  const answer = await fetch(url, { redirect: "error", headers });
+  if (!answer.ok && answer.status !== 304) throw new Error(`${url.pathname} answered ${answer.status}`);
+  return answer;
+}
+
+/** @param {string} markup */
+function parsed(markup) {
   const template = document.createElement("template");
-  template.innerHTML = await answer.text();
+  template.innerHTML = markup;
   return template.content;
 }
 

@@ -1,26 +1,14 @@
 """What was done beyond what is target, came late, or was taken back, is in the figures of a project as it counts."""
 
-from datetime import date, timedelta
-
 import pytest
 
 from assignments.actions.quotas import follow_configuration
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Submission
-from dashboard.figures import DAYS, PACE_DAYS, Day, Status, days_left, people_of, status_of
+from dashboard.figures import people_of, status_of
 from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review
 from tests.dashboard.test_tallies import assert_right, tally_of
-
-
-def days(*numbers: int) -> list[Day]:
-    """The last ones with these annotations, and a thousand in each one before them."""
-    before = [1_000] * (DAYS - len(numbers))
-    return [Day(date(2026, 1, 1) + timedelta(at), number) for at, number in enumerate([*before, *numbers])]
-
-
-def status(*, target: int, done: int) -> Status:
-    return Status(complete=0, held=0, started=0, stuck=0, unjudged=0, open=0, target=target, done=done)
 
 
 def test_annotations_beyond_what_is_wanted_now_do_not_stand_for_others(queue: Queue) -> None:
@@ -44,24 +32,6 @@ def test_a_trace_that_is_done_and_still_held_by_somebody_is_in_one_number(queue:
     follow_configuration(project=queue.project)
     found = status_of(queue.project, 1)
     assert (found.complete, found.held, found.open, found.traces) == (1, 0, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("target", "done", "week", "left"),
-    [
-        (100, 30, [10] * PACE_DAYS, 7),
-        (101, 30, [10] * PACE_DAYS, 8),
-        (100, 99, [10] * PACE_DAYS, 1),
-        (100, 30, [0] * (PACE_DAYS - 3) + [20, 20, 10 * PACE_DAYS - 40], 7),
-        (100, 30, [0] * (PACE_DAYS - 1) + [10 * PACE_DAYS], None),
-        (100, 100, [10] * PACE_DAYS, 0),
-        (100, 30, [0] * PACE_DAYS, None),
-    ],
-)
-def test_the_days_left_are_those_of_what_is_not_done_at_the_pace_of_a_whole_week(
-    target: int, done: int, week: list[int], left: int | None
-) -> None:
-    assert days_left(status(target=target, done=done), days(*week)) == left
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from assignments.actions.submitting import store_submission
 from assignments.actions.working import skip
 from assignments.models import OPEN, Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.actions import walk
-from dashboard.charts import day_chart, pieces, share
-from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_left, days_of, people_of, status_of
+from dashboard.charts import HEIGHT, day_plot, pieces, share
+from dashboard.figures import ANNOTATORS_SHOWN, DAYS, Day, days_of, people_of, status_of
+from dashboard.forecast import ExpectedDay
 from dashboard.models import CountedAnnotation, ProjectTally
 from potato.statistics.charts import scale_of
 from tenancy.actor import acting_in
@@ -172,28 +173,6 @@ def test_traces_that_the_queue_has_not_taken_in_are_open(queue: Queue) -> None:
     assert (status.open, status.traces, status.target, status.done) == (3, 3, 9, 0)
 
 
-def test_the_days_left_follow_the_pace_of_a_week(queue: Queue) -> None:
-    status = status_of(queue.project, 10)
-    assert days_left(status, days_of(queue.project)) is None
-    days = [Day(date(2026, 1, 1) + timedelta(at), 100 if at < 20 else 2) for at in range(30)]
-    assert days_left(status, days) == 15
-
-
-def test_too_few_days_tell_nothing_of_the_days_that_are_left(queue: Queue) -> None:
-    status = status_of(queue.project, 10)
-
-    def after(*last: int) -> list[Day]:
-        numbers = [0] * (30 - len(last)) + list(last)
-        return [Day(date(2026, 1, 1) + timedelta(at), number) for at, number in enumerate(numbers)]
-
-    for few in ((), (1,), (3, 3), (3, 0, 0, 0, 0, 3, 0)):
-        assert days_left(status, after(*few)) is None, few
-    assert days_left(status, after(2, 2, 2)) == 15, "a project of three days has done two a day"
-    assert days_left(status, after(2, 0, 2, 2)) == 20, "what was idle between is idle again"
-    assert days_left(status, after(2, 2, 2, 0, 0, 0, 0, 0, 0, 0)) is None, "not in this week"
-    assert days_left(status, after(1, *[0] * 10, 7, 7, 7)) == 10, "of a week where it began before"
-
-
 def test_only_so_many_annotators_are_shown_and_all_are_counted(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     queue.publish(target=5)
     for person in annotators(4):
@@ -218,14 +197,26 @@ def test_another_organisations_figures_are_its_own(queue: Queue) -> None:
 
 def test_bars_are_as_high_as_their_numbers() -> None:
     days = [Day(date(2026, 3, at + 1), number) for at, number in enumerate([0, 10, 40, 20])]
-    chart = day_chart(days)
-    heights = [float(bar.height) for bar in chart.bars]
+    plot = day_plot(days)
+    heights = [float(bar.height) for bar in plot.bars]
     assert [round(height / heights[2] * 40) for height in heights] == [0, 10, 40, 20]
-    assert [line.label for line in chart.lines] == ["0", "10", "20", "30", "40"]
-    assert [bar.label for bar in chart.bars] == ["", "", "", "4 Mar"]
-    assert "1 March to 4 March 2026: 70 in all, at most 40 on 3 March, 20 on the last day" in chart.label
-    means = [float(point.split(",")[1]) for point in chart.mean.split(" ")]
-    assert [round((158 - y) / 144 * 40, 1) for y in means] == [0, 5, pytest.approx(50 / 3, abs=0.1), 17.5]
+    assert plot.scale == ("40", "30", "20", "10", "0")
+    assert plot.labels == ("", "", "", "4 Mar")
+    assert "1 March to 4 March 2026: 70 in all, at most 40 on 3 March, 20 on the last day" in plot.label
+    ends = [plot.mean[0].y1, *(segment.y2 for segment in plot.mean)]
+    assert [round((HEIGHT - float(y)) / HEIGHT * 40, 1) for y in ends] == [0, 5, pytest.approx(50 / 3, abs=0.1), 17.5]
+    assert (plot.today, plot.bands) == ("100.00%", ())
+
+
+def test_days_to_come_stand_behind_today_within_the_plot() -> None:
+    days = [Day(date(2026, 3, at + 1), 10) for at in range(8)]
+    expected = [ExpectedDay(date(2026, 3, 9 + at), 10, 4, 16) for at in range(2)]
+    plot = day_plot(days, expected, "About 10 a day are expected.")
+    assert plot.today == "80.00%"
+    assert [band.x for band in plot.bands] == ["85.00%", "95.00%"]
+    assert all(0 <= float(band.top) < float(band.y) < float(band.bottom) <= HEIGHT for band in plot.bands)
+    assert plot.label.endswith("About 10 a day are expected.")
+    assert len(plot.labels) == 10
 
 
 @pytest.mark.parametrize("highest", [0, 1, 2, 3, 4, 5, 7, 19, 20, 21, 99, 100, 101, 999_999])

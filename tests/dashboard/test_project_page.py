@@ -16,7 +16,7 @@ from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
 
 PAGE = "/o/acme/p/parser/"
-QUERIES = 27
+QUERIES = 35
 
 
 @pytest.fixture
@@ -38,7 +38,8 @@ def test_a_manager_who_is_no_administrator_reads_the_figures(queue: Queue, mallo
     counts, annotations = recounted(queue)
     page = text_of(mallory.get(PAGE))
     read = plain(page)
-    assert f"Annotations {annotations} +{annotations} today" in read
+    assert f"Annotations {annotations} of " in read
+    assert f"{annotations} today, {annotations} in seven days" in read
     for value, label in (("approve", "Approve"), ("request_changes", "Request Changes")):
         number = counts["code_review_verdict/verdict"]["decision"].get(value, 0)
         assert f"{label} {number} " in read
@@ -55,7 +56,7 @@ def test_a_manager_who_is_no_administrator_reads_the_figures(queue: Queue, mallo
 def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
     live_through(queue, chance(22), 4)
     page = text_of(mallory.get(PAGE))
-    drawings = re.findall(r"<svg(?![^>]*aria-hidden)[^>]*>", page.split('id="main"')[1])
+    drawings = re.findall(r"<(?:svg(?![^>]*aria-hidden)|div class=\"plot\")[^>]*>", page.split('id="main"')[1])
     assert len(drawings) == 2
     assert all(re.search(r'role="img" aria-label="[^"]{20,}"', drawing) for drawing in drawings)
     assert page.count('<tr><th scope="row"') >= 30
@@ -64,7 +65,7 @@ def test_the_charts_can_be_read_as_text(queue: Queue, mallory: Client) -> None:
 def test_annotations_that_are_not_counted_in_yet_are_announced(queue: Queue, mallory: Client) -> None:
     publish_review(queue)
     submit(queue.claimed(queue.tenants.bob))
-    assert "1 annotation of a moment ago is not counted yet" in plain(text_of(mallory.get(PAGE)))
+    assert "1 of a moment ago is not counted yet" in plain(text_of(mallory.get(PAGE)))
     deliver(queue)
     assert "not counted yet" not in plain(text_of(mallory.get(PAGE)))
 
@@ -93,7 +94,8 @@ def test_one_annotation_is_one_and_too_few_days_are_no_forecast(queue: Queue, ma
     read = plain(text_of(mallory.get(PAGE)))
     assert "1 annotation " in read
     assert not re.search(r"\b1 (annotations|comments|ratings|steps|traces|days)\b", read)
-    assert "Done at this pace Too early to say" in read
+    assert "Done at this pace Too early to say after 4 more days with annotations" in read
+    assert "forecast" not in read
     assert "Claim to submission, median" in read
     assert "Median time per task" not in read
 
@@ -117,15 +119,17 @@ def test_an_empty_project_says_what_is_missing(queue: Queue, mallory: Client) ->
     read = plain(text_of(mallory.get(PAGE)))
     assert "Collecting" in read
     assert "Nobody has begun" in read
-    assert "Nothing came in this week" in read
+    assert "Not known yet after 5 days with annotations" in read
     assert "Traces complete 0 of 3" in read
+    assert "Configure , done" in read
+    assert "Import what agents did , done 3 traces are there." in read
+    assert "Invite people" in read
 
 
 def test_a_project_without_traces_or_configuration_says_so(tenants: Tenants, client: Client) -> None:
     client.force_login(tenants.alice)
     read = plain(text_of(client.get(PAGE)))
-    assert "Not published yet" in read
-    assert "Set it up" in read
+    assert "Nobody can annotate before the configuration of this project is published. Set-up" in read
     assert "No traces yet" in read
     client.force_login(tenants.mallory)
     assert client.get(PAGE).status_code == 404
@@ -140,6 +144,42 @@ def test_a_configuration_that_no_longer_loads_leaves_the_other_figures(queue: Qu
     read = plain(text_of(mallory.get(PAGE)))
     assert "The configuration no longer loads" in read
     assert "Traces complete 1 of 3" in read
+
+
+def test_the_checklist_goes_with_the_first_task(queue: Queue, mallory: Client) -> None:
+    assert "Up to the first annotation" in text_of(mallory.get(PAGE))
+    queue.claimed(queue.tenants.bob)
+    assert "Up to the first annotation" not in text_of(mallory.get(PAGE))
+
+
+def test_an_open_page_is_answered_only_when_something_changed(queue: Queue, mallory: Client) -> None:
+    live_through(queue, chance(26), 4)
+    deliver(queue)
+    first = mallory.get(f"{PAGE}live/")
+    same = mallory.get(f"{PAGE}live/", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert (same.status_code, same.content, same["ETag"]) == (304, b"", first["ETag"])
+    assert f'data-tag="{first["ETag"].strip(chr(34))}"' in text_of(mallory.get(PAGE)), "the page knows what it shows"
+    submit(queue.claimed(queue.tenants.dora))
+    other = mallory.get(f"{PAGE}live/", HTTP_IF_NONE_MATCH=first["ETag"])
+    assert other.status_code == 200
+    assert other["ETag"] != first["ETag"]
+    assert "not counted yet" in text_of(other)
+
+
+def test_every_page_of_a_project_has_its_tabs(queue: Queue, mallory: Client) -> None:
+    for page, title in (("", "Overview"), ("traces/", "Traces"), ("annotations/", "Annotations")):
+        tabs = re.findall(r'<nav class="tabs" aria-label="Project">.*?</nav>', text_of(mallory.get(PAGE + page)), re.S)
+        assert len(tabs) == 1, page
+        assert re.search(rf'aria-current="page">{title}', tabs[0]), page
+        assert all(f">{other}" in tabs[0] for other in ("Overview", "Traces", "Annotations"))
+
+
+def test_what_happened_lately_names_who_did_it(queue: Queue, mallory: Client) -> None:
+    publish_review(queue)
+    submit(queue.claimed(queue.tenants.bob))
+    read = plain(text_of(mallory.get(PAGE)))
+    assert "submitted trace-" in read.split("Lately")[1]
+    assert "published version 1" in read.split("Lately")[1]
 
 
 def test_annotators_and_strangers_are_turned_away(queue: Queue, client: Client) -> None:

@@ -50,7 +50,7 @@ def test_its_section_stands_on_the_page_of_a_project_that_it_speaks_of(
     client.force_login(queue.tenants.mallory)
     page = text_of(client.get(PAGE, {"risk": "by file"}))
     assert f"{queue.project.name}: &lt;b&gt;low&lt;/b&gt; (by file)" in page
-    assert plain(page).index("Risk of a merge") < plain(page).index("Annotators")
+    assert plain(page).index("People at a glance") < plain(page).index("Risk of a merge")
     assert [asked.project for asked in merge_risk] == [queue.project]
 
 

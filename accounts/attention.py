@@ -1,0 +1,88 @@
+"""What of a project needs somebody. Each app registers the rules that it brings, in its AppConfig.ready().
+
+A rule is a small function that looks at what is in the database now: what is solved is gone with the next look.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from django.http import HttpRequest
+
+from accounts.models import Project
+from tenancy.permissions import allowed
+from tenancy.roles import Right
+
+
+class Harm(IntEnum):
+    """How bad it is to leave it, the worst first; `icon` and `tone` say it on the page."""
+
+    FAILED = 1
+    LATE = 2
+    QUALITY = 3
+    CHOICE = 4
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One thing to do about it, on a button. Either `url`, a page on which it is solved, or `act`, which solves it at
+    once and answers a sentence that says what was done. `right` is needed for it."""
+
+    name: str
+    label: str
+    icon: str
+    url: str = ""
+    act: Callable[[], str] | None = None
+    right: Right = Right.SEE_ANNOTATIONS
+
+
+@dataclass(frozen=True)
+class Matter:
+    """Something that needs somebody: one sentence, one reason, one or two remedies.
+
+    `key` names the cause and stays the same as long as it does; what is dismissed is the cause, not the sentence.
+    """
+
+    key: str
+    harm: Harm
+    sentence: str
+    reason: str
+    icon: str
+    remedies: tuple[Remedy, ...] = ()
+
+
+Rule = Callable[[Project], Iterable[Matter]]
+
+
+@dataclass(frozen=True)
+class _Registered:
+    rule: Rule
+    right: Right
+
+
+_registered: dict[str, _Registered] = {}
+
+
+def register(name: str, rule: Rule, right: Right = Right.SEE_ANNOTATIONS) -> None:
+    """Called in AppConfig.ready(); only those with the right are shown what the rule finds."""
+    _registered[name] = _Registered(rule, right)
+
+
+def unregister(name: str) -> None:
+    del _registered[name]
+
+
+def matters_of(request: HttpRequest, project: Project) -> list[Matter]:
+    """Everything that needs the person who asks, the most harmful first; remedies without a right are left out."""
+    found = [
+        _for_person(request, matter)
+        for one in _registered.values()
+        if allowed(request, one.right)
+        for matter in one.rule(project)
+    ]
+    return sorted(found, key=lambda matter: (matter.harm, matter.key))
+
+
+def _for_person(request: HttpRequest, matter: Matter) -> Matter:
+    remedies = tuple(one for one in matter.remedies if allowed(request, one.right))
+    return Matter(matter.key, matter.harm, matter.sentence, matter.reason, matter.icon, remedies)

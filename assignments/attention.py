@@ -1,0 +1,109 @@
+"""Traces that need somebody: nobody is left who could judge them, or nobody is given them at all."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from accounts.attention import Harm, Matter, Remedy
+from accounts.models import Membership, Project
+from assignments.actions.quotas import unjudged
+from assignments.models import Assignment, AssignmentState, Kind, TraceQuota
+from assignments.models.claims import HELD_OR_DECIDED
+from assignments.models.queue import JUDGEABLE, TraceQuotaQuerySet
+from potato.wording import counted, quoted
+from tenancy.actor import active_organisation
+
+_REASONS_SHOWN = 3
+_REASONS_LOOKED_AT = 100
+
+
+def stuck_quotas(project: Project) -> TraceQuotaQuerySet:
+    """Unfinished traces that are with nobody, were skipped, and were had by every member of the organisation."""
+    members = Membership.objects.filter(organisation=active_organisation())
+    here = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL)
+    skipped = here.filter(state=AssignmentState.SKIPPED).values("trace")
+    had = (
+        here.filter(trace=OuterRef("trace"), state__in=HELD_OR_DECIDED, user__in=members.values("user"))
+        .order_by()
+        .values("trace")
+        .annotate(number=Count("pk"))
+        .values("number")
+    )
+    waiting = TraceQuota.objects.for_project(project).unfinished().filter(active=0, trace__in=skipped)
+    stuck: TraceQuotaQuerySet = waiting.annotate(had=Coalesce(Subquery(had), 0)).filter(had__gte=members.count())
+    return stuck
+
+
+def skipped_traces(project: Project) -> Iterator[Matter]:
+    """Those that everybody has had and somebody skipped; and those that two or more skipped, still open. Two queries,
+    and one more where there are some."""
+    skips = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL, state=AssignmentState.SKIPPED)
+    unfinished = TraceQuota.objects.for_project(project).unfinished()
+    stuck = set(stuck_quotas(project).values_list("trace", flat=True))
+    several = skips.filter(trace__in=unfinished.values("trace")).order_by().values("trace")
+    twice = set(several.annotate(number=Count("pk")).filter(number__gte=2).values_list("trace", flat=True)) - stuck
+    if not stuck and not twice:
+        return
+    reasons: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for trace, reason in skips.filter(trace__in=stuck | twice).values_list("trace", "skip_reason"):
+        reasons[trace in stuck][reason] += 1
+    look = Remedy("look", "Look at them", "search", url=f"{reverse('annotations', args=[project.slug])}?show=skips")
+    if stuck:
+        were = "trace was" if len(stuck) == 1 else "traces were"
+        yield Matter(
+            key="traces-stuck",
+            harm=Harm.LATE,
+            sentence=f"{len(stuck):,} {were} skipped, and everybody has had {'it' if len(stuck) == 1 else 'them'}.",
+            reason=f"{_in_words(reasons[True])} Nobody is left who could judge {'it' if len(stuck) == 1 else 'them'}.",
+            icon="skip-forward",
+            remedies=(look,),
+        )
+    if twice:
+        were = "trace was" if len(twice) == 1 else "traces were"
+        yield Matter(
+            key="traces-skipped",
+            harm=Harm.CHOICE,
+            sentence=f"{len(twice):,} {were} skipped by two or more people.",
+            reason=_in_words(reasons[False]),
+            icon="skip-forward",
+            remedies=(look,),
+        )
+
+
+def unjudged_traces(project: Project) -> Iterator[Matter]:
+    """Those that are given to nobody, because nothing of them can be judged. One query, or three."""
+    idle = TraceQuota.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
+    number = idle.count()
+    if not number:
+        return
+    because = unjudged_because(project)
+    are = "trace is" if number == 1 else "traces are"
+    url = reverse("traces", args=[project.slug])
+    yield Matter(
+        key="traces-unjudged",
+        harm=Harm.QUALITY,
+        sentence=f"{number:,} {are} given to nobody.",
+        reason=f"{'; '.join(because)}." if because else "Nothing of them can be judged.",
+        icon="circle-slash",
+        remedies=(Remedy("look", "Open the traces", "footprints", url=url),),
+    )
+
+
+def unjudged_because(project: Project) -> list[str]:
+    """Why traces are given to nobody: the reasons of the first of them, each once."""
+    version = project.versions.order_by("-number").values_list("pk", flat=True).first()
+    idle = TraceQuota.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
+    first = list(idle.values_list("trace", flat=True)[:_REASONS_LOOKED_AT])
+    return list(dict.fromkeys(unjudged(version, first).values())) if version and first else []
+
+
+def _in_words(reasons: Counter[str]) -> str:
+    """The reasons that were given most: “too long” twice, “broken” once."""
+    times = {1: "once", 2: "twice"}
+    most = reasons.most_common(_REASONS_SHOWN)
+    said = ", ".join(f"{quoted(reason)} {times.get(number, f'{number} times')}" for reason, number in most)
+    left = sum(reasons.values()) - sum(number for _, number in most)
+    return f"{said}, and {counted(left, 'other')}." if left else f"{said}."

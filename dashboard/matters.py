@@ -1,0 +1,68 @@
+"""What agreement brings to the attention of a project's managers: people who are fast and agree little, and answers
+that are taken for each other."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from accounts.attention import Harm, Matter, Remedy
+from accounts.models import Project
+from agreement.reports import newest_report
+from assignments.wording import duration
+from dashboard.figures import people_of
+from dashboard.quality import is_fast, largest_confusion, people_in
+from potato.wording import counted, title_case
+
+_PEOPLE_SHOWN = 3
+_CONFUSED_PAIRS = 5
+
+
+def agreement_matters(project: Project) -> Iterator[Matter]:
+    """Of the newest report; nothing until there is one. One query without a report."""
+    report = newest_report(project)
+    if report is None:
+        return
+    yield from _fast_people(project, report.figures)
+    confusion = largest_confusion(report.figures)
+    if confusion is not None and confusion.pairs >= _CONFUSED_PAIRS:
+        url = reverse("agreement", args=[project.slug])
+        one, other = (title_case(name) for name in (confusion.one, confusion.other))
+        yield Matter(
+            key=f"confused:{confusion.title}:{confusion.one}:{confusion.other}",
+            harm=Harm.CHOICE,
+            sentence=f"{counted(confusion.pairs, 'pair')} of annotations say {one} against {other}.",
+            reason=f"{confusion.title}: no other two answers to the same trace meet as often. The guidelines may say "
+            "where one ends and the other begins.",
+            icon="split",
+            remedies=(Remedy("agreement", "See where", "columns-2", url=url),),
+        )
+
+
+def _fast_people(project: Project, figures: Mapping[str, Any]) -> Iterator[Matter]:
+    agreements = {name: one for name, one in people_in(figures).items() if one.is_low}
+    if not agreements:
+        return
+    people = people_of(project)
+    fast = [one for one in people.shown if one.name in agreements and is_fast(one.median, people.median)]
+    for person in fast[:_PEOPLE_SHOWN]:
+        agreement = agreements[person.name]
+        query = urlencode({"annotator": person.name})
+        yield Matter(
+            key=f"fast:{person.name}",
+            harm=Harm.QUALITY,
+            sentence=f"{person.name} is fast and agrees little.",
+            reason=f"{_in_words(person.median)} a task where all together take {_in_words(people.median)}; "
+            f"agreement {agreement.value:.2f} in {counted(agreement.pairs, 'pair')}, {agreement.project:.2f} over all.",
+            icon="triangle-alert",
+            remedies=(
+                Remedy("read", "Read them", "list", url=f"{reverse('annotations', args=[project.slug])}?{query}"),
+                Remedy("agreement", "Compare", "columns-2", url=reverse("agreement", args=[project.slug])),
+            ),
+        )
+
+
+def _in_words(median: timedelta | None) -> str:
+    return duration(median) if median else "no time"

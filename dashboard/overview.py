@@ -1,0 +1,313 @@
+"""What the overview of a project says: figures and words, made of what the other modules of this app read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.attention import Matter, matters_of
+from accounts.models import ConfigurationVersion, Project
+from agreement.reports import newest_report
+from assignments.attention import unjudged_because
+from assignments.wording import duration
+from dashboard.charts import DayPlot, day_plot, pieces
+from dashboard.dismissing import dismissed_keys
+from dashboard.figures import Annotator, Day, People, Status, days_of, people_of, status_of, traces_by_agent
+from dashboard.forecast import DAYS_WITH_WORK, Forecast, forecast
+from dashboard.lately import Happening, lately_in
+from dashboard.models import ProjectTally
+from dashboard.quality import Measure, PersonAgreement, is_fast, measures_in, people_in
+from dashboard.shares import Difference, Share, share_of, widest_difference
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.wording import counted
+from tenancy.permissions import allowed
+from tenancy.roles import Right
+
+ATTENTION_SHOWN = 7
+AGENTS_SHOWN = 6
+_STATUS = {
+    "complete": ("Complete", "f3", "sw3"),
+    "started": ("Started", "f1", "sw1"),
+    "held": ("With an annotator now", "f1s", "sw1s"),
+    "stuck": ("Skipped, nobody is left", "f2", "sw2"),
+    "unjudged": ("Nothing to judge", "f4", "sw4"),
+    "open": ("Open", "hb0", "sw0"),
+}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The first ATTENTION_SHOWN matters, and how many there are that nobody has dismissed."""
+
+    shown: list[Matter]
+    number: int
+    dismissed: int
+
+
+@dataclass(frozen=True)
+class Person:
+    """An annotator with the median in words, and what the newest report of agreement says of them, if anything."""
+
+    annotator: Annotator
+    took: str
+    agreement: PersonAgreement | None
+    is_flagged: bool
+
+
+@dataclass(frozen=True)
+class Approval:
+    """How often the work of each agent model was approved under a scheme, and between which two most lies."""
+
+    scheme: str
+    shares: list[Share]
+    widest: Difference | None
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All figures of a project's overview, as page and API show them."""
+
+    project: Project
+    version: ConfigurationVersion | None
+    configuration: ProjectConfiguration | None
+    status: Status
+    people: People
+    days: list[Day]
+    forecast: Forecast | None
+    attention: Attention
+    measures: list[Measure]
+    shared_traces: int
+    agreements: Mapping[str, PersonAgreement]
+    approval: Approval | None
+    lately: list[Happening]
+
+
+def overview_of(request: HttpRequest, project: Project) -> Overview:
+    """Read it all for the person who asks."""
+    version = project.newest_version()
+    configuration = _configuration(version)
+    status = status_of(project, configuration.assignment.annotations_per_trace if configuration else 1)
+    days = days_of(project)
+    report = newest_report(project)
+    return Overview(
+        project=project,
+        version=version,
+        configuration=configuration,
+        status=status,
+        people=people_of(project),
+        days=days,
+        forecast=forecast(days, status.target - status.done),
+        attention=attention_of(request, project),
+        measures=measures_in(report.figures) if report else [],
+        shared_traces=report.shared_traces if report else 0,
+        agreements=people_in(report.figures) if report else {},
+        approval=_approval(project, configuration) if configuration else None,
+        lately=lately_in(project),
+    )
+
+
+def attention_of(request: HttpRequest, project: Project) -> Attention:
+    """What needs the person who asks, without what was dismissed."""
+    dismissed = dismissed_keys(project)
+    found = matters_of(request, project)
+    left = [matter for matter in found if matter.key not in dismissed]
+    return Attention(left[:ATTENTION_SHOWN], len(left), len(found) - len(left))
+
+
+def live_context(overview: Overview) -> dict[str, Any]:
+    """What changes on the page while it is open, for dashboard/partials/live.html. Only times of day and dates: the
+    answer is compared with the last one, and must not change by itself."""
+    status, people = overview.status, overview.people
+    return {
+        "project": overview.project,
+        "status": status,
+        "status_rows": _status_rows(status),
+        "unjudged_because": unjudged_because(overview.project) if status.unjudged else [],
+        "people": people,
+        "persons": [_person(one, people, overview.agreements) for one in people.shown],
+        "median": duration(people.median) if people.median else "",
+        "days": overview.days,
+        "this_week": sum(day.annotations for day in overview.days[-7:]),
+        "plot": _plot(overview.days, overview.forecast),
+        "forecast": overview.forecast,
+        "done_at": _done_at(overview),
+        "attention": overview.attention,
+        "dismissing": timezone.localtime(),
+        "measures": overview.measures,
+        "shared_traces": overview.shared_traces,
+        "lately": overview.lately,
+    }
+
+
+def state_of(overview: Overview) -> tuple[str, str]:
+    """In a word, with the tone of its badge."""
+    status = overview.status
+    if overview.version is None:
+        return "Not published", "neutral"
+    if not status.traces:
+        return "No traces", "neutral"
+    if status.complete and status.complete == status.traces - status.unjudged:
+        return "Complete", "added"
+    return "Collecting", "correct"
+
+
+def facts_of(overview: Overview) -> str:
+    """The line under the title."""
+    status = overview.status
+    if not status.traces:
+        return "No traces are imported yet"
+    return f"{counted(status.traces, 'trace')}, {counted(status.target, 'annotation')} wanted in all"
+
+
+def steps_of(request: HttpRequest, overview: Overview) -> list[dict[str, Any]]:
+    """What is to be done before the first annotation, in order: title, words, `state` (done, now, later) and a link.
+    Empty once somebody has begun."""
+    if overview.people.number:
+        return []
+    slug = overview.project.slug
+    is_admin = allowed(request, Right.CONFIGURE_PROJECTS)
+    version, traces = overview.version, overview.status.traces
+    steps: list[tuple[bool, str, str, str, str]] = [
+        (
+            version is not None,
+            "Configure",
+            f"Version {version.number} is published."
+            if version
+            else "Nobody can annotate before the configuration of this project is published.",
+            "Set-up",
+            reverse("admin:accounts_project_configuration", args=[overview.project.pk]) if is_admin else "",
+        ),
+        (
+            traces > 0,
+            "Import what agents did",
+            f"{counted(traces, 'trace')} {'is' if traces == 1 else 'are'} there."
+            if traces
+            else "Sessions, patches, SWE-bench predictions or Potato's own format, one file or many.",
+            "Import traces",
+            f"{reverse('admin:traces_importedfile_add')}?project={overview.project.pk}"
+            if allowed(request, Right.IMPORT_TRACES)
+            else "",
+        ),
+        (
+            False,
+            "Invite people",
+            "Everybody of the organisation may take traces here. A link that you send makes somebody a member.",
+            "Invite",
+            reverse("admin:accounts_invitation_add") if allowed(request, Right.MANAGE_PEOPLE) else "",
+        ),
+        (
+            False,
+            "Watch",
+            "Progress, agreement and what needs you stand on this page from the first annotation on.",
+            "Take a task yourself" if version and traces else "",
+            reverse("next-task", args=[slug]) if version and traces else "",
+        ),
+    ]
+    first = next(at for at, step in enumerate(steps) if not step[0])
+    return [
+        {
+            "title": title,
+            "words": words,
+            "state": "done" if is_done else "now" if at == first else "later",
+            "label": label,
+            "url": url,
+        }
+        for at, (is_done, title, words, label, url) in enumerate(steps)
+    ]
+
+
+def _configuration(version: ConfigurationVersion | None) -> ProjectConfiguration | None:
+    try:
+        return pinned(version.configuration) if version else None
+    except UnreadablePinError:
+        return None
+
+
+def _person(annotator: Annotator, people: People, agreements: Mapping[str, PersonAgreement]) -> Person:
+    agreement = agreements.get(annotator.name)
+    return Person(
+        annotator=annotator,
+        took=duration(annotator.median) if annotator.median else "",
+        agreement=agreement,
+        is_flagged=agreement is not None and agreement.is_low and is_fast(annotator.median, people.median),
+    )
+
+
+def _plot(days: list[Day], expected: Forecast | None) -> DayPlot:
+    begun = next((at for at, day in enumerate(days) if day.annotations), 0)
+    # A project that is a few days old is drawn as wide as two weeks, not as a few bars at the edge of a month.
+    shown = days[min(begun, max(len(days) - 14, 0)) :]
+    if expected is None:
+        return day_plot(shown)
+    words = f"About {expected.a_day:.0f} a day are expected; {_range_in_words(expected)}."
+    return day_plot(shown, expected.days, words)
+
+
+def _done_at(overview: Overview) -> dict[str, str]:
+    """When all is done at this pace: a date with its range, or words alone."""
+    status, expected = overview.status, overview.forecast
+    if status.traces and status.done >= status.target:
+        return {"words": "All done", "more": ""}
+    if expected is None:
+        worked = sum(day.annotations > 0 for day in overview.days)
+        if not worked:
+            return {"words": "Not known yet", "more": f"after {DAYS_WITH_WORK} days with annotations"}
+        left = DAYS_WITH_WORK - worked
+        more = f"after {left} more {'day' if left == 1 else 'days'} with annotations" if left > 0 else ""
+        return {"words": "Too early to say" if left > 0 else "Nothing came in lately", "more": more}
+    if expected.likely is None:
+        return {"words": "In over a year", "more": _range_in_words(expected)}
+    return {"value": _day(expected.likely), "more": _range_in_words(expected)}
+
+
+def _range_in_words(expected: Forecast) -> str:
+    if expected.early is None:
+        return "not within a year"
+    if expected.late is None:
+        return f"{_day(expected.early)} at the earliest"
+    if expected.early == expected.late:
+        return f"{_day(expected.early)} in 8 of 10 cases"
+    return f"{_day(expected.early)} to {_day(expected.late)} in 8 of 10 cases"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b}" + ("" if day.year == timezone.localdate().year else f" {day.year}")
+
+
+def _status_rows(status: Status) -> list[dict[str, Any]]:
+    names = [name for name in _STATUS if name != "unjudged" or status.unjudged]
+    parts = [(name, getattr(status, name)) for name in names]
+    return [
+        {
+            "piece": piece,
+            "label": _STATUS[piece.label][0],
+            "fill": _STATUS[piece.label][1],
+            "swatch": _STATUS[piece.label][2],
+        }
+        for piece in pieces(parts)
+    ]
+
+
+def _approval(project: Project, configuration: ProjectConfiguration) -> Approval | None:
+    """The share of verdicts that approve, by agent model; None where nobody gives verdicts, or of one model alone.
+
+    Annotations of one trace are not independent of each other, so that an interval counts each trace once.
+    """
+    names = [one.name for one in configuration.annotation_schemes if one.annotation_type == "code_review_verdict"]
+    tallies = ProjectTally.objects.filter(organisation=project.organisation_id, project=project)
+    by_agent = tallies.values_list("by_agent", flat=True).first() or {}
+    traces = traces_by_agent(project) if names and len(by_agent) > 1 else {}
+    shares = []
+    for agent, counts in by_agent.items():
+        decisions = counts.get(f"code_review_verdict/{names[0]}", {}).get("decision", {}) if names else {}
+        total = sum(decisions.values())
+        if agent and total and traces.get(agent):
+            shares.append(share_of(agent, decisions.get("approve", 0) / total, traces[agent]))
+    if len(shares) < 2:
+        return None
+    shares.sort(key=lambda share: (-share.value, share.label))
+    return Approval(names[0], shares[:AGENTS_SHOWN], widest_difference(shares[:AGENTS_SHOWN]))

@@ -1,0 +1,29 @@
+"""Statistics of process rewards that need somebody: their last computation failed."""
+
+from collections.abc import Iterator
+
+from accounts.attention import Harm, Matter, Remedy
+from accounts.models import Project
+from jobs.models import JobState
+from rewards.project_page import statistics_of
+from rewards.statistics import request_statistics
+
+
+def failed_statistics(project: Project) -> Iterator[Matter]:
+    """One query."""
+    row = statistics_of(project)
+    if row is None or row.job is None or row.job.state != JobState.FAILED:
+        return
+
+    def again() -> str:
+        request_statistics(project=project)
+        return "The statistics are being computed again."
+
+    yield Matter(
+        key=f"statistics-failed:{row.job_id}",
+        harm=Harm.FAILED,
+        sentence="The statistics of process rewards could not be computed.",
+        reason=row.job.error,
+        icon="circle-alert",
+        remedies=(Remedy("again", "Compute again", "refresh-cw", act=again),),
+    )
