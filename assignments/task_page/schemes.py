@@ -86,6 +86,11 @@ class ShownScheme:
         return render_to_string(self.template, {"scheme": self.scheme, "avatar": self.avatar})
 
     @cached_property
+    def keys_markup(self) -> SafeString:
+        """What the type says of its keys in the page's help, "" where it has none."""
+        return render_to_string(self.keys_template, {"shown": self}) if self.keys_template else SafeString()
+
+    @cached_property
     def shape(self) -> Scheme:
         """What the API tells of the scheme."""
         return scheme_shape(self.scheme, self.kind)
