@@ -25,6 +25,7 @@ from agreement.wording import (
 )
 from assignments.wording import duration
 from potato.statistics.agreement.estimates import FEW_PAIRS, FEW_TRACES, Estimate
+from potato.statistics.agreement.words import CHANCE_CORRECTED
 from potato.wording import counted, title_case
 
 GROUP_TITLES = {
@@ -158,11 +159,16 @@ def sections(figures: Mapping[str, Any]) -> list[Section]:
                     one["unit"] if measure not in ("category_alpha_nominal", "severity_alpha_ordinal") else "comments",
                     is_sub=number > 0,
                 )
-                for number, (measure, estimate) in enumerate(one["figures"].items())
+                for number, (measure, estimate) in enumerate(in_order(one))
             ),
         )
         for one in figures["compared"]
     ]
+
+
+def in_order(one: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The measures of one comparison, the main one first: the database keeps keys in an order of its own."""
+    return sorted(one["figures"].items(), key=lambda item: (item[0] != one["main"], [*MEANINGS].index(item[0])))
 
 
 def matrices(report: AgreementReport) -> list[Matrix]:
@@ -170,7 +176,7 @@ def matrices(report: AgreementReport) -> list[Matrix]:
     return [
         made
         for number, one in enumerate(report.figures["compared"])
-        if 1 < len(one["values"]) <= MOST_VALUES and (made := _matrix(report, number, one)) and made.pairs
+        if one["main"] != "alpha_interval" and (made := _matrix(report, number, one))
     ]
 
 
@@ -310,11 +316,12 @@ def history_plot(reports: Sequence[AgreementReport]) -> Plot | None:
 
 
 def comparison_named(figures: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    """What is compared under scheme/name, else the first with a value, else the first."""
+    """What is compared under scheme/name, else the first coefficient with a value, else the first with one."""
     compared = figures["compared"]
     named = [one for one in compared if f"{one['scheme']}/{one['name']}" == name]
     with_value = [one for one in compared if main_of(one).value is not None]
-    return next(iter([*named, *with_value, *compared]), None)
+    corrected = [one for one in with_value if one["main"] in CHANCE_CORRECTED]
+    return next(iter([*named, *corrected, *with_value, *compared]), None)
 
 
 def choices_on(figures: Mapping[str, Any], current: Mapping[str, Any], query: Query) -> list[Choice]:
@@ -340,9 +347,13 @@ def traces_query(report: AgreementReport, number: int, of: Sequence[Any]) -> str
     return urlencode({"report": str(report.pk), "on": number, "of": [str(value) for value in of]}, doseq=True)
 
 
-def _matrix(report: AgreementReport, number: int, one: Mapping[str, Any]) -> Matrix:
-    counts = one["confusion"]
-    values = one["values"]
+def _matrix(report: AgreementReport, number: int, one: Mapping[str, Any]) -> Matrix | None:
+    """None where fewer than two values were chosen, or too many to be drawn. Values that nobody chose are left out."""
+    chosen = [at for at, row in enumerate(one["confusion"]) if any(row)]
+    if not 1 < len(chosen) <= MOST_VALUES:
+        return None
+    counts = [[one["confusion"][at][other] for other in chosen] for at in chosen]
+    values = [one["values"][at] for at in chosen]
     of_examples = [example["of"] for example in one["examples"]]
     both = [
         [

@@ -174,7 +174,8 @@ def _and(parts: list[str]) -> str:
 
 
 def _lower(title: str) -> str:
-    return title[:1].lower() + title[1:]
+    """A title within a sentence; words that are capitals alone stay."""
+    return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in title.split())
 
 
 def _sentence(one: Mapping[str, Any]) -> str:

@@ -55,7 +55,7 @@ def test_each_measure_has_its_value_its_interval_and_what_it_rests_on(comparing:
     [decision] = [one for one in report.figures["compared"] if one["name"] == "decision"]
     alpha = decision["figures"]["alpha_nominal"]
     assert f"{alpha['value']:.2f} {alpha['low']:.2f} to {alpha['high']:.2f} 12 traces, 12 pairs" in text
-    assert "Verdict, Krippendorff's alpha" in text
+    assert "Verdict, Krippendorff&#x27;s alpha" in text
     assert "from 24 annotations, none newer" in text
 
 

@@ -290,6 +290,7 @@ def _agreement_report(fixtures: Fixtures) -> AgreementReport:
         requested_by=fixtures.person,
         settings={"tolerance": 3, "samples": 0, "seed": 0},
         figures={"compared": [], "mark": fixtures.mark},
+        requested_at=timezone.now() - timedelta(hours=1),
         sha256="0" * 64,
         computed_at=timezone.now(),
     )

@@ -261,6 +261,49 @@ any    /api/v1/webhooks/<endpoint_id>/secret/                                   
 any    /api/v1/webhooks/<endpoint_id>/test/                                              401       401       401       401       401       401       401
 any    /api/v1/webhooks/<endpoint_id>/deliveries/                                        401       401       401       401       401       401       401
 any    /api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/                401       401       401       401       401       401       401
+
+any    /o/<organisation>/admin/agreement/agreementreport/                               302       404       403       403       200       200         -
+any    /o/<organisation>/admin/agreement/agreementreport/add/                           302       404       403       403       403       403         -
+any    /o/<organisation>/admin/agreement/agreementreport/<object_id>/                   302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/agreement/agreementreport/<object_id>/change/            302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/agreement/agreementreport/<object_id>/change/            302       404       403       403       403       403       403
+any    /o/<organisation>/admin/agreement/agreementreport/<object_id>/delete/            302       404       403       403       403       403       403
+any    /o/<organisation>/admin/agreement/agreementreport/<object_id>/history/           302       404       403       403       302       302       302
+any    /o/<organisation>/admin/agreement/agreementrule/                                 302       404       403       403       200       200         -
+any    /o/<organisation>/admin/agreement/agreementrule/add/                             302       404       403       403       200       200         -
+any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/                     302       404       403       403       302       302       302
+any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/change/              302       404       403       403       200       200       302
+any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/delete/              302       404       403       403       403       403       403
+any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/history/             302       404       403       403       302       302       302
+GET    /o/<organisation>/p/<project>/agreement/                                         302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/                                         302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/part/                                    302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/part/                                    302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/compute/                                 302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/agreement/compute/                                 302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/agreement/history/                                 302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/history/                                 302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/agreement/traces/                                  302       404       403       404       404       404       404
+POST   /o/<organisation>/p/<project>/agreement/traces/                                  302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/reports/<report_id>/figures.json         302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/reports/<report_id>/figures.json         302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/reports/<report_id>/figures.csv          302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/reports/<report_id>/figures.csv          302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.svg           302       404       403       404       404       404       404
+POST   /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.svg           302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.png           302       404       403       404       404       404       404
+POST   /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.png           302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.csv           302       404       403       404       404       404       404
+POST   /o/<organisation>/p/<project>/agreement/reports/<report_id>/<plot>.csv           302       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/projects/<project>/agreement/                           401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/agreement/                           401       404       403       202       202       202       404
+GET    /o/<organisation>/api/v1/projects/<project>/agreement/rule/                      401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/agreement/rule/                      401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/agreement/<report_id>/                                  401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/agreement/<report_id>/                                  401       404       403       405       405       405       405
+any    /api/v1/projects/<project>/agreement/                                            401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/agreement/rule/                                       401       401       401       401       401       401       401
+any    /api/v1/agreement/<report_id>/                                                   401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across
 
 

@@ -67,6 +67,15 @@ def test_a_manager_has_agreement_computed_and_sees_where_two_people_differ(
     expect(headline).to_contain_text("agree", timeout=20_000)
     expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
     reader.assert_clean("the figures")
+    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
+    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
+    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
+    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
+    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
+    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
+    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
+    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
+    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
 
     [decision] = [one for one in report.figures["compared"] if one["name"] == "decision"]
     matrix = page.get_by_role("region", name="Verdict: pairs of choices")
@@ -93,6 +102,9 @@ def test_a_manager_has_agreement_computed_and_sees_where_two_people_differ(
     page.get_by_role("link", name="History").click()
     expect(page.get_by_role("heading", name="Earlier reports")).to_be_visible()
     reader.assert_clean("history")
+    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
+    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
+    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
 
 
 def test_on_a_phone_nothing_of_agreement_is_torn(tenants_of_browsers: Tenants, phone: Reader, tmp_path: Path) -> None:
@@ -102,6 +114,9 @@ def test_on_a_phone_nothing_of_agreement_is_torn(tenants_of_browsers: Tenants, p
     phone.sign_in("mallory")
     for path in ("", "history/"):
         phone.open(PAGE + path)
+        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
+        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
+        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
         wide = phone.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path or 'the page'} scrolls sideways by {wide} px"
         phone.assert_clean(f"on a phone: {path}")
