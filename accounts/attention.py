@@ -35,6 +35,11 @@ class Remedy:
     act: Callable[[], str] | None = None
     right: Right = Right.SEE_ANNOTATIONS
 
+    @property
+    def acts(self) -> bool:
+        """For templates, which would call `act` by naming it."""
+        return self.act is not None
+
 
 @dataclass(frozen=True)
 class Matter:

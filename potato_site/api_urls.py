@@ -3,12 +3,14 @@
 from agreement import api as agreement_api
 from assignments.api import urls as annotating
 from assignments.scheme_pages import api_routes
+from dashboard import api as dashboard_api
 from exports import api as exporting
 from webhooks import api as webhooks_api
 
 urlpatterns = [
     *annotating.urlpatterns,
     *agreement_api.urlpatterns,
+    *dashboard_api.urlpatterns,
     *exporting.urlpatterns,
     *webhooks_api.urlpatterns,
     *api_routes(),

@@ -68,6 +68,7 @@ def test_a_failed_export_says_why_and_is_made_again_by_its_button(queue: Queue, 
     failed = failed_export(queue)
     assert "The export “code_review” failed today at" in attention_in(mallory)
     assert "The disk is full. Free some space." in attention_in(mallory)
+    assert Export.objects.count() == 1, "reading the page does nothing"
     answer = mallory.post(ACT, {"do": f"export-failed:{failed.pk} again"}, follow=True)
     assert "code_review is being exported again, with the same options." in text_of(answer)
     assert Export.objects.exclude(pk=failed.pk).get().format == "code_review"

@@ -101,6 +101,10 @@ POST   /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.
 
 GET    /o/<organisation>/p/<project>/                                                    302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/                                                    302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/live/                                               302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/live/                                               302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/attention/                                          302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/attention/                                          302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/exports/                                            302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/statistics/                                         302       404       403       405       405       405       405
@@ -152,6 +156,8 @@ any    /o/<organisation>/admin/traces/importedfile/<file_id>/problems.csv       
 
 GET    /o/<organisation>/api/v1/projects/                                                401       404       200       200       200       200         -
 POST   /o/<organisation>/api/v1/projects/                                                401       404       405       405       405       405         -
+GET    /o/<organisation>/api/v1/projects/<project>/overview/                             401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/overview/                             401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/projects/<project>/next/                                 401       404       405       405       405       405       405
 POST   /o/<organisation>/api/v1/projects/<project>/next/                                 401       404       200       200       200       200       404
 GET    /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       200       200       200       200       404
@@ -219,6 +225,7 @@ POST   /o/<organisation>/api/v1/exports/<export_id>/                            
 GET    /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       405       405       405       405
 any    /api/v1/projects/<project>/exports/                                               401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/overview/                                              401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/statistics/                                            401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/                                                      401       401       401       401       401       401       401
 any    /api/v1/exports/<export_id>/file/                                                 401       401       401       401       401       401       401
