@@ -18,6 +18,7 @@ from accounts.models import Project
 from agreement.actions import change_rule, every_of, request_report
 from agreement.models import AgreementReport as ReportRow
 from agreement.models.rules import rule_of
+from agreement.sources import api as sources_api
 from assignments.api.pages import cursor_page
 from tenancy.roles import Right
 
@@ -214,4 +215,5 @@ urlpatterns = [
     path("projects/<slug:project>/agreement/", ProjectAgreementView.as_view(), name="api-agreement"),
     path("projects/<slug:project>/agreement/rule/", AgreementRuleView.as_view(), name="api-agreement-rule"),
     path("agreement/<uuid:report_id>/", AgreementReportView.as_view(), name="api-agreement-report"),
+    *sources_api.urlpatterns,
 ]

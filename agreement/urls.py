@@ -3,6 +3,7 @@
 from django.urls import path
 
 from agreement import views
+from agreement.sources import views as sources
 
 urlpatterns = [
     path("", views.agreement_page, name="agreement"),
@@ -15,4 +16,9 @@ urlpatterns = [
     path("reports/<uuid:report_id>/<slug:plot>.svg", views.plot_file, {"kind": "svg"}, name="agreement-plot-svg"),
     path("reports/<uuid:report_id>/<slug:plot>.png", views.plot_file, {"kind": "png"}, name="agreement-plot-png"),
     path("reports/<uuid:report_id>/<slug:plot>.csv", views.plot_file, {"kind": "csv"}, name="agreement-plot-csv"),
+    path("machines/", sources.machines, name="agreement-machines"),
+    path("machines/import/", sources.import_answers, name="agreement-machines-import"),
+    path("machines/compare/", sources.compare, name="agreement-machines-compare"),
+    path("machines/send/", sources.send, name="agreement-machines-send"),
+    path("machines/<uuid:source_id>/answers.jsonl", sources.answers_file, name="agreement-machines-answers"),
 ]

@@ -30,13 +30,20 @@ class Right(StrEnum):
     ANNOTATE = "annotate"
     SEE_ANNOTATIONS = "see everybody's annotations"
     EXPORT = "export annotations"
+    MANAGE_SOURCES = "manage automated sources"
     MANAGE_TOKENS = "manage API tokens"
     MANAGE_WEBHOOKS = "manage the webhooks of projects"
     MANAGE_ALL_WEBHOOKS = "manage all webhooks of the organisation"
 
 
 _ANNOTATOR = frozenset({Right.SEE_ORGANISATION, Right.ANNOTATE})
-_MANAGER = _ANNOTATOR | {Right.SEE_TRACES, Right.SEE_ANNOTATIONS, Right.EXPORT, Right.MANAGE_WEBHOOKS}
+_MANAGER = _ANNOTATOR | {
+    Right.SEE_TRACES,
+    Right.SEE_ANNOTATIONS,
+    Right.EXPORT,
+    Right.MANAGE_SOURCES,
+    Right.MANAGE_WEBHOOKS,
+}
 _ADMIN = _MANAGER | {
     Right.USE_ADMIN,
     Right.CONFIGURE_PROJECTS,

@@ -1,6 +1,7 @@
-"""Reports of how far people agree, and when a project has them computed."""
+"""Reports of how far people agree, when a project has them computed, and automated sources beside people."""
 
 from agreement.models.reports import AgreementReport, Reason
 from agreement.models.rules import AgreementRule
+from agreement.models.sources import Source, SourceAnswer, SourceKind, SourceReport
 
-__all__ = ["AgreementReport", "AgreementRule", "Reason"]
+__all__ = ["AgreementReport", "AgreementRule", "Reason", "Source", "SourceAnswer", "SourceKind", "SourceReport"]

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, PositiveIntegerField, QuerySet
+from django.db.models import F, PositiveIntegerField, QuerySet, Value
 from django.db.models.functions import Greatest
 
 from accounts.models import ConfigurationVersion, Project
@@ -123,12 +123,33 @@ def _follow_what_can_be_judged(project: Project, version: UUID, target: int) -> 
         after = batch[-1]
 
 
+def want_one_more(*, project: Project, traces: Sequence[UUID]) -> int:
+    """Want one annotator more of each of these traces than now; returns of how many that could be said.
+
+    It stays so when a later configuration wants more or fewer of all. Nobody is given a trace that nobody can judge.
+    """
+    with transaction.atomic():
+        # Each call opens some, the oldest first, and these may be among the last.
+        while open_quotas(project=project):
+            pass
+        rows = TraceQuota.objects.for_project(project).judgeable().filter(trace__in=traces).order_by("trace")
+        locked = list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+        TraceQuota.objects.filter(pk__in=locked).update(
+            extra=F("extra") + 1,
+            target=F("target") + 1,
+            slots=Greatest(F("target") + 1, F("active") + F("done"), output_field=PositiveIntegerField()),
+        )
+    return len(locked)
+
+
 def _set_target(quota: TraceQuotaQuerySet, target: int) -> int:
-    others = quota.exclude(target=target).order_by("trace")
+    """The target of all, and what was asked for beyond it of one; 0 is 0."""
+    wanted = target + F("extra") if target else Value(0)
+    others = quota.exclude(target=wanted).order_by("trace")
     # In one order, so that two configurations that are published at once do not wait for each other in a circle.
     locked = list(others.select_for_update(no_key=True).values_list("pk", flat=True))
     TraceQuota.objects.filter(pk__in=locked).update(
-        target=target, slots=Greatest(target, F("active") + F("done"), output_field=PositiveIntegerField())
+        target=wanted, slots=Greatest(wanted, F("active") + F("done"), output_field=PositiveIntegerField())
     )
     return len(locked)
 

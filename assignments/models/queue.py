@@ -44,12 +44,14 @@ class TraceQuota(TenantModel):
 
     `target` is what the configuration asks for, 0 where it can judge nothing of the trace. `slots` is what can be
     taken at all: where a later configuration wants fewer, those that are held stay held, and none is given out again.
+    `extra` is how many of the target people asked for beyond the configuration, of this trace alone.
     """
 
     trace = models.ForeignKey("traces.Trace", on_delete=models.PROTECT, related_name="+", db_index=False)
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
     target = models.PositiveIntegerField()
     slots = models.PositiveIntegerField()
+    extra = models.PositiveIntegerField(default=0, db_default=0)
     active = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
 

@@ -14,6 +14,7 @@ from assignments.models import Submission
 from jobs.models import Job
 from jobs.runner import run
 from tenancy.actor import acting, acting_in
+from tests.agreement.judging import judging as judging
 from tests.assignments.annotating import Annotating
 from tests.review.evidence import numbered
 from tests.tenants import Tenants

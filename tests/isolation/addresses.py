@@ -76,6 +76,7 @@ _VALUES: dict[str, Callable[[Fixtures, str], str]] = {
     "delivery_id": lambda fixtures, text: str(fixtures.rows["webhooks.Delivery"].pk),
     "report_id": lambda fixtures, text: str(fixtures.rows["agreement.AgreementReport"].pk),
     "plot": lambda fixtures, text: "history",
+    "source_id": lambda fixtures, text: str(fixtures.rows["agreement.Source"].pk),
     "export_id": lambda fixtures, text: str(fixtures.rows["exports.Export"].pk),
     "submission_id": lambda fixtures, text: str(fixtures.rows["assignments.Submission"].pk),
     # It names a row too, and is the right to use it: whoever has another fixtures's link may join there.

@@ -20,7 +20,7 @@ from accounts.models import (
     Project,
     User,
 )
-from agreement.models import AgreementReport, AgreementRule
+from agreement.models import AgreementReport, AgreementRule, Source, SourceAnswer, SourceReport
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
 from dashboard.models import CountedAnnotation, ProjectTally
 from exports.models import Export
@@ -333,6 +333,35 @@ def _delivery(fixtures: Fixtures) -> Delivery:
     )
 
 
+def _source(fixtures: Fixtures) -> Source:
+    return Source.objects.create(
+        project=fixtures.rows["accounts.Project"], name=fixtures.mark, model=fixtures.mark, version=fixtures.mark
+    )
+
+
+def _source_answer(fixtures: Fixtures) -> SourceAnswer:
+    return SourceAnswer.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        source=fixtures.rows["agreement.Source"],
+        trace=fixtures.rows["traces.Trace"],
+        version=fixtures.rows["accounts.ConfigurationVersion"],
+        packed=pack({"verdict": {"decision": "approve", "summary": fixtures.mark}}),
+        given_sha256="0" * 64,
+    )
+
+
+def _source_report(fixtures: Fixtures) -> SourceReport:
+    return SourceReport.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        source=fixtures.rows["agreement.Source"],
+        job=fixtures.rows["jobs.Job"],
+        options={"method": "majority", "sure": 0.8},
+        requested_by=fixtures.person,
+        figures={"headline": fixtures.mark, "schemes": [], "missed_categories": {}},
+        computed_at=timezone.now(),
+    )
+
+
 # In the order of their foreign keys: a factory finds the rows of those above it in fixtures.rows.
 FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "accounts.Membership": _membership,
@@ -363,6 +392,9 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "rewards.RewardStatistics": _reward_statistics,
     "agreement.AgreementReport": _agreement_report,
     "agreement.AgreementRule": _agreement_rule,
+    "agreement.Source": _source,
+    "agreement.SourceAnswer": _source_answer,
+    "agreement.SourceReport": _source_report,
     "exports.Export": _export,
     "webhooks.Endpoint": _endpoint,
     "webhooks.Delivery": _delivery,

@@ -1,8 +1,8 @@
 """A source (an LLM judge, a process reward model, an automated reviewer) beside what people say together.
 
-People's answers become a consensus first; what is not sure is left out, and counted. The source is then compared with it
-as a test is with a reference: sensitivity, specificity, and the rate that it would find without its own errors (Rogan
-and Gladen, American Journal of Epidemiology 107 (1978) 71). Intervals resample traces, those without a consensus
+People's answers become a consensus first; what is not sure is left out, and counted. The source is then compared with
+it as a test is with a reference: sensitivity, specificity, and the rate that it would find without its own errors
+(Rogan and Gladen, American Journal of Epidemiology 107 (1978) 71). Intervals resample traces, those without a consensus
 included, so that they carry what is not known of the errors into the corrected rate.
 """
 

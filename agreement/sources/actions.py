@@ -1,0 +1,145 @@
+"""What can be done to sources: take answers, in the background or at once, compare, and send differences to people."""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from accounts.models import Organisation, Project
+from agreement.models import Source
+from agreement.sources.answers import CannotTake, Named, Taken, Taker, checked_name
+from agreement.sources.comparing import request_comparison
+from agreement.sources.importing import ImportAnswers
+from assignments.actions.quotas import want_one_more
+from jobs.actions import request_job
+from jobs.bounds import demand_capacity
+from jobs.kinds import JobFailed
+from jobs.models import Job
+from potato.runs.sources import in_words
+from tenancy import audit
+from tenancy.actor import acting_in, current
+from tenancy.errors import Refused
+from tenancy.models import new_id
+from traces.importing.uploads import FOLDER
+from traces.models import Trace
+
+ANSWERS_AT_ONCE = 1_000
+TRACES_AT_ONCE = 1_000
+
+
+class NoAnswers(Refused):
+    code = "no_answers"
+    status = 400
+
+
+class FileTooLarge(Refused):
+    code = "file_too_large"
+    status = 413
+
+
+class NoSuchTraces(Refused):
+    code = "no_such_traces"
+    status = 400
+
+
+def named(name: str, version: str, model: str = "", kind: str = "") -> Named | None:
+    """The source of records that name none; None where nothing is given. Raises NoAnswers for half a name."""
+    if not any((name, version, model)):
+        return None
+    try:
+        return checked_name(name, version, model, kind)
+    except CannotTake as refusal:
+        raise NoAnswers(refusal.sentence) from None
+
+
+def request_answers(*, project: Project, content: File[bytes], default: Named | None = None) -> Job:
+    """Keep an uploaded file of records and ask for its import in the background. The same file again changes nothing.
+
+    Raises NoAnswers for an empty file, FileTooLarge and TooManyJobs, and keeps nothing then.
+    """
+    demand_capacity()
+    name, size = content.name or "upload", content.size
+    if not size:
+        raise NoAnswers(f"{name} is empty. Choose a file with a record a line.")
+    if size > settings.IMPORT_MOST_BYTES:
+        raise FileTooLarge(f"{name} has {in_words(size)}; a file may have {in_words(settings.IMPORT_MOST_BYTES)}.")
+    stored_as = default_storage.save(f"{FOLDER}/{current().organisation}/{new_id()}", content)
+    try:
+        with transaction.atomic():
+            parameters = {
+                "project": str(project.pk),
+                "name": name[:300],
+                "size": size,
+                "stored_as": stored_as,
+                "source": default.__dict__ if default else None,
+            }
+            job = request_job(kind=ImportAnswers.name, parameters=parameters, by_person=True)
+            audit.record("answers.import-requested", project, file=name[:300])
+        return job
+    except BaseException:
+        with suppress(OSError):
+            default_storage.delete(stored_as)
+        raise
+
+
+def take_answers(*, project: Project, records: Sequence[Any], default: Named | None = None) -> Taken:
+    """Take some records at once; a place counts them from 1. Asks for comparisons of the sources that got answers.
+
+    Raises NoAnswers for none or more than ANSWERS_AT_ONCE, and NoConfiguration.
+    """
+    if not 0 < len(records) <= ANSWERS_AT_ONCE:
+        raise NoAnswers(f"Send from 1 to {ANSWERS_AT_ONCE:,} records in a request, not {len(records):,}.")
+    taken = Taken()
+    with transaction.atomic():
+        taker = Taker(project, default)
+        for place, record in enumerate(records, 1):
+            taker.take(record, place, taken)
+        if taken.taken:
+            audit.record("answers.imported", project, taken=taken.taken, refused=len(taken.problems))
+            for source in Source.objects.for_project(project).filter(pk__in=taken.sources):
+                request_comparison(source=source)
+    return taken
+
+
+def import_now(*, organisation: Organisation, project: Project, path: Path, default: Named | None) -> dict[str, Any]:
+    """Import a file in this process, part by part; call it outside every block. Answers what the job's result has.
+
+    Raises NoAnswers where nothing was taken.
+    """
+    kind = ImportAnswers()
+    parameters = {"project": str(project.pk), "name": path.name, "source": default.__dict__ if default else None}
+    job = Job(kind=kind.name, parameters=parameters)
+    with path.open("rb") as file:
+        while True:
+            try:
+                with acting_in(organisation):
+                    part = kind.do_part(job, file)
+            except JobFailed as failure:
+                raise NoAnswers(str(failure)) from failure
+            job.cursor = part.cursor
+            if part.finished:
+                return part.result
+
+
+def send_to_people(*, source: Source, traces: Collection[UUID]) -> int:
+    """Want one annotator more of each of the traces, which the source has answered; returns how many that changed.
+
+    Annotators get them from the queue like any others, and never see what the source said. Raises NoSuchTraces.
+    """
+    wanted = set(traces)
+    if not 0 < len(wanted) <= TRACES_AT_ONCE:
+        raise NoSuchTraces(f"Choose from 1 to {TRACES_AT_ONCE:,} traces.")
+    with transaction.atomic():
+        own = Trace.objects.filter(organisation=source.organisation_id, project=source.project_id, pk__in=wanted)
+        found = set(own.filter(pk__in=source.answers.values("trace")).values_list("pk", flat=True))
+        if found != wanted:
+            raise NoSuchTraces("A chosen trace is not among those that this source answered. Reload the page.")
+        changed = want_one_more(project=source.project, traces=sorted(found))
+        audit.record("traces.sent-to-people", source, traces=changed)
+    return changed

@@ -1,0 +1,216 @@
+"""Takes a source's answers: records as an export has them, each with its `source`, checked as people's answers are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import ConfigurationVersion, Project
+from agreement.models import Source, SourceAnswer, SourceKind
+from jobs.row_text import storable
+from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.records.annotations import results
+from potato.runs.exact_json import sha256_of
+from potato.schemes.answers import Gap, Incomplete
+from potato.wording import listed
+from tenancy.actor import current
+from tenancy.errors import Refused
+from traces.evidence.judged_files import evidence_of
+from traces.models import Trace
+from traces.models.bodies import pack
+
+KEYS = ("id", "trace_version", "annotator", "timestamp", "annotations", "source", "kind", "configuration_version")
+SOURCE_KEYS = ("name", "model", "version", "kind")
+_LONGEST = 200
+
+
+class NoConfiguration(Refused):
+    code = "no_configuration"
+
+
+class CannotTake(Exception):  # noqa: N818  (an answer to who sent it)
+    """A record that is not taken: at `field`, and why, with what to do."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a source is called. `kind` is empty where nobody says."""
+
+    name: str
+    version: str
+    model: str = ""
+    kind: str = ""
+
+
+@dataclass
+class Taken:
+    """What became of some records. `problems` are place, field and sentence of those that were refused."""
+
+    taken: int = 0
+    known: int = 0
+    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    sources: set[str] = field(default_factory=set)
+
+
+class Taker:
+    """Takes records into a project, inside its organisation. `default` is the source of records that name none."""
+
+    def __init__(self, project: Project, default: Named | None = None) -> None:
+        self._project = project
+        self._default = default
+        self._sources: dict[Named, Source] = {}
+        versions = ConfigurationVersion.objects.filter(project=project)
+        newest = versions.order_by("-number").first()
+        if newest is None:
+            raise NoConfiguration(f"{project.name} has no published configuration. Publish one, then import again.")
+        try:
+            self._configuration: ProjectConfiguration = pinned(newest.configuration)
+        except UnreadablePinError as reason:
+            raise NoConfiguration(f"Version {newest.number} of the configuration: {reason.sentence}") from None
+        self._version = newest
+
+    def take(self, value: Any, place: int, taken: Taken) -> None:
+        """Store one record's answers, or note why not. The same answers again are known, and change nothing."""
+        try:
+            is_new, source = self._take(value)
+        except CannotTake as refusal:
+            taken.problems.append((place, refusal.field, refusal.sentence))
+            return
+        taken.taken += is_new
+        taken.known += not is_new
+        taken.sources.add(str(source.pk))
+
+    def _take(self, value: Any) -> tuple[bool, Source]:
+        record = _object(value)
+        named = _named(record.get("source"), self._default)
+        answered_at = _moment(record.get("timestamp"))
+        trace = self._trace(record)
+        given = record.get("annotations")
+        result = self._result(given, trace, answered_at)
+        source = self._source(named)
+        digest = sha256_of(given)
+        known = SourceAnswer.objects.of(source).filter(trace=trace).values_list("given_sha256", flat=True).first()
+        if known is not None:
+            if known != digest:
+                raise CannotTake(
+                    "annotations",
+                    f"{source} has given another answer for {trace} already, and answers never change. Import these "
+                    "under another version of the source.",
+                )
+            return False, source
+        SourceAnswer.objects.create(
+            project=self._project,
+            source=source,
+            trace=trace,
+            version=self._version,
+            packed=pack(result),
+            given_sha256=digest,
+            answered_at=answered_at,
+            added_by_id=current().user,
+        )
+        return True, source
+
+    def _trace(self, record: Mapping[str, Any]) -> Trace:
+        name, version = record.get("id"), record.get("trace_version", 1)
+        if not isinstance(name, str) or not name:
+            raise CannotTake("id", "id must be the text that names the trace, as in an export.")
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise CannotTake("trace_version", "trace_version must be a whole number from 1.")
+        traces = Trace.objects.filter(organisation=self._project.organisation_id, project=self._project)
+        found = traces.filter(external_id=storable(name, 300), version=version).first()
+        if found is None:
+            which = f"version {version} of the trace" if version != 1 else "trace"
+            raise CannotTake(
+                "id", f"{self._project.slug} has no {which} {name!r}. Import the trace first, or mend the id."
+            )
+        return found
+
+    def _result(self, given: Any, trace: Trace, answered_at: datetime | None) -> dict[str, Any]:
+        """The answers under the schemes that the source answered; it need not answer all."""
+        names = [scheme.name for scheme in self._configuration.annotation_schemes]
+        if not isinstance(given, Mapping) or not given:
+            raise CannotTake("annotations", f"annotations must be an object with answers to {listed(names, 'or')}.")
+        schemes = tuple(one for one in self._configuration.annotation_schemes if one.name in given)
+        configuration = self._configuration.model_copy(update={"annotation_schemes": schemes})
+        if unknown := [name for name in given if name not in names]:
+            raise CannotTake(
+                f"annotations.{unknown[0]}",
+                f"{unknown[0]!r} is not a scheme of this project. Its schemes are {listed(names, 'and')}.",
+            )
+        try:
+            return results(given, configuration, evidence_of(trace), answered_at or timezone.now())
+        except Incomplete as incomplete:
+            raise _as_refusal(incomplete.gaps) from None
+
+    def _source(self, named: Named) -> Source:
+        if named not in self._sources:
+            self._sources[named], _ = Source.objects.get_or_create(
+                project=self._project,
+                name=named.name,
+                model=named.model,
+                version=named.version,
+                defaults={"kind": named.kind or SourceKind.OTHER},
+            )
+        return self._sources[named]
+
+
+def _as_refusal(gaps: tuple[Gap, ...]) -> CannotTake:
+    path = ".".join(["annotations", *map(str, gaps[0].path)])
+    more = f" ({len(gaps) - 1} more in this record.)" if len(gaps) > 1 else ""
+    return CannotTake(path, gaps[0].sentence + more)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise CannotTake("", "A record must be a JSON object with id, annotations and source.")
+    for key in value:
+        if key not in KEYS:
+            raise CannotTake(str(key), f"{key!r} is not a key of a record. Its keys are {listed(KEYS, 'and')}.")
+    return value
+
+
+def _named(given: Any, default: Named | None) -> Named:
+    if given is None:
+        if default is None:
+            raise CannotTake(
+                "source", 'source is missing: say who answered, as in "source": {"name": "judge-a", "version": "3.1"}.'
+            )
+        return default
+    if not isinstance(given, Mapping):
+        raise CannotTake("source", "source must be an object with name and version, and model and kind if you like.")
+    for key in given:
+        if key not in SOURCE_KEYS:
+            raise CannotTake(
+                f"source.{key}", f"{key!r} is not a key of source. Its keys are {listed(SOURCE_KEYS, 'and')}."
+            )
+    return checked_name(**{key: given.get(key, "") for key in SOURCE_KEYS})
+
+
+def checked_name(name: Any, version: Any, model: Any = "", kind: Any = "") -> Named:
+    """The source of that name. Raises CannotTake where a part of it cannot be one."""
+    for key, text in (("name", name), ("version", version), ("model", model), ("kind", kind)):
+        if not isinstance(text, str):
+            raise CannotTake(f"source.{key}", f"{key} of the source must be text.")
+        if key in ("name", "version") and not text.strip():
+            raise CannotTake(f"source.{key}", f"The source needs a {key}: another model or prompt is another version.")
+        if len(text) > _LONGEST:
+            raise CannotTake(f"source.{key}", f"{key} of the source may have {_LONGEST} characters, not {len(text)}.")
+    if kind and kind not in SourceKind.values:
+        raise CannotTake("source.kind", f"kind of the source must be one of {listed(SourceKind.values, 'or')}.")
+    return Named(storable(name.strip()), storable(version.strip()), storable(model.strip()), kind)
+
+
+def _moment(given: Any) -> datetime | None:
+    if given is None:
+        return None
+    try:
+        return datetime.strptime(given, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        raise CannotTake("timestamp", "timestamp must be in UTC, such as 2025-01-15T14:30:00Z, or left out.") from None

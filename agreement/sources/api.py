@@ -1,0 +1,278 @@
+"""Automated sources for programs: send answers, see how each source stands beside people, and send differences on."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import BaseModel
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api.bodies import Body, read
+from accounts.api.views import ApiView
+from accounts.models import Project
+from agreement.models import Source as SourceRow
+from agreement.models import SourceAnswer, SourceReport
+from agreement.sources.actions import NoSuchTraces, named, send_to_people, take_answers
+from agreement.sources.comparing import request_comparison
+from assignments.api.pages import cursor_page
+from potato.wording import timestamp
+from tenancy.roles import Right
+
+CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
+
+
+class SourceName(Body):
+    """What a source is called: a name and a version, and its model and kind (llm_judge, process_reward_model,
+    automated_reviewer or other)."""
+
+    name: str
+    version: str
+    model: str = ""
+    kind: str = ""
+
+
+class AnswersRequest(Body):
+    """Records as an export has them, each with its `source` or with the one that is named beside them."""
+
+    answers: list[dict[str, Any]]
+    source: SourceName | None = None
+
+
+class Problem(BaseModel):
+    """A record that was not taken: its place in the request, from 1, the field, and what to do."""
+
+    place: int
+    field: str
+    sentence: str
+
+
+class AnswersTaken(BaseModel):
+    taken: int
+    known: int
+    refused: list[Problem]
+    sources: list[UUID]
+
+
+class Source(BaseModel):
+    """A source, how many traces it has answered, and when it was compared with people last."""
+
+    id: UUID
+    project: str
+    name: str
+    model: str
+    version: str
+    kind: str
+    answers: int
+    added_at: datetime
+
+
+class Sources(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[Source]
+
+
+class MarkedSource(BaseModel):
+    name: str
+    model: str
+    version: str
+    kind: str
+
+
+class SourceRecord(BaseModel):
+    """What a source said of a trace, as people's records are, and marked with its source. It has no annotator."""
+
+    id: str
+    trace_version: int
+    timestamp: str | None
+    source: MarkedSource
+    annotations: dict[str, Any]
+
+
+class SourceRecords(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[SourceRecord]
+
+
+class ComparisonRequest(Body):
+    """How people's consensus is made (dawid_skene, one_coin or majority), and how probable it must be to count."""
+
+    method: str = "dawid_skene"
+    sure: float = 0.8
+
+
+class Report(BaseModel):
+    """How a source stands beside people. `figures` are empty until it is computed; `error` says why it was not."""
+
+    id: UUID
+    source: UUID
+    state: str
+    error: str
+    options: dict[str, Any]
+    answers: int
+    annotations: int
+    requested_at: datetime
+    computed_at: datetime | None
+    figures: dict[str, Any]
+
+
+class Reports(BaseModel):
+    next: str | None
+    previous: str | None
+    results: list[Report]
+
+
+class SendRequest(Body):
+    """The ids of the traces of which one annotator more is wanted, as `figures` name them."""
+
+    traces: list[str]
+
+
+class Sent(BaseModel):
+    traces: int
+
+
+class ProjectSourcesView(ApiView):
+    right = Right.SEE_ANNOTATIONS
+
+    @extend_schema(parameters=[CURSOR], responses=Sources)
+    def get(self, request: Request, project: str) -> Response:
+        """The project's sources, the oldest first."""
+        found = get_object_or_404(Project.objects.visible_to(self.membership), slug=project)
+        following, previous, rows = cursor_page(SourceRow.objects.for_project(found).with_answers(), request)
+        shown = [_shown(row, found.slug) for row in rows]
+        return Response(Sources(next=following, previous=previous, results=shown))
+
+
+class ProjectAnswersView(ApiView):
+    right = Right.MANAGE_SOURCES
+    largest_body = 8 * 2**20
+
+    @extend_schema(request=AnswersRequest, responses=AnswersTaken)
+    def post(self, request: Request, project: str) -> Response:
+        """Take a source's answers, at most 1,000 in a request. The same answers again are `known`; a record that cannot
+        be taken is named in `refused`, and keeps no other one out. The sources are compared with people in the
+        background then."""
+        found = get_object_or_404(Project.objects.visible_to(self.membership), slug=project)
+        body = read(AnswersRequest, request)
+        default = named(**body.source.model_dump()) if body.source else None
+        taken = take_answers(project=found, records=body.answers, default=default)
+        refused = [Problem(place=place, field=field, sentence=said) for place, field, said in taken.problems]
+        sources = [UUID(one) for one in sorted(taken.sources)]
+        return Response(AnswersTaken(taken=taken.taken, known=taken.known, refused=refused, sources=sources))
+
+
+class SourceApiView(ApiView):
+    right = Right.SEE_ANNOTATIONS
+
+    def source(self) -> SourceRow:
+        rows = SourceRow.objects.select_related("project").with_answers()
+        return get_object_or_404(rows, pk=self.kwargs["source_id"])
+
+
+class SourceView(SourceApiView):
+    @extend_schema(responses=Source)
+    def get(self, request: Request, source_id: UUID) -> Response:
+        """One source."""
+        source = self.source()
+        return Response(_shown(source, source.project.slug))
+
+
+class SourceAnswersView(SourceApiView):
+    @extend_schema(parameters=[CURSOR], responses=SourceRecords)
+    def get(self, request: Request, source_id: UUID) -> Response:
+        """What the source answered, in the order in which it came in."""
+        source = self.source()
+        rows = SourceAnswer.objects.of(source).select_related("trace")
+        following, previous, answers = cursor_page(rows, request)
+        results = [SourceRecord(**record_of(source, answer)) for answer in answers]
+        return Response(SourceRecords(next=following, previous=previous, results=results))
+
+
+class SourceReportsView(SourceApiView):
+    @extend_schema(parameters=[CURSOR], responses=Reports)
+    def get(self, request: Request, source_id: UUID) -> Response:
+        """How the source stood beside people each time that it was compared, the oldest first."""
+        rows = SourceReport.objects.of(self.source()).order_by().select_related("job")
+        following, previous, reports = cursor_page(rows, request)
+        return Response(Reports(next=following, previous=previous, results=[_report(row) for row in reports]))
+
+    @extend_schema(request=ComparisonRequest, responses={202: Report})
+    def post(self, request: Request, source_id: UUID) -> Response:
+        """Compare the source with people now, in the background. One that waits already is answered."""
+        body = read(ComparisonRequest, request)
+        report = request_comparison(source=self.source(), by_person=True, **body.model_dump())
+        return Response(_report(report), status=202)
+
+
+class SendToPeopleView(SourceApiView):
+    right = Right.MANAGE_SOURCES
+
+    @extend_schema(request=SendRequest, responses=Sent)
+    def post(self, request: Request, source_id: UUID) -> Response:
+        """Want one annotator more of each of these traces, at most 1,000, which the source has answered. They go into
+        the queue; who gets one never sees what the source said. `traces` says of how many that was possible."""
+        body = read(SendRequest, request)
+        return Response(Sent(traces=send_to_people(source=self.source(), traces=ids(body.traces))))
+
+
+def ids(given: list[str]) -> list[UUID]:
+    """The ids of traces. Raises NoSuchTraces for what is none."""
+    try:
+        return [UUID(one) for one in given]
+    except ValueError:
+        raise NoSuchTraces("A trace is named by its id, as the report has it.") from None
+
+
+def record_of(source: SourceRow, answer: SourceAnswer) -> dict[str, Any]:
+    """The answer as a record, marked with its source."""
+    return {
+        "id": answer.trace.external_id,
+        "trace_version": answer.trace.version,
+        "timestamp": timestamp(answer.answered_at) if answer.answered_at else None,
+        "source": {"name": source.name, "model": source.model, "version": source.version, "kind": source.kind},
+        "annotations": answer.result,
+    }
+
+
+def _shown(row: Any, project: str) -> Source:
+    return Source(
+        id=row.pk,
+        project=project,
+        name=row.name,
+        model=row.model,
+        version=row.version,
+        kind=row.kind,
+        answers=row.answered,
+        added_at=row.added_at,
+    )
+
+
+def _report(row: SourceReport) -> Report:
+    return Report(
+        id=row.pk,
+        source=row.source_id,
+        state=row.state,
+        error=row.job.error if row.job else "",
+        options=row.options,
+        answers=row.answers,
+        annotations=row.annotations,
+        requested_at=row.requested_at,
+        computed_at=row.computed_at,
+        figures=row.figures,
+    )
+
+
+urlpatterns = [
+    path("projects/<slug:project>/sources/", ProjectSourcesView.as_view(), name="api-sources"),
+    path("projects/<slug:project>/sources/answers/", ProjectAnswersView.as_view(), name="api-sources-answers"),
+    path("sources/<uuid:source_id>/", SourceView.as_view(), name="api-source"),
+    path("sources/<uuid:source_id>/answers/", SourceAnswersView.as_view(), name="api-source-answers"),
+    path("sources/<uuid:source_id>/reports/", SourceReportsView.as_view(), name="api-source-reports"),
+    path("sources/<uuid:source_id>/send/", SendToPeopleView.as_view(), name="api-source-send"),
+]

@@ -1,0 +1,210 @@
+"""The comparison of a source with people as a job. Numpy is loaded by the process that computes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Project
+from agreement.models import Source, SourceAnswer, SourceReport
+from assignments.models import Kind, Submission
+from jobs.actions import request_job
+from jobs.kinds import JobFailed, Part
+from jobs.models import Job
+from potato.configuration import UnreadablePinError, pinned
+from potato.schemes.comparisons import PlaceComparison
+from potato.schemes.registry import scheme_types
+from tenancy import audit
+from tenancy.actor import current
+from tenancy.errors import Refused
+from tenancy.snapshots import Snapshot
+from traces.models import Trace
+from traces.models.bodies import unpack
+
+if TYPE_CHECKING:
+    from potato.statistics.agreement.sources import Said, SchemeBeside
+
+ROWS_AT_ONCE = 500
+DIFFERENCES_KEPT = 2_000
+METHODS = ("dawid_skene", "one_coin", "majority")
+
+
+class NotComparable(Refused):
+    code = "not_comparable"
+    status = 400
+
+
+class CompareSource:
+    """Job parameters: `report`, the id of a SourceReport."""
+
+    name = "compare_source"
+    label = "A source beside people"
+    queue = "statistics"
+
+    def run_part(self, job: Job) -> Part:
+        report = SourceReport.objects.select_related("project", "source").get(pk=job.parameters["report"])
+        try:
+            if report.computed_at is None:
+                compute(report)
+        except UnreadablePinError as reason:
+            raise JobFailed(f"The newest configuration cannot be read: {reason.sentence}") from reason
+        return Part(cursor=None, progress=1, total=1, finished=True, result={"report": str(report.pk)})
+
+
+def request_comparison(*, source: Source, by_person: bool = False, **chosen: Any) -> SourceReport:
+    """Ask for a report of how the source stands beside people, in the background; one that waits already is answered.
+
+    `chosen` are method and sure, as SourceSettings has them. Raises NotComparable for what they cannot be, and
+    TooManyJobs.
+    """
+    method, sure = chosen.get("method", METHODS[0]), chosen.get("sure", 0.8)
+    if method not in METHODS:
+        raise NotComparable(f"method must be one of {', '.join(METHODS)}, not {method!r}.")
+    if isinstance(sure, bool) or not isinstance(sure, int | float) or not 0.5 <= sure <= 1:
+        raise NotComparable(f"sure must be a probability from 0.5 to 1, not {sure!r}.")
+    with transaction.atomic():
+        wanted = {"method": method, "sure": float(sure)}
+        waiting = SourceReport.objects.of(source).filter(
+            computed_at__isnull=True, options=wanted, job__state="queued", job__attempts=0
+        )
+        if (known := waiting.first()) is not None:
+            return known
+        report = SourceReport.objects.create(
+            project_id=source.project_id, source=source, options=wanted, requested_by_id=current().user
+        )
+        report.job = request_job(kind=CompareSource.name, parameters={"report": str(report.pk)}, by_person=by_person)
+        report.save(update_fields=["job"])
+    return report
+
+
+def compute(report: SourceReport) -> None:
+    """The report's figures, of what is committed now."""
+    from potato.statistics.agreement.sources import SourceSettings
+
+    newest = report.project.newest_version()
+    schemes = pinned(newest.configuration).annotation_schemes if newest else ()
+    snapshot = Snapshot.now()
+    answers = _answers(report)
+    people, annotations = _people(report.project, snapshot, answers)
+    models = dict(
+        Trace.objects.filter(organisation=report.organisation_id, project=report.project).values_list(
+            "pk", "agent_model"
+        )
+    )
+    by_trace = {str(trace): models.get(trace, "") for trace in answers}
+    found, missed = [], Counter[str]()
+    kind: SchemeBeside | None
+    for scheme in schemes:
+        kind = _compared(scheme, people[scheme.name], answers, by_trace, SourceSettings(**report.options))
+        if kind is not None:
+            found.append(kind)
+    primary = primary_of(found)
+    if primary is not None:
+        missed = _categories_missed(schemes, people, {str(one.trace) for one in primary.differences if one.is_too_kind})
+    report.figures = figures_of(str(report.source), found, missed)
+    report.answers, report.annotations = len(answers), annotations
+    report.snapshot, report.computed_at = snapshot.as_json(), timezone.now()
+    report.save(update_fields=["figures", "answers", "annotations", "snapshot", "computed_at"])
+    audit.record("source.compared", report.source, answers=report.answers, annotations=annotations)
+
+
+def figures_of(name: str, found: "Sequence[SchemeBeside]", missed: Mapping[str, int]) -> dict[str, Any]:
+    """The figures as JSON: each scheme's, and the headline of the first one that accepts or rejects whole traces."""
+    from potato.statistics.agreement.sources import as_json, headline
+
+    primary = primary_of(found)
+    said = ""
+    if primary is not None:
+        noun = "runs" if primary.unit == "traces" else primary.unit
+        said = headline(name, primary.rates, accepts="approve", noun=noun)
+    schemes = [as_json(one) for one in found]
+    for scheme in schemes:
+        for values in [*scheme["values"], *([scheme["first_errors"]["outcome"]] if scheme["first_errors"] else [])]:
+            values["different"] = len(values["differences"])
+            values["differences"] = [
+                {
+                    "trace": trace,
+                    "people": people,
+                    "source": source,
+                    "probable": probable,
+                    "is_too_kind": is_too_kind,
+                }
+                for trace, people, source, probable, is_too_kind in values["differences"][:DIFFERENCES_KEPT]
+            ]
+    return {"headline": said, "schemes": schemes, "missed_categories": dict(missed.most_common())}
+
+
+def primary_of(found: "Sequence[SchemeBeside]") -> Any:
+    """The comparison that says most of a source: of whole traces before their parts, with rates before without."""
+    candidates = [values for scheme in found for values in scheme.values]
+    candidates += [scheme.first_errors.outcome for scheme in found if scheme.first_errors is not None]
+    candidates = [one for one in candidates if one.answered]
+    ordered = sorted(candidates, key=lambda one: (one.rates is None, one.unit != "traces"))
+    return ordered[0] if ordered else None
+
+
+def _answers(report: SourceReport) -> dict[Any, dict[str, Any]]:
+    rows = SourceAnswer.objects.of(report.source).values_list("trace_id", "packed")
+    return {trace: unpack(packed) for trace, packed in rows.iterator(chunk_size=ROWS_AT_ONCE)}
+
+
+def _people(
+    project: Project, snapshot: Snapshot, answers: Mapping[Any, Any]
+) -> "tuple[defaultdict[str, list[Said]], int]":
+    """What people said of the traces that the source answered, by scheme. Gold and adjudicated annotations are left
+    out: they are no independent judgements."""
+    from potato.statistics.agreement.sources import Said
+
+    counted = Submission.objects.for_project(project).counted_at(snapshot).filter(assignment__kind=Kind.NORMAL)
+    rows = counted.order_by("pk").values_list("assignment__trace_id", "assignment__user_id", "packed")
+    said: defaultdict[str, list[Said]] = defaultdict(list)
+    many = 0
+    for trace, user, packed in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        if trace in answers:
+            many += 1
+            for scheme, part in unpack(packed).items():
+                said[scheme].append(Said(str(trace), str(user), part))
+    return said, many
+
+
+def _compared(
+    scheme: Any,
+    people: "Sequence[Said]",
+    answers: Mapping[Any, Mapping[str, Any]],
+    models: Mapping[Any, str],
+    chosen: Any,
+) -> "SchemeBeside | None":
+    """None where the source did not answer the scheme, or its type compares nothing."""
+    from potato.statistics.agreement.sources import compare_source
+
+    kind = scheme_types()[scheme.annotation_type]
+    own = {
+        str(trace): result[scheme.name]
+        for trace, result in answers.items()
+        if scheme.name in result and not kind.malformed(result[scheme.name])
+    }
+    comparisons = list(kind.comparisons(scheme))
+    if not own or not comparisons:
+        return None
+    readable = [one for one in people if not kind.malformed(one.result)]
+    return compare_source(scheme.name, comparisons, readable, own, models, chosen)
+
+
+def _categories_missed(schemes: Any, people: "Mapping[str, Sequence[Said]]", traces: set[str]) -> Counter[str]:
+    """In how many of the traces people commented under which category."""
+    found: Counter[str] = Counter()
+    for scheme in schemes:
+        kind = scheme_types()[scheme.annotation_type]
+        for comparison in kind.comparisons(scheme):
+            if isinstance(comparison, PlaceComparison):
+                by_trace: defaultdict[str, set[str]] = defaultdict(set)
+                for one in people.get(scheme.name, ()):
+                    if one.trace in traces and not kind.malformed(one.result):
+                        by_trace[str(one.trace)] |= {
+                            place.category for place in comparison.read(one.result) if place.category
+                        }
+                for categories in by_trace.values():
+                    found.update(categories)
+    return found

@@ -1,0 +1,416 @@
+"""What the page of a project's sources shows: the figures of a report as rows, drawn intervals and words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agreement.models import Source, SourceKind, SourceReport
+from assignments.models import TraceQuota
+from traces.listing import first_line
+from traces.models import Trace
+
+FEW_TRACES = 30
+LOW = 0.85
+"""Sensitivity and specificity below this are drawn in the colour that asks for a look; our choice."""
+DIFFERENCES_SHOWN = 50
+SHOWN = (("all", "All"), ("kind", "Too kind"), ("strict", "Too strict"))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An interval with its value, as places in per cent from 0 to 1. `reference` is a line beside it, None for none."""
+
+    value: str
+    low: str
+    high: str
+    label: str
+    tone: str
+    reference: str | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row: what is measured, what it means, the value, its interval drawn and in figures, and what it rests on.
+    Without a value `why` says why."""
+
+    name: str
+    meaning: str
+    value: str
+    why: str
+    drawn: Drawn | None
+    interval: str
+    basis: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    count: int
+    share: str
+    tone: str
+    note: str
+
+
+@dataclass(frozen=True)
+class DifferenceRow:
+    """A trace on which the source and people differ. `sent` counts the people who were asked for besides."""
+
+    trace: Trace
+    name: str
+    people: str
+    source: str
+    people_key: str
+    source_key: str
+    probable: str
+    sent: int
+
+
+@dataclass(frozen=True)
+class Rate:
+    label: str
+    basis: str
+    value: str
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source in the table, with the figure of its newest report."""
+
+    source: Source
+    kind: str
+    answers: int
+    comparable: str
+    against: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A report as the page has it."""
+
+    title: str
+    method: str
+    headline: str
+    told: str
+    rates: list[Rate]
+    measures: list[Measure]
+    foot: str
+    doubts: list[str]
+    columns: list[str]
+    cells: list[tuple[str, list[Cell]]]
+    comparable: int
+    missed: list[tuple[str, int, str]]
+    missed_of: int
+    groups: list[Measure]
+    group_title: str
+    reference: str
+    reference_at: str
+    different: int
+    kinds: int
+    stricts: int
+
+
+METHODS = {
+    "dawid_skene": "consensus by Dawid and Skene",
+    "one_coin": "consensus by one coin an annotator",
+    "majority": "majority",
+}
+
+
+def rows_of(sources: Sequence[Any], chosen: Source | None) -> Iterator[SourceRow]:
+    """The table of sources, each annotated with `answered` and `newest`, its newest computed figures."""
+    for source in sources:
+        figures = source.newest_figures or {}
+        values = primary(figures)
+        places = places_in(figures)
+        against, comparable = "not compared yet", ""
+        if values is not None:
+            comparable = f"{values['comparable']:,}"
+            against = f"kappa {_two(values['kappa'])}" if values["kappa"]["value"] is not None else "no kappa"
+        elif places is not None:
+            comparable = f"{places['traces']:,}"
+            against = f"precision {_two(places['precision'])}, recall {_two(places['recall'])}"
+        kind = SourceKind(source.kind).label + (f", {source.model}" if source.model else "")
+        yield SourceRow(
+            source, kind, source.answered, comparable, against, chosen is not None and source.pk == chosen.pk
+        )
+
+
+def primary(figures: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The comparison that the page is about: of whole traces before parts, with rates before without."""
+    found = []
+    for scheme in figures.get("schemes", ()):
+        found += [{**values, "scheme": scheme["scheme"]} for values in scheme["values"]]
+        if scheme["first_errors"]:
+            found.append({**scheme["first_errors"]["outcome"], "scheme": scheme["scheme"]})
+    found = [one for one in found if one["answered"]]
+    return min(found, key=lambda one: (one["rates"] is None, one["unit"] != "traces"), default=None)
+
+
+def places_in(figures: Mapping[str, Any]) -> dict[str, Any] | None:
+    return next((scheme["places"] for scheme in figures.get("schemes", ()) if scheme["places"]), None)
+
+
+def first_errors_in(figures: Mapping[str, Any]) -> dict[str, Any] | None:
+    return next((scheme["first_errors"] for scheme in figures.get("schemes", ()) if scheme["first_errors"]), None)
+
+
+def shown(report: SourceReport, by: str, earlier: Sequence[SourceReport]) -> Shown:
+    """The report in words and drawings; `by` is what the second list of measures goes by: agent, category or time."""
+    figures, source = report.figures, report.source
+    values, places = primary(figures), places_in(figures)
+    rates = values["rates"] if values else None
+    all_kappa = _at(values["kappa"]["value"]) if values and values["kappa"]["value"] is not None else None
+    groups, group_title = _groups(by, values, places, earlier, all_kappa)
+    columns, cells = _confusion(values) if values else ([], [])
+    differences = values["differences"] if values else []
+    return Shown(
+        title=str(source),
+        method=f"{METHODS[report.options['method']]}, posterior at least {report.options['sure']}",
+        headline=figures["headline"] or f"{source} says nothing that people say, too.",
+        told=_told(rates),
+        rates=list(_rates(str(source), rates)),
+        measures=list(_measures(values, places, first_errors_in(figures))),
+        foot=_foot(values),
+        doubts=list(values["doubts"]) if values else [],
+        columns=columns,
+        cells=cells,
+        comparable=values["comparable"] if values else 0,
+        missed=list(_missed(figures["missed_categories"])),
+        missed_of=sum(one["is_too_kind"] is True for one in differences),
+        groups=groups,
+        group_title=group_title,
+        reference=f"all {values['kappa']['value']:.2f}" if all_kappa and values and by == "agent" else "",
+        reference_at=all_kappa or "",
+        different=values["different"] if values else 0,
+        kinds=sum(one["is_too_kind"] is True for one in differences),
+        stricts=sum(one["is_too_kind"] is False for one in differences),
+    )
+
+
+def difference_rows(report: SourceReport, which: str) -> list[DifferenceRow]:
+    """The first differences of that kind, with their traces."""
+    values = primary(report.figures)
+    wanted = {"kind": (True,), "strict": (False,)}.get(which, (True, False, None))
+    chosen = [one for one in (values["differences"] if values else []) if one["is_too_kind"] in wanted]
+    chosen = chosen[:DIFFERENCES_SHOWN]
+    keys = [one["trace"] for one in chosen]
+    traces = {str(trace.pk): trace for trace in Trace.objects.filter(project=report.project_id, pk__in=keys)}
+    quotas = TraceQuota.objects.filter(project=report.project_id, trace__in=keys)
+    sent = {str(trace): extra for trace, extra in quotas.values_list("trace", "extra")}
+    scheme = values["scheme"] if values else ""
+    return [
+        DifferenceRow(
+            trace=traces[one["trace"]],
+            name=first_line(traces[one["trace"]].task) or traces[one["trace"]].external_id,
+            people=_said(one["people"]),
+            source=_said(one["source"]),
+            people_key=f"{scheme}.{one['people']}",
+            source_key=f"{scheme}.{one['source']}",
+            probable=f"{one['probable']:.2f}",
+            sent=sent.get(one["trace"], 0),
+        )
+        for one in chosen
+        if one["trace"] in traces
+    ]
+
+
+def _said(value: Any) -> str:
+    return str(value).replace("_", " ").capitalize()
+
+
+def _told(rates: Mapping[str, Any] | None) -> str:
+    if rates is None or rates["said"]["value"] is None:
+        return ""
+    said = f"It accepts {rates['said']['value']:.0%} of what it answered."
+    corrected = rates["corrected"]
+    if corrected["value"] is None:
+        return f"{said} That rate cannot be corrected: {corrected['undefined']}."
+    people = rates["people"]
+    own = f" People alone, on the {people['units']:,} of which they are sure, accept {people['value']:.0%}."
+    return f"{said} Corrected for its errors, {corrected['value']:.0%}{_span(corrected, per_cent=True)}.{own}"
+
+
+def _span(figure: Mapping[str, Any], *, per_cent: bool = False) -> str:
+    if figure["low"] is None:
+        return ""
+    low, high = figure["low"], figure["high"]
+    return f" ({low:.0%} to {high:.0%})" if per_cent else f" ({low:.2f} to {high:.2f})"
+
+
+def _rates(name: str, rates: Mapping[str, Any] | None) -> Iterator[Rate]:
+    if rates is None:
+        return
+    for label, key in ((f"As {name} says", "said"), ("Corrected", "corrected"), ("People", "people")):
+        figure = rates[key]
+        if figure["value"] is None:
+            yield Rate(label, "cannot be said" if key == "people" else "cannot be corrected", "")
+        else:
+            interval = f"{figure['low'] * 100:.0f} to {figure['high'] * 100:.0f}" if figure["low"] is not None else ""
+            yield Rate(label, f"n {figure['units']:,}" if key == "said" else interval, f"{figure['value']:.0%}")
+
+
+def _measures(
+    values: Mapping[str, Any] | None, places: Mapping[str, Any] | None, first_errors: Mapping[str, Any] | None
+) -> Iterator[Measure]:
+    if values is not None:
+        unit = "runs" if values["unit"] == "traces" else values["unit"]
+        if rates := values["rates"]:
+            yield _of_hits("Sensitivity", f"Of the {unit} that people accept, it accepts", rates["sensitivity"])
+            yield _of_hits("Specificity", f"Of the {unit} that people reject, it rejects", rates["specificity"])
+        alpha = values["people_alpha"]
+        among = f"; people among themselves reach {alpha['value']:.2f} alpha" if alpha["value"] is not None else ""
+        yield measure(
+            "Kappa against consensus",
+            f"Agreement beyond chance{among}",
+            values["kappa"],
+            f"{values['comparable']:,} {values['unit']}",
+            reference=_at(alpha["value"]),
+        )
+        if rates:
+            yield measure(
+                "Success rate, corrected",
+                "Its rate, with sensitivity and specificity taken into account; the line is the rate as it is",
+                rates["corrected"],
+                f"{values['answered']:,} {unit}",
+                reference=_at(rates["said"]["value"]),
+                per_cent=True,
+            )
+    if first_errors is not None:
+        basis = f"{first_errors['same']['traces']:,} traces"
+        yield measure("Same first error", "The step that most people name, or no error", first_errors["same"], basis)
+        yield measure("At most one step away", "As above, give or take a step", first_errors["near"], basis)
+    if places is not None:
+        basis = f"{places['comments']:,} comments"
+        yield measure("Comment precision", "Of its comments, people commented there", places["precision"], basis)
+        basis = f"{places['places']:,} places of people"
+        yield measure("Comment recall", "Of the places where people commented, it did", places["recall"], basis)
+
+
+def _of_hits(name: str, meaning: str, figure: Mapping[str, Any]) -> Measure:
+    hits = round((figure["value"] or 0) * figure["units"])
+    is_low = figure["value"] is not None and figure["value"] < LOW
+    return measure(name, meaning, figure, f"{hits:,} of {figure['units']:,}", is_low=is_low)
+
+
+def measure(
+    name: str,
+    meaning: str,
+    figure: Mapping[str, Any],
+    basis: str,
+    *,
+    reference: str | None = None,
+    per_cent: bool = False,
+    is_low: bool = False,
+) -> Measure:
+    """A figure as a row. What rests on few traces is drawn hollow."""
+    value = figure["value"]
+    if value is None:
+        return Measure(name, meaning, "none", str(figure["undefined"] or "Not defined").capitalize(), None, "", basis)
+    words = f"{value:.0%}" if per_cent else f"{value:.2f}"
+    interval = _span(figure, per_cent=per_cent).strip(" ()")
+    low, high = (value, value) if figure["low"] is None else (figure["low"], figure["high"])
+    tone = "ivl--small" if figure["traces"] < FEW_TRACES else ("ivl--bad" if is_low else "")
+    label = f"{words}, 95% interval from {interval}" if interval else f"{words}, no interval"
+    drawn = Drawn(_at(value) or "", _at(low) or "", _at(high) or "", label, tone, reference)
+    return Measure(name, meaning, words, "", drawn, interval or "too few for an interval", basis)
+
+
+def _at(value: float | None) -> str | None:
+    return None if value is None else f"{100 * min(max(value, 0.0), 1.0):.1f}%"
+
+
+def _two(figure: Mapping[str, Any]) -> str:
+    return "none" if figure["value"] is None else f"{figure['value']:.2f}"
+
+
+def _foot(values: Mapping[str, Any] | None) -> str:
+    if values is None:
+        return ""
+    left_out, alone, unit = values["left_out"], values["alone"], values["unit"]
+    return (
+        f"{values['comparable'] + left_out:,} {unit} were judged by people too; {left_out:,} left out because people "
+        f"are not sure enough; {alone:,} only the source judged"
+    )
+
+
+def _confusion(values: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
+    names, positive = values["values"], values["positive"]
+    used = [
+        at
+        for at in range(len(names))
+        if any(values["confusion"][at]) or any(row[at] for row in values["confusion"]) or names[at] in positive
+    ]
+    rows = []
+    for at in used:
+        row = values["confusion"][at]
+        total = sum(row)
+        cells = []
+        for other in used:
+            tone = "same k3" if at == other else ("k1" if row[other] else "")
+            note = ""
+            if at != other and (names[at] in positive) != (names[other] in positive):
+                is_kind = names[other] in positive
+                note = "too kind" if is_kind else "too strict"
+                tone = "off" if is_kind and row[other] else tone
+            cells.append(
+                Cell(row[other], f"{row[other] / total:.0%}" if total else "", tone, note if row[other] else "")
+            )
+        rows.append((_said(names[at]), cells))
+    return [_said(names[at]) for at in used], rows
+
+
+def _missed(categories: Mapping[str, int]) -> Iterator[tuple[str, int, str]]:
+    most = max(categories.values(), default=1)
+    for name, many in sorted(categories.items(), key=lambda item: (-item[1], item[0])):
+        yield _said(name), many, f"{100 * many / most:.1f}%"
+
+
+def _groups(
+    by: str,
+    values: Mapping[str, Any] | None,
+    places: Mapping[str, Any] | None,
+    earlier: Sequence[SourceReport],
+    reference: str | None,
+) -> tuple[list[Measure], str]:
+    if by == "category" and places is not None:
+        return [
+            measure(_said(name), "Of people's places with this category, it commented there", figure, _places(figure))
+            for name, figure in places["recall_by_category"].items()
+        ], "Recall"
+    if by == "time":
+        found = [(report, primary(report.figures)) for report in earlier]
+        return [
+            measure(
+                f"{report.computed_at:%-d %B %Y, %H:%M}",
+                f"{report.answers:,} answers, {report.annotations:,} annotations of people",
+                one["kappa"],
+                f"{one['comparable']:,} {one['unit']}",
+                reference=reference,
+            )
+            for report, one in found
+            if one is not None
+        ], "Kappa"
+    if values is None:
+        return [], "Kappa"
+    return [
+        measure(
+            model or "Agent not named",
+            _of_model(rates),
+            kappa,
+            f"{kappa['units']:,} {values['unit']}",
+            reference=reference,
+        )
+        for model, (kappa, rates) in values["by_model"].items()
+    ], "Kappa"
+
+
+def _places(figure: Mapping[str, Any]) -> str:
+    return f"{figure['units']:,} place{'' if figure['units'] == 1 else 's'}"
+
+
+def _of_model(rates: Mapping[str, Any] | None) -> str:
+    if rates is None or rates["said"]["value"] is None:
+        return ""
+    corrected = rates["corrected"]
+    after = "cannot be corrected" if corrected["value"] is None else f"corrected {corrected['value']:.0%}"
+    return f"It accepts {rates['said']['value']:.0%}, {after}"

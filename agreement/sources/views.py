@@ -1,0 +1,210 @@
+"""The page of a project's automated sources beside its people, and what can be done there."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import OuterRef, Subquery
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.models import Project
+from agreement.models import Source, SourceAnswer, SourceKind, SourceReport
+from agreement.sources import page
+from agreement.sources.actions import (
+    NoSuchTraces,
+    named,
+    request_answers,
+    send_to_people,
+)
+from agreement.sources.api import ids, record_of
+from agreement.sources.comparing import request_comparison
+from agreement.sources.importing import ImportAnswers, in_words
+from jobs.models import OPEN_STATES, Job, JobState
+from potato.records.sources import json_text
+from tenancy.actor import Actor, acting, current
+from tenancy.errors import Refused
+from tenancy.middleware import OrganisationRequest
+from tenancy.permissions import allowed, requires
+from tenancy.roles import Right
+
+REPORTS_SHOWN = 12
+ANSWERS_AT_ONCE = 500
+EXAMPLE = (
+    '{"id": "trace_042", "annotations": {"verdict": {"decision": "approve"}}, '
+    '"source": {"name": "judge-a", "model": "large-1", "version": "3.1", "kind": "llm_judge"}}'
+)
+_BY = (("agent", "Agent"), ("category", "Category"), ("time", "Over time"))
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def machines(request: OrganisationRequest, project: str) -> HttpResponse:
+    """The sources, and how the one that the address names, or the newest, stands beside people."""
+    return _page(request, _project(request, project))
+
+
+def _page(request: OrganisationRequest, project: Project, refusal: Refused | None = None) -> HttpResponse:
+    sources = _sources(project)
+    chosen = _chosen(sources, request.GET.get("source", ""))
+    report = SourceReport.objects.of(chosen).computed().select_related("source").first() if chosen else None
+    latest = SourceReport.objects.of(chosen).select_related("job").first() if chosen else None
+    by = request.GET.get("by", "agent")
+    which = request.GET.get("show", "all")
+    import_job = _last_import(project)
+    is_open = any(job is not None and job.state in OPEN_STATES for job in (import_job, latest.job if latest else None))
+    earlier = list(SourceReport.objects.of(chosen).computed()[:REPORTS_SHOWN]) if chosen and by == "time" else []
+    shown = page.shown(report, by, earlier) if report else None
+    context = {
+        "project": project,
+        "version": project.newest_version(),
+        "rows": list(page.rows_of(sources, chosen)),
+        "chosen": chosen,
+        "report": report,
+        "shown": shown,
+        "differences": page.difference_rows(report, which) if report else [],
+        "kinds": [(name, label, _many(shown, name), name == which) for name, label in page.SHOWN],
+        "groups": [(name, label, name == by) for name, label in _BY],
+        "may_manage": allowed(request, Right.MANAGE_SOURCES),
+        "may_see_traces": allowed(request, Right.SEE_TRACES),
+        "choices": SourceKind.choices,
+        "example": EXAMPLE,
+        "is_computing": is_open,
+        "failed": latest.job.error if latest and latest.job and latest.job.state == JobState.FAILED else "",
+        "import_job": import_job,
+        "import_problems": [in_words(*one) for one in (import_job.result.get("problems", []) if import_job else [])],
+        "refusal": refusal.sentence if refusal else "",
+    }
+    return render(request, "agreement/sources/page.html", context, status=refusal.status if refusal else 200)
+
+
+@requires(Right.MANAGE_SOURCES)
+@require_POST
+def import_answers(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Take a file of answers; its import goes on in the background."""
+    found = _project(request, project)
+    given = {name: request.POST.get(name, "").strip() for name in ("name", "version", "model")}
+    try:
+        default = named(**given, kind=request.POST.get("kind", "") if any(given.values()) else "")
+        content = request.FILES.get("file")
+        if content is None:
+            raise _NoFile("Choose a file with a record a line (JSONL).")
+        request_answers(project=found, content=content, default=default)
+    except Refused as refusal:
+        return _page(request, found, refusal)
+    messages.success(request, f"{content.name} is being imported. Its sources are compared with people then.")
+    return redirect("agreement-machines", found.slug)
+
+
+class _NoFile(Refused):
+    code = "no_file"
+    status = 400
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_POST
+def compare(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Compare the chosen source with people again."""
+    found = _project(request, project)
+    source = _named_source(found, request.POST.get("source", ""))
+    try:
+        request_comparison(source=source, by_person=True)
+    except Refused as refusal:
+        return _page(request, found, refusal)
+    messages.success(request, f"{source} is being compared with people.")
+    return redirect(f"{reverse('agreement-machines', args=[found.slug])}?source={source.pk}")
+
+
+@requires(Right.MANAGE_SOURCES)
+@require_POST
+def send(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Ask for one annotator more of the ticked traces: with the consequence first, then in earnest."""
+    found = _project(request, project)
+    source = _named_source(found, request.POST.get("source", ""))
+    traces = request.POST.getlist("trace")
+    try:
+        if not traces:
+            raise NoSuchTraces("Tick at least one trace, then send it to people.")
+        if not request.POST.get("confirmed"):
+            keys = ids(traces)
+            return render(
+                request,
+                "agreement/sources/send.html",
+                {
+                    "project": found,
+                    "source": source,
+                    "source_name": str(source),
+                    "traces": keys,
+                    "number": len(keys),
+                },
+            )
+        sent = send_to_people(source=source, traces=ids(traces))
+    except Refused as refusal:
+        return _page(request, found, refusal)
+    messages.success(request, f"{sent} trace{' is' if sent == 1 else 's are'} given to one annotator more each.")
+    return redirect(f"{reverse('agreement-machines', args=[found.slug])}?source={source.pk}#differences")
+
+
+@requires(Right.SEE_ANNOTATIONS)
+@require_safe
+def answers_file(request: OrganisationRequest, project: str, source_id: UUID) -> StreamingHttpResponse:
+    """Everything that the source answered, as records that are marked with it, a line each."""
+    found = _project(request, project)
+    source = get_object_or_404(Source.objects.for_project(found), pk=source_id)
+    response = StreamingHttpResponse(_answer_lines(source, current()), content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="{found.slug}-source-{source.pk}.jsonl"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _answer_lines(source: Source, actor: Actor) -> Iterator[str]:
+    """Read in short transactions of their own, as whoever asked: the request's has ended by then."""
+    after = UUID(int=0)
+    while True:
+        with acting(actor):
+            rows = SourceAnswer.objects.of(source).filter(pk__gt=after).select_related("trace").order_by("pk")
+            answers = list(rows[:ANSWERS_AT_ONCE])
+        if not answers:
+            return
+        yield "".join(f"{json_text(record_of(source, answer))}\n" for answer in answers)
+        after = answers[-1].pk
+
+
+def _project(request: OrganisationRequest, slug: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(request.membership).defer("draft"), slug=slug)
+
+
+def _sources(project: Project) -> list[Any]:
+    newest = SourceReport.objects.filter(
+        organisation=OuterRef("organisation"), source=OuterRef("pk"), computed_at__isnull=False
+    ).order_by("-requested_at")
+    rows = Source.objects.for_project(project).with_answers()
+    return list(rows.annotate(newest_figures=Subquery(newest.values("figures")[:1])).order_by("name", "-added_at"))
+
+
+def _chosen(sources: list[Any], wanted: str) -> Any:
+    """The source that the address names; else the one that was added last."""
+    named_one = next((one for one in sources if str(one.pk) == wanted), None)
+    return named_one or max(sources, key=lambda one: one.added_at, default=None)
+
+
+def _named_source(project: Project, wanted: str) -> Source:
+    try:
+        key = UUID(wanted)
+    except ValueError:
+        key = UUID(int=0)
+    return get_object_or_404(Source.objects.for_project(project).select_related("project"), pk=key)
+
+
+def _last_import(project: Project) -> Job | None:
+    jobs = Job.objects.filter(organisation=project.organisation_id, kind=ImportAnswers.name)
+    return jobs.filter(parameters__project=str(project.pk)).order_by("-created_at").first()
+
+
+def _many(shown: page.Shown | None, which: str) -> int:
+    if shown is None:
+        return 0
+    return {"all": shown.different, "kind": shown.kinds, "strict": shown.stricts}[which]

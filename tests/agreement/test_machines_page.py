@@ -1,0 +1,152 @@
+"""The page of sources beside people: what its figures say, what is empty, what is refused, and what is asked before."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from assignments.models import TraceQuota
+from tenancy.actor import acting
+from tests.agreement.judging import JUDGE, Judging, answer, comment, lines
+
+PAGE = "/o/acme/p/parser/agreement/machines/"
+PEOPLE = {f"t{number:02}": "request_changes" if number < 4 else "approve" for number in range(12)}
+KIND = {**PEOPLE, "t00": "approve", "t01": "approve", "t11": "request_changes"}
+
+
+def manager(judging: Judging) -> Client:
+    client = Client()
+    client.force_login(judging.tenants.mallory)
+    return client
+
+
+def upload(client: Client, content: bytes, **given: str) -> Any:
+    file = SimpleUploadedFile("judge.jsonl", content)
+    return client.post(f"{PAGE}import/", {"file": file, **given}, follow=True)
+
+
+@pytest.fixture
+def compared(judging: Judging) -> Judging:
+    """Twelve runs that three people and a judge have judged; the judge differs on three of them."""
+    judging.begin(12)
+    judging.people_say(PEOPLE)
+    comments = {"t02": [comment(16)], "t03": [comment(50, "style")]}
+    records = [answer(name, said, *comments.get(name, [])) for name, said in KIND.items()]
+    assert b"is being imported" in upload(manager(judging), lines(records)).content
+    judging.work()
+    return judging
+
+
+def test_the_empty_page_says_how_to_import_with_a_line_as_example(judging: Judging) -> None:
+    judging.begin(1)
+    page = manager(judging).get(PAGE).content.decode()
+    assert "No source has answered yet" in page
+    example = page[page.index('<code class="codebox">') :].split("</code>")[0].removeprefix('<code class="codebox">')
+    record = json.loads(example.replace("&quot;", '"'))
+    assert record["source"]["kind"] == "llm_judge"
+    # The example is one that is taken, but for its trace.
+    client = manager(judging)
+    upload(client, lines([{**record, "id": "t00"}]))
+    judging.work()
+    assert judging.source().name == "judge-a"
+
+
+def test_the_page_has_the_figures_of_the_report(compared: Judging) -> None:
+    page = manager(compared).get(PAGE).content.decode()
+    report = compared.report(compared.source())
+    (values,) = report.figures["schemes"][1]["values"]
+    assert "judge-a 3.1 is too kind: it lets pass 50% of runs that people reject." in page
+    assert f'<div class="meas__v" role="cell">{values["kappa"]["value"]:.2f}</div>' in page
+    assert "7 of 8" in page
+    assert "2 of 4" in page
+    assert "What people found in the 2 that it let pass" in page
+    assert "too kind" in page
+    assert "2 comments" in page
+    assert page.count('type="checkbox" name="trace"') == 3
+    assert "3 disagreements" in page
+
+
+def test_the_address_chooses_source_group_and_kind_of_difference(compared: Judging) -> None:
+    client = manager(compared)
+    newer = {**JUDGE, "version": "3.2"}
+    upload(client, lines(answer(name, said, source=newer) for name, said in PEOPLE.items()))
+    compared.work()
+    first, second = compared.source(version="3.1"), compared.source(version="3.2")
+    assert "3.2 against people" in client.get(PAGE).content.decode(), "the one that was added last"
+    assert "3.1 against people" in client.get(f"{PAGE}?source={first.pk}").content.decode()
+    assert "No disagreement" in client.get(f"{PAGE}?source={second.pk}").content.decode()
+    kind = client.get(f"{PAGE}?source={first.pk}&show=kind").content.decode()
+    assert kind.count('type="checkbox" name="trace"') == 2
+    categories = client.get(f"{PAGE}?source={first.pk}&by=category").content.decode()
+    assert "Of people&#x27;s places with this category" in categories
+    over_time = client.get(f"{PAGE}?source={first.pk}&by=time").content.decode()
+    assert "12 answers, 36 annotations of people" in over_time
+    assert client.get(f"{PAGE}?source=nothing&by=nothing&show=nothing").status_code == 200
+
+
+def test_sending_to_people_asks_first_and_says_what_follows(compared: Judging) -> None:
+    client = manager(compared)
+    source = compared.source()
+    traces = [one["trace"] for one in compared.report(source).figures["schemes"][1]["values"][0]["differences"]][:2]
+    asked = client.post(f"{PAGE}send/", {"source": source.pk, "trace": traces}).content.decode()
+    assert "Send 2 traces to people" in asked
+    assert "2 annotations more in all" in asked
+    with acting(compared.actor):
+        assert not TraceQuota.objects.filter(extra__gt=0).exists(), "nothing is done yet"
+    done = client.post(f"{PAGE}send/", {"source": source.pk, "trace": traces, "confirmed": "yes"}, follow=True)
+    assert "2 traces are given to one annotator more each." in done.content.decode()
+    assert done.content.decode().count("sent to 1 person more") == 2
+    with acting(compared.actor):
+        assert TraceQuota.objects.filter(extra=1, target=4).count() == 2
+    none = client.post(f"{PAGE}send/", {"source": source.pk})
+    assert (none.status_code, b"Tick at least one trace" in none.content) == (400, True)
+
+
+def test_an_import_that_was_refused_says_so_on_the_page(judging: Judging) -> None:
+    judging.begin(1)
+    client = manager(judging)
+    assert b"Choose a file" in client.post(f"{PAGE}import/", {}).content
+    assert b"The source needs a version" in upload(client, b"{}\n", name="judge-a").content
+    upload(client, lines([answer("t77", "approve")]))
+    judging.work()
+    assert "Line 1, id: parser has no trace &#x27;t77&#x27;" in client.get(PAGE).content.decode()
+    upload(client, lines([answer("t00", "approve"), answer("t77", "approve")]))
+    judging.work()
+    page = client.get(PAGE).content.decode()
+    assert "1 taken, 0 known, 1 refused" in page
+    assert "Line 2, id: parser has no trace" in page
+
+
+def test_the_form_names_the_source_of_lines_that_name_none(judging: Judging) -> None:
+    judging.begin(1)
+    record = {"id": "t00", "annotations": {"verdict": {"decision": "approve"}}}
+    upload(manager(judging), lines([record]), name="lint", version="0.9", model="", kind="automated_reviewer")
+    judging.work()
+    source = judging.source()
+    assert (source.name, source.version, source.kind) == ("lint", "0.9", "automated_reviewer")
+
+
+def test_the_answers_are_downloaded_marked_and_can_be_imported_again(compared: Judging) -> None:
+    client, source = manager(compared), compared.source()
+    file = client.get(f"{PAGE}{source.pk}/answers.jsonl")
+    content = b"".join(file.streaming_content)  # type: ignore[attr-defined]
+    records = [json.loads(line) for line in content.splitlines()]
+    assert len(records) == 12
+    assert all(one["source"] == JUDGE for one in records)
+    newer = [{**one, "source": {**JUDGE, "version": "copy"}} for one in records]
+    upload(client, lines(newer))
+    compared.work()
+    copy = compared.report(compared.source(version="copy")).figures
+    assert copy["schemes"] == compared.report(source).figures["schemes"]
+
+
+def test_comparing_again_is_asked_for_on_the_page(compared: Judging) -> None:
+    client, source = manager(compared), compared.source()
+    page = client.post(f"{PAGE}compare/", {"source": source.pk}, follow=True).content.decode()
+    assert "is being compared with people" in page
+    assert "data-computing" in page
+    compared.work()
+    assert "data-computing" not in client.get(PAGE).content.decode()
+    assert client.post(f"{PAGE}compare/", {"source": "nothing"}).status_code == 404
