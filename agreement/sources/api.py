@@ -217,8 +217,9 @@ class SendToPeopleView(SourceApiView):
     def post(self, request: Request, source_id: UUID) -> Response:
         """Want one annotator more of each of these traces, at most 1,000, which the source has answered. They go into
         the queue; who gets one never sees what the source said. `traces` says of how many that was possible."""
+        source = self.source()
         body = read(SendRequest, request)
-        return Response(Sent(traces=send_to_people(source=self.source(), traces=ids(body.traces))))
+        return Response(Sent(traces=send_to_people(source=source, traces=ids(body.traces))))
 
 
 def ids(given: list[str]) -> list[UUID]:

@@ -311,6 +311,35 @@ POST   /o/<organisation>/api/v1/agreement/<report_id>/                          
 any    /api/v1/projects/<project>/agreement/                                            401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/agreement/rule/                                       401       401       401       401       401       401       401
 any    /api/v1/agreement/<report_id>/                                                   401       401       401       401       401       401       401
+
+any    /api/v1/projects/<project>/sources/                                               401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/sources/answers/                                       401       401       401       401       401       401       401
+any    /api/v1/sources/<source_id>/                                                      401       401       401       401       401       401       401
+any    /api/v1/sources/<source_id>/answers/                                              401       401       401       401       401       401       401
+any    /api/v1/sources/<source_id>/reports/                                              401       401       401       401       401       401       401
+any    /api/v1/sources/<source_id>/send/                                                 401       401       401       401       401       401       401
+GET    /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/sources/<source_id>/                                     401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/sources/<source_id>/                                     401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/sources/<source_id>/answers/                             401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/sources/<source_id>/answers/                             401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/sources/<source_id>/reports/                             401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/sources/<source_id>/reports/                             401       404       403       202       202       202       404
+GET    /o/<organisation>/api/v1/sources/<source_id>/send/                                401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/sources/<source_id>/send/                                401       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/agreement/machines/                                 302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/machines/                                 302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/machines/<source_id>/answers.jsonl        302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/machines/<source_id>/answers.jsonl        302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/agreement/machines/compare/                         302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/agreement/machines/compare/                         302       404       403       404       404       404       404
+GET    /o/<organisation>/p/<project>/agreement/machines/import/                          302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/agreement/machines/import/                          302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/agreement/machines/send/                            302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/agreement/machines/send/                            302       404       403       404       404       404       404
 """  # noqa: E501 - a table is read across
 
 

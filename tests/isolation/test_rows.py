@@ -16,6 +16,7 @@ from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.roles import Role
 from tests.isolation.fixtures import FACTORIES, Fixtures, make_fixtures
 from tests.tenants import Tenants
+from traces.models import Trace
 
 MODELS = sorted(tenant_models(), key=lambda model: model._meta.label)
 POINTERS = [
@@ -73,6 +74,20 @@ def keys_changed_in(model: type[models.Model]) -> dict[str, str]:
         for kind, change in changes
         if isinstance(field, kind) and field.name in keys
     }
+
+
+def one_a_trace(model: type[models.Model]) -> bool:
+    """Whether a unique key has a trace, and no number or text that could be changed instead."""
+    keys = [key.fields for key in model._meta.constraints if isinstance(key, models.UniqueConstraint)]
+    return any("trace" in fields for fields in keys) and not keys_changed_in(model)
+
+
+def copied_trace(fixtures: Fixtures) -> str:
+    """Another trace of theirs, for a row that may be there once a trace."""
+    copy = f"'{uuid.uuid4()}'"
+    own = fixtures.rows["traces.Trace"].pk
+    execute(copy_statement(Trace, **{"id": copy, **keys_changed_in(Trace)}), [own])
+    return copy
 
 
 def change_statement(model: type[models.Model]) -> str:
@@ -200,7 +215,8 @@ def test_a_row_cannot_point_into_another_organisation(
     own = ours.rows[model._meta.label].pk
     with acting_in(ours.organisation):
         if policy_of(model).append_only:
-            replaced = {"id": f"'{uuid.uuid4()}'", **keys_changed_in(model), field.column: f"'{foreign}'"}
+            another = {"trace_id": copied_trace(ours)} if one_a_trace(model) else {}
+            replaced = {"id": f"'{uuid.uuid4()}'", **keys_changed_in(model), **another, field.column: f"'{foreign}'"}
             execute(copy_statement(model, **replaced), [own])
         else:
             execute(f"UPDATE {table_of(model)} SET {field.column} = %s WHERE id = %s", [foreign, own])
