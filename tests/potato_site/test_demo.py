@@ -11,6 +11,7 @@ from django.db.models import Count, F
 from django.utils import timezone
 
 from accounts.models import AuditEvent, ConfigurationVersion, Membership, Organisation, Project, User
+from agreement.models import AgreementReport
 from assignments.actions.claiming import claim_next
 from assignments.models import Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.models import CountedAnnotation
@@ -60,6 +61,7 @@ def test_loading_it_again_changes_nothing() -> None:
         assert judgements() == made
         assert Export.objects.count() == 3
         assert RewardStatistics.objects.count() == 3
+        assert AgreementReport.objects.count() == 4
 
 
 @time_machine.travel(MONDAY_MORNING, tick=True)

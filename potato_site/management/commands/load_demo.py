@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Membership, Organisation, Project, User
+from agreement.actions import request_report
 from assignments.models import Assignment
 from dashboard.actions import take_everything_in
 from exports.actions import request_export
@@ -176,6 +177,7 @@ class Command(BaseCommand):
             for one in PROJECTS:
                 for format in one.exports:
                     request_export(project=projects[one.slug], format=format, options={})
+                request_report(project=projects[one.slug])
                 if one.has_rewards:
                     request_statistics(project=projects[one.slug])
 
