@@ -10,7 +10,7 @@ from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Organisation, Project, User
 from jobs.models import Job
 from potato.runs.sources import BytesSource
-from potato_site.management.commands.load_demo import DEMO
+from potato_site.demo.runs import FOLDER as DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
 from traces.evidence.fragments import DisplayOptions, configuration_of, render_files, render_steps
