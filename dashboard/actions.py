@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -120,8 +121,8 @@ def _choices_of(submissions: Collection[UUID]) -> dict[str, _Choices]:
     if not submissions:
         return chosen
     rows = Submission.objects.filter(pk__in=submissions).select_related("assignment")
-    named = rows.annotate(agent=F("assignment__trace__agent_model"))
-    for submission in named.iterator(chunk_size=20):
+    named: Iterable[Any] = rows.annotate(agent=F("assignment__trace__agent_model")).iterator(chunk_size=20)
+    for submission in named:  # Any: what is annotated
         try:
             configuration = submission.assignment.configuration()
         except UnreadablePinError:
