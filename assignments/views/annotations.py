@@ -59,7 +59,6 @@ def project_annotations(request: OrganisationRequest, project: str) -> HttpRespo
     query = filters.query_string()
     context = {
         "project": chosen,
-        "traces_url": reverse("traces", args=[chosen.slug]) if allowed(request, Right.SEE_TRACES) else None,
         "filters": filters,
         "page": page,
         "page_base": f"?{query}&" if query else "?",

@@ -153,4 +153,4 @@ def test_what_is_taken_back_leaves_the_figures(tenants_of_browsers: Tenants, rea
     reader.sign_in("mallory")
     reader.open(PAGE)
     expect(page.get_by_role("region", name="Verdicts")).to_contain_text("1 annotation")
-    expect(page.get_by_role("region", name="Key figures")).to_contain_text("+1 today")
+    expect(page.get_by_role("region", name="Key figures")).to_contain_text("1 today, 1 in seven days")
