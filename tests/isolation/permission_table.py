@@ -279,7 +279,8 @@ any    /o/<organisation>/admin/agreement/agreementreport/<object_id>/history/   
 any    /o/<organisation>/admin/agreement/agreementrule/                                 302       404       403       403       200       200         -
 any    /o/<organisation>/admin/agreement/agreementrule/add/                             302       404       403       403       200       200         -
 any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/                     302       404       403       403       302       302       302
-any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/change/              302       404       403       403       200       200       302
+GET    /o/<organisation>/admin/agreement/agreementrule/<object_id>/change/              302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/agreement/agreementrule/<object_id>/change/              302       404       403       403       302       302       302
 any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/delete/              302       404       403       403       403       403       403
 any    /o/<organisation>/admin/agreement/agreementrule/<object_id>/history/             302       404       403       403       302       302       302
 GET    /o/<organisation>/p/<project>/agreement/                                         302       404       403       200       200       200       404
