@@ -89,7 +89,7 @@ def change_rule(
     values = {"every": every, "nightly": nightly, "threshold": threshold, "watched": watched[:200]}
     with transaction.atomic():
         rule, _ = AgreementRule.objects.update_or_create(
-            organisation_id=project.organisation_id, project=project, defaults=values
+            organisation=project.organisation_id, project=project, defaults=values
         )
         told = {**values, "threshold": None if threshold is None else str(threshold)}
         audit.record("agreement.rule_changed", rule, project=project.slug, **told)
@@ -126,7 +126,7 @@ def request_nightly(actor: Actor) -> int:
     """
     with acting(actor):
         asked = 0
-        for project in Project.objects.filter(organisation=actor.organisation).defer("draft").order_by("pk"):
+        for project in Project.objects.defer("draft").order_by("pk"):
             if is_due_tonight(project):
                 with suppress(TooManyJobs):
                     request_report(project=project, reason=Reason.NIGHTLY)

@@ -28,7 +28,7 @@ class AgreementReportAdmin(OrganisationModelAdmin[AgreementReport]):
         "project", "reason", "present_state", "annotations", "shared_traces", "settings", "version_number", "snapshot",
         "software", "sha256", "requested_by", "requested_at", "computed_at", "figures_text",
     ]  # fmt: skip
-    readonly_fields = fields
+    fields = list(readonly_fields)
 
     @display(description="state")
     def present_state(self, report: AgreementReport) -> SafeString | str:

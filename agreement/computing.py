@@ -150,6 +150,8 @@ def seconds_of(report: AgreementReport) -> dict[str, float]:
 
 
 def _version(project: Project, number: int | None) -> ConfigurationVersion | None:
+    if number is None:
+        return None
     return ConfigurationVersion.objects.filter(project=project, number=number).first()
 
 

@@ -80,17 +80,22 @@ def png_of(plot: Plot) -> bytes:
         for mark in curve.marks:
             if mark.low_y:
                 draw.line([at(mark.x, mark.high_y), at(mark.x, mark.low_y)], fill=colour, width=_SCALE)
-            (x, y), radius = at(mark.x, mark.y), 3.5 * _SCALE
+            (across, down), radius = at(mark.x, mark.y), 3.5 * _SCALE
             fill = _SURFACE if mark.is_hollow else colour
-            draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=colour, width=_SCALE)
+            draw.ellipse(
+                [across - radius, down - radius, across + radius, down + radius],
+                fill=fill,
+                outline=colour,
+                width=_SCALE,
+            )
     for x, label in plot.places:
         draw.text(at(x, BOTTOM + 18), label, fill=TEXT, font=small, anchor="ms")
     if plot.caption:
         draw.text(at((plot.left + plot.width) / 2, BOTTOM + 34), plot.caption, fill=TEXT, font=small, anchor="ms")
     for place, (name, number) in enumerate(plot.legend):
-        x = plot.width - 150 * (len(plot.legend) - place)
-        draw.rectangle([at(x, -19), at(x + 10, -9)], fill=_colour(number))
-        draw.text(at(x + 16, -10), name, fill=TEXT, font=small, anchor="ls")
+        left = plot.width - 150 * (len(plot.legend) - place)
+        draw.rectangle([at(left, -19), at(left + 10, -9)], fill=_colour(number))
+        draw.text(at(left + 16, -10), name, fill=TEXT, font=small, anchor="ls")
     file = BytesIO()
     image.save(file, "PNG")
     return file.getvalue()

@@ -254,5 +254,6 @@ def test_a_job_that_is_cancelled_leaves_no_figures(comparing: Comparing, setting
     report = comparing.ask()
     comparing.work(report)
     with acting(comparing.actor):
+        assert report.job_id is not None
         cancel_job(job=Job.objects.get(pk=report.job_id))
     assert not comparing.kept(report).is_finished

@@ -193,3 +193,29 @@ def test_a_package_imports_the_library_and_what_it_depends_on_and_nothing_of_the
         if isinstance(node, ast.ImportFrom) and node.module
     }
     assert {name.partition(".")[0] for name in imported} <= {"potato", "collections", "typing", *own}
+
+
+def test_what_the_scheme_type_says_can_be_compared_is_compared(extended: Site) -> None:
+    """Its `comparisons` are all that it brings for it."""
+    folder = extended.folder / "judged"
+    folder.mkdir()
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    chosen = [("low", "low"), ("low", "medium"), ("medium", "medium"), ("high", "high"), ("high", "medium")]
+    records = [
+        {
+            "id": f"run-{number}",
+            "annotator": name,
+            "timestamp": "2026-11-02T10:00:00Z",
+            "annotations": {"risk": {"level": level, "reason": "Look."}},
+        }
+        for number, levels in enumerate(chosen)
+        for name, level in zip(("bob", "dora"), levels, strict=True)
+    ]
+    (folder / "annotations.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    told = extended.run("-m", "potato.analysis", "agreement", "-i", str(folder), "--json", "--samples", "50")
+    [risk] = json.loads(told)["compared"]
+    assert (risk["scheme"], risk["title"], risk["main"]) == ("risk", "Risk of merging", "alpha_ordinal")
+    assert risk["values"] == ["low", "medium", "high"]
+    assert risk["figures"]["percent"]["value"] == 0.6
+    assert 0.5 < risk["figures"]["alpha_ordinal"]["value"] < 1
+    assert risk["groups"]["week"][0]["name"] == "2026-W45"

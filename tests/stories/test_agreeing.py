@@ -3,10 +3,12 @@
 Everything runs in Chromium on the real site; the story is the worker.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from agreement.models import AgreementReport
@@ -47,6 +49,12 @@ def asked(comparing: Comparing) -> AgreementReport:
         return AgreementReport.objects.get(computed_at=None)
 
 
+def forget_the_pause(comparing: Comparing) -> None:
+    """As if the last report had been asked for a while ago."""
+    with acting(comparing.actor):
+        AgreementReport.objects.update(requested_at=timezone.now() - timedelta(minutes=1))
+
+
 def test_a_manager_has_agreement_computed_and_sees_where_two_people_differ(
     tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path
 ) -> None:
@@ -67,15 +75,6 @@ def test_a_manager_has_agreement_computed_and_sees_where_two_people_differ(
     expect(headline).to_contain_text("agree", timeout=20_000)
     expect(page.get_by_role("heading", name="How far people agree")).to_be_visible()
     reader.assert_clean("the figures")
-    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
-    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
-    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
-    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
-    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
-    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
-    page.screenshot(path="/tmp/shots_reports/page.png", full_page=True)  # SHOT
-    page.evaluate("document.documentElement.dataset.theme='dark'")  # SHOT
-    page.screenshot(path="/tmp/shots_reports/page-dark.png", full_page=True)  # SHOT
 
     [decision] = [one for one in report.figures["compared"] if one["name"] == "decision"]
     matrix = page.get_by_role("region", name="Verdict: pairs of choices")
@@ -98,13 +97,22 @@ def test_a_manager_has_agreement_computed_and_sees_where_two_people_differ(
     assert download.value.path().read_text(encoding="utf-8") == report.text
     page.keyboard.press("Escape")
 
-    # What did not change in a second report is not marked, and the old figures stay until it is there.
+    # The old figures stay until the new ones are there, which are marked where they changed.
+    comparing.trace("run-more", "model-a", steps=4)
+    for person, decision in ((comparing.tenants.bob, "approve"), (comparing.tenants.dora, "request_changes")):
+        comparing.judge(person, decision, lines=(7,), labels="cccc")
+    forget_the_pause(comparing)
+    page.keyboard.press("r")
+    expect(page.get_by_role("progressbar", name="Agreement")).to_be_visible()
+    expect(page.get_by_text(f"from {2 * TRACES} annotations")).to_be_visible()
+    comparing.done(asked(comparing))
+    expect(page.get_by_text(f"from {2 * TRACES + 2} annotations")).to_be_visible(timeout=20_000)
+    expect(page.locator(".meas__v.is-changed").first).to_be_visible()
+    reader.assert_clean("changed figures")
+
     page.get_by_role("link", name="History").click()
     expect(page.get_by_role("heading", name="Earlier reports")).to_be_visible()
     reader.assert_clean("history")
-    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
-    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
-    page.screenshot(path="/tmp/shots_reports/history.png", full_page=True)  # SHOT
 
 
 def test_on_a_phone_nothing_of_agreement_is_torn(tenants_of_browsers: Tenants, phone: Reader, tmp_path: Path) -> None:
@@ -114,9 +122,6 @@ def test_on_a_phone_nothing_of_agreement_is_torn(tenants_of_browsers: Tenants, p
     phone.sign_in("mallory")
     for path in ("", "history/"):
         phone.open(PAGE + path)
-        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
-        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
-        phone.page.screenshot(path=f"/tmp/shots_reports/phone-{path.strip('/') or 'page'}.png", full_page=True)  # SHOT
         wide = phone.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path or 'the page'} scrolls sideways by {wide} px"
         phone.assert_clean(f"on a phone: {path}")

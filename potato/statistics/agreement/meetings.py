@@ -57,7 +57,8 @@ class Meetings:
         return sorted(found, key=lambda pair: pair[:2])
 
     def of_annotator(self, number: int) -> NDArray[np.bool_]:
-        return (self.first == number) | (self.second == number)
+        own: NDArray[np.bool_] = (self.first == number) | (self.second == number)
+        return own
 
     def as_choices(self, kept: NDArray[np.bool_]) -> Choices:
         """These meetings as choices: each is a unit of its own, judged by `one` and `other`; traces stay traces."""
@@ -86,7 +87,7 @@ def near(choices: Choices, within: int, *, samples: int, seed: int) -> Estimate:
     traces = choices.trace_of_unit[meetings.units]
     agreed = np.bincount(traces, weights=weights * (~alone & (apart <= within)), minlength=choices.traces)
     counted = np.bincount(traces, weights=weights, minlength=choices.traces)
-    sums = np.column_stack([agreed, counted])
+    sums = np.column_stack([agreed, counted]).astype(np.float64)
     return estimate(sums, share, basis(choices), "", samples=samples, seed=seed)
 
 

@@ -148,9 +148,8 @@ class _Matched:
     def f1(self, rows: Codes, settings: Settings) -> Estimate:
         """F1 over these rows."""
         traces, numbers = np.unique(self.traces[rows], return_inverse=True)
-        sums = np.column_stack(
-            [np.bincount(numbers.reshape(-1), weights=values[rows]) for values in (self.matched, self.totals)]
-        )
+        columns = [np.bincount(numbers.reshape(-1), weights=values[rows]) for values in (self.matched, self.totals)]
+        sums = np.column_stack(columns).astype(np.float64)
         meetings = len(np.unique(self.meetings[rows]))
         basis = Basis(len(traces), meetings, meetings)
         return estimate(sums, share, basis, "", samples=settings.samples, seed=settings.seed)
