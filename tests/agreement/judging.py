@@ -9,6 +9,7 @@ import pytest
 
 from accounts.models import User
 from agreement.models import Source, SourceReport
+from agreement.sources.actions import take_answers
 from jobs.models import Job
 from jobs.runner import run
 from tenancy.actor import Actor, acting
@@ -87,6 +88,12 @@ class Judging(Annotating):
                 return
             run(job_id=job.pk, actor=self.actor)
         raise AssertionError("Jobs do not come to an end.")
+
+    def take(self, records: Iterable[Any]) -> None:
+        """Answers that a program sends."""
+        with acting(self.actor):
+            taken = take_answers(project=self.project, records=list(records))
+        assert not taken.problems, taken.problems
 
     def source(self, **named: str) -> Source:
         with acting(self.actor):
