@@ -133,7 +133,11 @@ def figures_of(name: str, found: "Sequence[SchemeBeside]", missed: Mapping[str, 
                 }
                 for trace, people, source, probable, is_too_kind in values["differences"][:DIFFERENCES_KEPT]
             ]
-    return {"headline": said, "schemes": schemes, "missed_categories": dict(missed.most_common())}
+    return {
+        "headline": said,
+        "schemes": schemes,
+        "missed_categories": dict(sorted(missed.items(), key=lambda item: (-item[1], item[0]))),
+    }
 
 
 def primary_of(found: "Sequence[SchemeBeside]") -> Any:

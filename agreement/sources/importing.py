@@ -19,6 +19,7 @@ from tenancy import audit
 PROBLEMS_KEPT = 100
 LINE_BYTES = 16 * 2**20
 LINES_A_PART = 2_000
+_BEGINNING = {"offset": 0, "line": 0, "taken": 0, "known": 0, "refused": 0, "problems": [], "sources": []}
 
 
 class ImportAnswers:
@@ -42,8 +43,7 @@ class ImportAnswers:
     def do_part(self, job: Job, file: IO[bytes]) -> Part:
         """The part at the job's cursor, out of the file."""
         project = Project.objects.get(pk=job.parameters["project"])
-        cursor = {"offset": 0, "line": 0, "taken": 0, "known": 0, "refused": 0, "problems": [], "sources": []}
-        cursor |= job.cursor or {}
+        cursor: dict[str, Any] = {**_BEGINNING, **(job.cursor or {})}
         default = job.parameters.get("source")
         try:
             taker = Taker(project, Named(**default) if default else None)

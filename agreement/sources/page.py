@@ -327,10 +327,12 @@ def _foot(values: Mapping[str, Any] | None) -> str:
     if values is None:
         return ""
     left_out, alone, unit = values["left_out"], values["alone"], values["unit"]
-    return (
-        f"{values['comparable'] + left_out:,} {unit} were judged by people too; {left_out:,} left out because people "
-        f"are not sure enough; {alone:,} only the source judged"
-    )
+    parts = [f"{values['comparable'] + left_out:,} {unit} were judged by people too"]
+    if left_out:
+        parts.append(f"{left_out:,} left out because people are not sure enough of them")
+    if alone:
+        parts.append(f"{alone:,} that only the source judged")
+    return "; ".join(parts)
 
 
 def _confusion(values: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:

@@ -29,7 +29,7 @@ NEAR = 1
 _PEOPLE, _SOURCE = "people", "source"
 NO_ERROR, ERROR = "no error", "error"
 
-Parts: TypeAlias = Mapping[Hashable, Any]
+Parts: TypeAlias = Mapping[Any, Any]
 """The part of one scheme by its trace."""
 
 
@@ -120,7 +120,7 @@ def values_beside(
     comparison: ValueComparison,
     people: Iterable[Said],
     source: Parts,
-    models: Mapping[Hashable, str],
+    models: Mapping[Any, str],
     settings: SourceSettings,
 ) -> ValuesBeside:
     """The source's values beside the consensus of people on the same units."""
@@ -184,7 +184,7 @@ def first_errors_beside(
     comparison: FirstErrorComparison,
     people: Sequence[Said],
     source: Parts,
-    models: Mapping[Hashable, str],
+    models: Mapping[Any, str],
     settings: SourceSettings,
 ) -> FirstErrorsBeside:
     """Whether the source sees an error where people do, and how far from there."""
@@ -236,7 +236,7 @@ def compare_source(
     comparisons: Iterable[Comparison],
     people: Sequence[Said],
     source: Parts,
-    models: Mapping[Hashable, str],
+    models: Mapping[Any, str],
     settings: SourceSettings,
 ) -> SchemeBeside:
     """Everything that can be said of how the source's answers stand beside people's. The order makes no difference."""

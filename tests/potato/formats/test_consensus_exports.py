@@ -37,7 +37,8 @@ def right(known: Crowd, rows: list[dict[str, Any]]) -> float:
         if label != -100
     ]
     assert len(pairs) > 600
-    return sum(said == true for said, true in pairs) / len(pairs)
+    hits = sum(1 for said, true in pairs if said == true)
+    return hits / len(pairs)
 
 
 def manifest(source: Path, format: str, suffix: str, *flags: str) -> dict[str, Any]:
