@@ -16,6 +16,7 @@ from django.views.decorators.csrf import csrf_protect
 
 from accounts import admin as accounts_admin
 from agreement import admin as agreement_admin
+from agreement.sources import admin as sources_admin
 from exports import admin as exports_admin
 from jobs import admin as jobs_admin
 from tenancy.permissions import allowed, demand
@@ -62,5 +63,6 @@ site = OrganisationAdminSite(name="admin")
 accounts_admin.register(site)
 jobs_admin.register(site)
 traces_admin.register(site)
+sources_admin.register(site)
 exports_admin.register(site)
 agreement_admin.register(site)

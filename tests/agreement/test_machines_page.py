@@ -150,3 +150,23 @@ def test_comparing_again_is_asked_for_on_the_page(compared: Judging) -> None:
     compared.work()
     assert "data-computing" not in client.get(PAGE).content.decode()
     assert client.post(f"{PAGE}compare/", {"source": "nothing"}).status_code == 404
+
+
+def test_an_admin_imports_a_file_in_the_admin(judging: Judging) -> None:
+    judging.begin(1)
+    client = Client()
+    client.force_login(judging.tenants.dora)
+    where = "/o/acme/admin/agreement/source/"
+    record = {"id": "t00", "annotations": {"verdict": {"decision": "approve"}}}
+    given = {"project": str(judging.project.pk), "source_name": "lint", "source_kind": "automated_reviewer"}
+    half = client.post(f"{where}add/", {**given, "upload": SimpleUploadedFile("a.jsonl", lines([record]))})
+    assert b"The source needs a version" in half.content
+    file = SimpleUploadedFile("a.jsonl", lines([record]))
+    done = client.post(f"{where}add/", {**given, "source_version": "0.9", "upload": file}, follow=True)
+    assert b"The answers are being imported" in done.content
+    judging.work()
+    source = judging.source()
+    assert (source.name, source.version, source.kind) == ("lint", "0.9", "automated_reviewer")
+    assert b"lint 0.9 cannot be compared yet" in client.get(where).content
+    shown = client.get(f"{where}{source.pk}/change/").content
+    assert b"Automated reviewer" in shown

@@ -341,6 +341,13 @@ GET    /o/<organisation>/p/<project>/agreement/machines/import/                 
 POST   /o/<organisation>/p/<project>/agreement/machines/import/                          302       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/agreement/machines/send/                            302       404       403       405       405       405       405
 POST   /o/<organisation>/p/<project>/agreement/machines/send/                            302       404       403       404       404       404       404
+any    /o/<organisation>/admin/agreement/source/                                         302       404       403       403       200       200         -
+any    /o/<organisation>/admin/agreement/source/add/                                     302       404       403       403       200       200         -
+any    /o/<organisation>/admin/agreement/source/<object_id>/                             302       404       403       403       302       302       302
+GET    /o/<organisation>/admin/agreement/source/<object_id>/change/                      302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/agreement/source/<object_id>/change/                      302       404       403       403       403       403       403
+any    /o/<organisation>/admin/agreement/source/<object_id>/delete/                      302       404       403       403       403       403       403
+any    /o/<organisation>/admin/agreement/source/<object_id>/history/                     302       404       403       403       302       302       302
 """  # noqa: E501 - a table is read across
 
 
