@@ -112,13 +112,15 @@ def compute(report: SourceReport) -> None:
 
 def figures_of(name: str, found: "Sequence[SchemeBeside]", missed: Mapping[str, int]) -> dict[str, Any]:
     """The figures as JSON: each scheme's, and the headline of the first one that accepts or rejects whole traces."""
-    from potato.statistics.agreement.sources import as_json, headline
+    from potato.statistics.agreement.sources import as_json, headline, headline_of_places
 
     primary = primary_of(found)
     said = ""
     if primary is not None:
         noun = "runs" if primary.unit == "traces" else primary.unit
-        said = headline(name, primary.rates, accepts="approve", noun=noun)
+        said = headline(name, primary.rates, accepts="accept", noun=noun)
+    elif (places := next((one.places for one in found if one.places), None)) is not None:
+        said = headline_of_places(name, places)
     schemes = [as_json(one) for one in found]
     for scheme in schemes:
         for values in [*scheme["values"], *([scheme["first_errors"]["outcome"]] if scheme["first_errors"] else [])]:

@@ -8,8 +8,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from assignments.models import TraceQuota
+from potato.runs.model import ConversionReport, Converted
 from tenancy.actor import acting
 from tests.agreement.judging import JUDGE, Judging, answer, comment, lines
+from tests.potato.formats.rewarded import run
+from traces.importing.storing import store_run
+from traces.models import ImportedFile
 
 PAGE = "/o/acme/p/parser/agreement/machines/"
 PEOPLE = {f"t{number:02}": "request_changes" if number < 4 else "approve" for number in range(12)}
@@ -170,3 +174,53 @@ def test_an_admin_imports_a_file_in_the_admin(judging: Judging) -> None:
     assert b"lint 0.9 cannot be compared yet" in client.get(where).content
     shown = client.get(f"{where}{source.pk}/change/").content
     assert b"Automated reviewer" in shown
+
+
+def test_a_reviewer_that_comments_alone_has_precision_and_recall(judging: Judging) -> None:
+    judging.begin(4)
+    judging.people_say(dict.fromkeys(("t00", "t01", "t02", "t03"), "request_changes"))
+    lint = {"name": "lint", "version": "0.9", "kind": "automated_reviewer"}
+    judging.take(
+        {"id": name, "annotations": {"inline_comments": [comment(line)]}, "source": lint}
+        for name, line in (("t00", 16), ("t01", 15), ("t02", 50), ("t03", 51))
+    )
+    judging.work()
+    page = manager(judging).get(PAGE).content.decode()
+    assert "lint 0.9 comments where people do in 50% of its comments, and finds 50% of the places" in page
+    assert "precision 0.50, recall 0.50" in page
+    assert "Sensitivity" not in page
+    assert "No disagreement" not in page
+
+
+def test_a_reward_model_is_compared_by_its_steps_and_first_errors(judging: Judging) -> None:
+    entry = {
+        "name": "steps",
+        "annotation_type": "process_reward",
+        "mode": "first_error",
+    }
+    judging.publish_schemes("Steps", entry, target=2)
+    for number in range(4):
+        with acting(judging.actor):
+            file = ImportedFile.objects.create(
+                project=judging.project, name="runs", size=1, sha256="0" * 64, format="auto", chosen="native"
+            )
+            store_run(Converted(run(f"r{number}", steps=4), ConversionReport(), 1), file)
+    for person in (judging.tenants.bob, judging.tenants.dora):
+        for _ in range(4):
+            assignment = judging.claim(person)
+            wrong = {"first_error_step": 2} if assignment.trace.external_id in ("r0", "r1") else {"all_correct": True}
+            judging.submit_annotations(assignment, {"steps": {"mode": "first_error", **wrong}})
+    prm = {"name": "prm-s", "version": "1", "kind": "process_reward_model"}
+    said = {"r0": {"first_error_step": 2}, "r1": {"first_error_step": 3}, "r2": {"all_correct": True}}
+    judging.take(
+        {"id": name, "annotations": {"steps": {"mode": "first_error", **wrong}}, "source": prm}
+        for name, wrong in {**said, "r3": {"first_error_step": 1}}.items()
+    )
+    judging.work()
+    figures = judging.report(judging.source()).figures
+    first_errors = figures["schemes"][0]["first_errors"]
+    assert first_errors["distances"] == {"0": 1, "1": 1, "both none": 1, "invented": 1}
+    page = manager(judging).get(PAGE).content.decode()
+    assert "Same first error" in page
+    assert "At most one step away" in page
+    assert "It: No error" in page

@@ -404,6 +404,17 @@ def headline(name: str, rates: Rates | None, *, accepts: str, noun: str) -> str:
     return f"{name} is too strict: it rejects {_one_of(strict)} {noun} that people {accepts}."
 
 
+def headline_of_places(name: str, places: PlacesBeside) -> str:
+    """The same of a source that comments alone."""
+    precision, recall = places.precision, places.recall
+    if precision.value is None or recall.value is None:
+        return f"{name} cannot be compared yet: {precision.undefined or recall.undefined}."
+    return (
+        f"{name} comments where people do in {precision.value:.0%} of its comments, and finds {recall.value:.0%} "
+        "of the places where people commented."
+    )
+
+
 _CLOSE = 0.1
 
 

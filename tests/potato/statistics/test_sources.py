@@ -7,7 +7,15 @@ import pytest
 
 from potato.schemes.comparisons import FirstErrorComparison, PlaceComparison, PlacedComment, ValueComparison
 from potato.statistics.agreement.found_places import merged_places
-from potato.statistics.agreement.sources import Said, SourceSettings, as_json, compare_source, headline, values_beside
+from potato.statistics.agreement.sources import (
+    Said,
+    SourceSettings,
+    as_json,
+    compare_source,
+    headline,
+    headline_of_places,
+    values_beside,
+)
 
 VERDICT = ValueComparison(
     "decision",
@@ -162,6 +170,7 @@ def test_comments_have_precision_and_recall_and_so_has_each_category() -> None:
     assert found is not None
     assert (found.traces, found.comments, found.places, found.left_out) == (1, 2, 1, 2)
     assert (found.precision.value, found.recall.value) == (0.5, 1.0)
+    assert headline_of_places("lint 0.9", found).startswith("lint 0.9 comments where people do in 50% of its comments")
     assert {name: one.value for name, one in found.precision_by_category.items()} == {"bug": 1.0, "style": 0.0}
     assert list(found.recall_by_category) == ["bug"]
     assert merged_places({"ann": [at(1)], "bob": [at(2)]}, 3) == [(at(1), 2, "bug")]
@@ -172,6 +181,7 @@ def test_a_source_without_comments_says_why_it_has_no_precision() -> None:
     found = compare_source("c", [comparison], [Said("t", "ann", [])], {"t": []}, {}, SETTINGS).places
     assert found is not None
     assert found.precision.undefined == "the source made no comment there"
+    assert headline_of_places("lint 0.9", found) == "lint 0.9 cannot be compared yet: the source made no comment there."
 
 
 def test_the_order_of_answers_changes_nothing() -> None:
