@@ -88,9 +88,7 @@ def change_rule(
         raise UnfitSettings(f"A report can be computed after 1 to 1,000,000 annotations, or 0 for never, not {every}.")
     values = {"every": every, "nightly": nightly, "threshold": threshold, "watched": watched[:200]}
     with transaction.atomic():
-        rule, _ = AgreementRule.objects.update_or_create(
-            organisation=project.organisation_id, project=project, defaults=values
-        )
+        rule, _ = AgreementRule.objects.update_or_create(project=project, defaults=values)
         told = {**values, "threshold": None if threshold is None else str(threshold)}
         audit.record("agreement.rule_changed", rule, project=project.slug, **told)
     return rule

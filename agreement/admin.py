@@ -24,7 +24,7 @@ class AgreementReportAdmin(OrganisationModelAdmin[AgreementReport]):
     list_filter = ["project", "reason"]
     list_select_related = ["project", "job", "requested_by"]
     date_hierarchy = "requested_at"
-    fields = [
+    readonly_fields = [
         "project", "reason", "present_state", "annotations", "shared_traces", "settings", "version_number", "snapshot",
         "software", "sha256", "requested_by", "requested_at", "computed_at", "figures_text",
     ]  # fmt: skip
