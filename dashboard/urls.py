@@ -8,5 +8,4 @@ urlpatterns = [
     path("", views.project_page, name="project"),
     path("live/", views.project_live, name="project-live"),
     path("attention/", views.project_attention, name="project-attention"),
-    path("exports/", views.project_exports, name="project-exports"),
 ]

@@ -11,18 +11,16 @@ from django.http import HttpResponse, HttpResponseNotModified
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.attention import matters_of
 from accounts.models import Project
 from assignments.scheme_pages import ProjectPage, sections_of
 from dashboard.charts import share
 from dashboard.dismissing import dismiss
-from dashboard.exported import choices_for, given_options, last_exports
 from dashboard.figures import choices_of
 from dashboard.overview import facts_of, live_context, overview_of, state_of, steps_of
-from exports.actions import NotExportable, request_export
-from jobs.bounds import TooManyJobs
+from exports.shown import ON_THE_PROJECTS_PAGE, last_exports
 from potato.schemes.distributions import Distribution
 from potato.wording import counted, title_case
 from tenancy.errors import Refused
@@ -46,16 +44,12 @@ class SchemeCard:
 @require_safe
 def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
     """Progress, what needs attention, choices and people of one project."""
-    return _page(request, _project(request, project))
-
-
-def _page(request: OrganisationRequest, found: Project, refusal: Refused | None = None) -> HttpResponse:
-    """The project's page; with a refused export, its sentence at the form, which keeps what was sent."""
+    found = _project(request, project)
     overview = overview_of(request, found)
     version, configuration = overview.version, overview.configuration
-    exports = last_exports(found) if allowed(request, Right.EXPORT) else []
+    may_export = allowed(request, Right.EXPORT)
     live = _live(request, live_context(overview))
-    page = render(
+    return render(
         request,
         "dashboard/project.html",
         {
@@ -71,16 +65,10 @@ def _page(request: OrganisationRequest, found: Project, refusal: Refused | None 
             "cards": list(_cards(choices_of(found, configuration))) if configuration else [],
             "approval": overview.approval,
             "sections": sections_of(ProjectPage(found, configuration, request.GET)),
-            "exports": exports,
-            "formats": choices_for(found, exports, request.POST) if version and allowed(request, Right.EXPORT) else [],
-            "refusal": refusal.sentence if refusal else "",
-            "refused_format": request.POST.get("format", "") if refusal else "",
+            "may_export": may_export,
+            "exports": last_exports(found, ON_THE_PROJECTS_PAGE) if may_export else [],
         },
-        status=refusal.status if refusal else 200,
     )
-    if refusal and refusal.retry_after:
-        page["Retry-After"] = str(refusal.retry_after)
-    return page
 
 
 @requires(Right.SEE_ANNOTATIONS)
@@ -117,25 +105,6 @@ def project_attention(request: OrganisationRequest, project: str) -> HttpRespons
     except Refused as refused:
         messages.error(request, refused.sentence)
     return redirect("project", found.slug)
-
-
-@requires(Right.EXPORT)
-@require_http_methods(["GET", "HEAD", "POST"])
-def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
-    """GET: the last exports, as the part of the page that is loaded again while one is made. POST: ask for one, in the
-    `format` that the form sends, with that format's options."""
-    found = _project(request, project)
-    if request.method != "POST":
-        part = render(request, "dashboard/partials/exports.html", {"exports": last_exports(found)})
-        part["Cache-Control"] = "no-store"
-        return part
-    try:
-        format = request.POST.get("format", "")
-        export = request_export(project=found, format=format, options=given_options(format, request.POST))
-    except (NotExportable, TooManyJobs) as refused:
-        return _page(request, found, refused)
-    messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
-    return redirect(f"{reverse('project', args=[found.slug])}#exports")
 
 
 def _project(request: OrganisationRequest, slug: str) -> Project:

@@ -17,6 +17,7 @@ from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from accounts.models import Project
 from assignments.api.pages import cursor_page
+from exports import schedules_api
 from exports.actions import note_download, request_export
 from exports.models import Export as ExportRow
 from exports.views import file_of
@@ -141,4 +142,5 @@ urlpatterns = [
     path("projects/<slug:project>/exports/", ProjectExportsView.as_view(), name="api-exports"),
     path("exports/<uuid:export_id>/", ExportView.as_view(), name="api-export"),
     path("exports/<uuid:export_id>/file/", ExportFileView.as_view(), name="api-export-file"),
+    *schedules_api.urlpatterns,
 ]

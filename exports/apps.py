@@ -5,7 +5,7 @@ class ExportsConfig(AppConfig):
     name = "exports"
 
     def ready(self) -> None:
-        from accounts import attention
+        from accounts import attention, project_pages
         from exports import event_data
         from exports.actions import remove_expired
         from exports.attention import failed_exports
@@ -24,3 +24,6 @@ class ExportsConfig(AppConfig):
         sweeps.register(sweeps.Sweep("exports.expired", "exports_organisations_with_expired_files", remove_expired))
         events.register(EXPORT_FINISHED, event_data.export_finished)
         attention.register("exports.failed", failed_exports, Right.EXPORT)
+        project_pages.register(
+            project_pages.ProjectTab("exports", "Exports", 70, Right.EXPORT, project_pages.under("project-exports"))
+        )

@@ -23,8 +23,8 @@ from accounts.models import (
 from agreement.models import AgreementReport, AgreementRule, Source, SourceAnswer, SourceReport
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
 from dashboard.models import CountedAnnotation, ProjectTally
-from exports.models import Export
-from jobs.models import Job, OutboxEvent
+from exports.models import Export, ExportSchedule
+from jobs.models import Job, OutboxEvent, ScheduleRun
 from potato.configuration import check_configuration
 from potato.runs.changes.model import FileChange
 from potato.runs.changes.texts import hunks_of
@@ -300,9 +300,36 @@ def _agreement_rule(fixtures: Fixtures) -> AgreementRule:
     return AgreementRule.objects.create(project=fixtures.rows["accounts.Project"], watched=fixtures.mark)
 
 
+def _schedule_run(fixtures: Fixtures) -> ScheduleRun:
+    return ScheduleRun.objects.create(
+        kind="exports",
+        schedule=fixtures.rows["exports.ExportSchedule"].pk,
+        name=fixtures.mark,
+        project=fixtures.rows["accounts.Project"],
+        job=fixtures.rows["jobs.Job"],
+        fire_time=timezone.now(),
+        state="failed",
+        error=fixtures.mark,
+        finished_at=timezone.now(),
+    )
+
+
+def _export_schedule(fixtures: Fixtures) -> ExportSchedule:
+    return ExportSchedule.objects.create(
+        name=fixtures.mark,
+        project=fixtures.rows["accounts.Project"],
+        cron="0 6 * * 1",
+        next_at=timezone.now(),
+        format="code_review",
+        options={"resolve": fixtures.mark},
+        created_by=fixtures.person,
+    )
+
+
 def _export(fixtures: Fixtures) -> Export:
     return Export.objects.create(
         project=fixtures.rows["accounts.Project"],
+        schedule=fixtures.rows["exports.ExportSchedule"],
         job=fixtures.rows["jobs.Job"],
         format="code_review",
         options={"resolve": fixtures.mark},
@@ -395,9 +422,11 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "agreement.Source": _source,
     "agreement.SourceAnswer": _source_answer,
     "agreement.SourceReport": _source_report,
+    "exports.ExportSchedule": _export_schedule,
     "exports.Export": _export,
     "webhooks.Endpoint": _endpoint,
     "webhooks.Delivery": _delivery,
+    "jobs.ScheduleRun": _schedule_run,
 }
 
 

@@ -107,6 +107,30 @@ GET    /o/<organisation>/p/<project>/attention/                                 
 POST   /o/<organisation>/p/<project>/attention/                                          302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/exports/                                            302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/exports/                                            302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/exports/rows/                                       302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/rows/                                       302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/exports/new/                                        302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/new/                                        302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/exports/<export_id>/cancel/                         302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/<export_id>/cancel/                         302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/exports/<export_id>/again/                          302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/<export_id>/again/                          302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/exports/schedules/new/                              302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/schedules/new/                              302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/exports/schedules/preview/                          302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/schedules/preview/                          302       404       403       405       405       405       405
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/                    302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/                    302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/run/                302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/run/                302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/pause/              302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/pause/              302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/resume/             302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/resume/             302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/check/              302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/check/              302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/remove/             302       404       403       405       405       405       405
+POST   /o/<organisation>/p/<project>/exports/schedules/<schedule_id>/remove/             302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/statistics/                                         302       404       403       405       405       405       405
 POST   /o/<organisation>/p/<project>/statistics/                                         302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/scheme-colours/2/<version>.css                      302       404       200       200       200       200       404
@@ -216,6 +240,13 @@ GET    /o/<organisation>/admin/exports/export/<object_id>/change/               
 POST   /o/<organisation>/admin/exports/export/<object_id>/change/                        302       404       403       403       403       403       403
 any    /o/<organisation>/admin/exports/export/<object_id>/delete/                        302       404       403       403       403       403       403
 any    /o/<organisation>/admin/exports/export/<object_id>/history/                       302       404       403       403       302       302       302
+any    /o/<organisation>/admin/exports/exportschedule/                                   302       404       403       403       200       200         -
+any    /o/<organisation>/admin/exports/exportschedule/add/                               302       404       403       403       403       403         -
+any    /o/<organisation>/admin/exports/exportschedule/<object_id>/history/               302       404       403       403       302       302       302
+any    /o/<organisation>/admin/exports/exportschedule/<object_id>/delete/                302       404       403       403       403       403       403
+GET    /o/<organisation>/admin/exports/exportschedule/<object_id>/change/                302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/exports/exportschedule/<object_id>/change/                302       404       403       403       403       403       403
+any    /o/<organisation>/admin/exports/exportschedule/<object_id>/                       302       404       403       403       302       302       302
 GET    /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/statistics/                           401       404       403       200       200       200       404
@@ -224,6 +255,13 @@ GET    /o/<organisation>/api/v1/exports/<export_id>/                            
 POST   /o/<organisation>/api/v1/exports/<export_id>/                                     401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/exports/<export_id>/file/                                401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/projects/<project>/export-schedules/                     401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/export-schedules/                     401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/export-schedules/<schedule_id>/                          401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/export-schedules/<schedule_id>/                          401       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/export-schedules/<schedule_id>/runs/                     401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/export-schedules/<schedule_id>/runs/                     401       404       403       202       202       202       404
+any    /o/<organisation>/api/v1/export-schedules/<schedule_id>/paused/                   401       404       403       405       405       405       405
 any    /api/v1/projects/<project>/exports/                                               401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/overview/                                              401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/statistics/                                            401       401       401       401       401       401       401
@@ -348,6 +386,11 @@ GET    /o/<organisation>/admin/agreement/source/<object_id>/change/             
 POST   /o/<organisation>/admin/agreement/source/<object_id>/change/                      302       404       403       403       403       403       403
 any    /o/<organisation>/admin/agreement/source/<object_id>/delete/                      302       404       403       403       403       403       403
 any    /o/<organisation>/admin/agreement/source/<object_id>/history/                     302       404       403       403       302       302       302
+
+any    /api/v1/projects/<project>/export-schedules/                                      401       401       401       401       401       401       401
+any    /api/v1/export-schedules/<schedule_id>/                                           401       401       401       401       401       401       401
+any    /api/v1/export-schedules/<schedule_id>/runs/                                      401       401       401       401       401       401       401
+any    /api/v1/export-schedules/<schedule_id>/paused/                                    401       401       401       401       401       401       401
 """  # noqa: E501 - a table is read across
 
 

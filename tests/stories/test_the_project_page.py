@@ -3,7 +3,6 @@
 Everything runs in Chromium on the real site, and every page is watched for what its security policy refuses.
 """
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,9 +14,7 @@ from pytest_django.fixtures import Settings
 from assignments.actions.submitting import store_submission
 from assignments.actions.working import skip
 from assignments.models import Assignment
-from exports.models import Export
-from jobs.runner import run
-from tenancy.actor import Actor, acting, acting_in
+from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, submit
 from tests.dashboard.reviews import chance, deliver, publish_review, random_review
 from tests.stories.conftest import Reader
@@ -61,16 +58,6 @@ def make_queue(tenants: Tenants, traces: int = 40) -> Queue:
     return queue
 
 
-def made(tenants: Tenants, export: Export) -> None:
-    """By a worker."""
-    actor = Actor(tenants.acme.pk, (tenants.acme.pk,), tenants.alice.pk)
-    assert export.job_id is not None
-    run(job_id=export.job_id, actor=actor)
-    with acting(actor):
-        export.refresh_from_db()
-    assert export.is_ready
-
-
 def assert_fits(page: Page) -> None:
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"the page scrolls sideways by {wide} px"
@@ -99,34 +86,6 @@ def test_a_manager_reads_the_figures_of_a_project(tenants_of_browsers: Tenants, 
     expect(page.get_by_text("Nothing but generated files")).to_be_visible()
     page.get_by_role("link", name="Parser review of Acme Research").click()
     expect(page.get_by_role("heading", name="Parser review of Acme Research")).to_be_visible()
-
-
-def test_an_export_is_asked_for_watched_and_downloaded(tenants_of_browsers: Tenants, themed_reader: Reader) -> None:
-    reader, page, tenants = themed_reader, themed_reader.page, tenants_of_browsers
-    with acting_in(tenants.acme, tenants.alice):
-        make_queue(tenants, 8)
-    reader.sign_in("mallory")
-    reader.open(PAGE)
-    expect(page.get_by_text("Nothing was exported yet")).to_be_visible()
-    page.get_by_role("button", name="Export code_review", exact=True).click()
-    expect(page.get_by_role("status").first).to_contain_text("code_review is being exported.")
-    row = page.get_by_role("row", name="code_review")
-    expect(row).to_contain_text("Queued")
-    reader.assert_clean("asked for")
-    with acting_in(tenants.acme):
-        export = Export.objects.get()
-        assert (export.format, export.requested_by_id) == ("code_review", tenants.mallory.pk)
-    made(tenants, export)
-    expect(row).to_contain_text("Ready")
-    expect(row).to_contain_text(export.sha256[:12])
-    expect(page.locator("[data-exports-said]")).to_have_text("Export code_review: Ready")
-    reader.assert_clean("ready")
-    with page.expect_download() as download:
-        row.get_by_role("link", name="Download").click()
-    assert download.value.suggested_filename.endswith(".jsonl")
-    lines = Path(download.value.path()).read_text().splitlines()
-    assert len(lines) == 8
-    assert json.loads(lines[0])["annotations"]["verdict"]["decision"]
 
 
 def test_a_project_where_nothing_happened_says_what_is_missing(

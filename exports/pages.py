@@ -1,0 +1,160 @@
+"""A project's page of exports: those that were made and are being made, and the form of a new one."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Project
+from exports.actions import NotExportable, request_export
+from exports.models import Export
+from exports.schedules_shown import schedules_of
+from exports.shown import (
+    EXPORTS_SHOWN,
+    FILTERS,
+    choices_for,
+    chosen_exports,
+    given_options,
+    last_exports,
+    sent_options,
+)
+from jobs.actions import JobIsOver, cancel_job
+from jobs.bounds import TooManyJobs
+from tenancy.errors import Refused
+from tenancy.middleware import OrganisationRequest
+from tenancy.permissions import requires
+from tenancy.roles import Right
+
+
+def project_named(request: OrganisationRequest, slug: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(request.membership).defer("draft"), slug=slug)
+
+
+@requires(Right.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_exports(request: OrganisationRequest, project: str) -> HttpResponse:
+    """GET: the exports and schedules of the project. POST: ask for an export, in the `format` that the form sends, with
+    that format's options."""
+    found = project_named(request, project)
+    if request.method == "POST":
+        return _request(request, found)
+    show, before = request.GET.get("show", ""), _id(request.GET.get("before", ""))
+    show = show if show in FILTERS else ""
+    exports = last_exports(found, EXPORTS_SHOWN + 1, show, before)
+    return render(
+        request,
+        "exports/exports.html",
+        {
+            "project": found,
+            "version": found.newest_version(),
+            "exports": exports[:EXPORTS_SHOWN],
+            "older": str(exports[EXPORTS_SHOWN - 1].id) if len(exports) > EXPORTS_SHOWN else "",
+            "is_first_page": not before,
+            "number": chosen_exports(found, "").count(),
+            "filters": [(name, title, name == show) for name, title in FILTERS.items()],
+            "show": show,
+            "schedules": schedules_of(found, request.membership.organisation_slug, timezone.now()),
+        },
+    )
+
+
+@requires(Right.EXPORT)
+@require_safe
+def export_rows(request: OrganisationRequest, project: str) -> HttpResponse:
+    """The table of the newest exports, which the page loads again while one is made."""
+    found = project_named(request, project)
+    context = {"project": found, "exports": last_exports(found, show=request.GET.get("show", ""))}
+    part = render(request, "exports/partials/rows.html", context)
+    part["Cache-Control"] = "no-store"
+    return part
+
+
+@requires(Right.EXPORT)
+@require_safe
+def new_export(request: OrganisationRequest, project: str) -> HttpResponse:
+    """The form of a new export; with `from`, the options of an earlier one stand in it."""
+    found = project_named(request, project)
+    earlier = Export.objects.for_project(found).filter(pk=_id(request.GET.get("from", "")) or None).first()
+    if earlier is not None:
+        return _form(request, found, earlier.format, sent_options(earlier.format, earlier.options))
+    return _form(request, found, request.GET.get("format", ""), request.GET.dict())
+
+
+@requires(Right.EXPORT)
+@require_POST
+def cancel_export(request: OrganisationRequest, project: str, export_id: UUID) -> HttpResponse:
+    """End an export that is on its way; nothing of its file stays."""
+    found, export = _export(request, project, export_id)
+    try:
+        if export.job is None:
+            raise JobIsOver("This export has no job any more; there is nothing to cancel.")
+        job = cancel_job(job=export.job)
+    except JobIsOver as refusal:
+        messages.warning(request, refusal.sentence)
+    else:
+        words = "ends after its present part" if job.is_open else "is cancelled"
+        messages.success(request, f"{export.format} {words}. Nothing of its file stays.")
+    return redirect(reverse("project-exports", args=[found.slug]))
+
+
+@requires(Right.EXPORT)
+@require_POST
+def export_again(request: OrganisationRequest, project: str, export_id: UUID) -> HttpResponse:
+    """Ask for an export with the format and the options of an earlier one, of the annotations that count now."""
+    found, export = _export(request, project, export_id)
+    try:
+        request_export(project=found, format=export.format, options=export.options)
+    except (NotExportable, TooManyJobs) as refused:
+        return _form(request, found, export.format, sent_options(export.format, export.options), refused)
+    messages.success(
+        request, f"{export.format} is made again with the same options, of the annotations that count now."
+    )
+    return redirect(reverse("project-exports", args=[found.slug]))
+
+
+def _request(request: OrganisationRequest, project: Project) -> HttpResponse:
+    format = request.POST.get("format", "")
+    try:
+        export = request_export(project=project, format=format, options=given_options(format, request.POST))
+    except (NotExportable, TooManyJobs) as refused:
+        return _form(request, project, format, request.POST.dict(), refused)
+    messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
+    return redirect(reverse("project-exports", args=[project.slug]))
+
+
+def _form(
+    request: OrganisationRequest, project: Project, format: str, sent: Any, refusal: Refused | None = None
+) -> HttpResponse:
+    """The form of a new export; with a refusal, its sentence, and what was sent."""
+    page = render(
+        request,
+        "exports/new.html",
+        {
+            "project": project,
+            "formats": choices_for(project, format, sent),
+            "refusal": refusal.sentence if refusal else "",
+        },
+        status=refusal.status if refusal else 200,
+    )
+    if refusal and refusal.retry_after:
+        page["Retry-After"] = str(refusal.retry_after)
+    return page
+
+
+def _export(request: OrganisationRequest, project: str, export_id: UUID) -> tuple[Project, Export]:
+    found = project_named(request, project)
+    rows = Export.objects.for_project(found).select_related("job", "project")
+    return found, get_object_or_404(rows, pk=export_id)
+
+
+def _id(text: str) -> str:
+    """The text where it is an id, else nothing."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return ""
