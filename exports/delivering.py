@@ -4,7 +4,6 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.models import Organisation
 from exports import destinations, storage
 from exports.models import Export, ExportSchedule
 from jobs.kinds import JobFailed, Part
@@ -23,15 +22,16 @@ class DeliverExport:
     queue = "exports"
 
     def run_part(self, job: Job) -> Part:
-        export = Export.objects.select_related("project").get(pk=job.parameters["export"])
+        export = Export.objects.select_related("project", "organisation").get(pk=job.parameters["export"])
         schedule = ExportSchedule.objects.get(pk=job.parameters["schedule"])
         if not export.is_ready:
             raise JobFailed("The file was removed before it could be delivered. Run the schedule again.")
-        organisation = Organisation.objects.get(pk=export.organisation_id).slug
         blocks = (block for part in export.parts for block in storage.read(part["name"]))
         try:
             content = io.BufferedReader(Blocks(blocks), buffer_size=storage.BLOCK)
-            where = destinations.write(schedule.bucket, organisation, schedule.folder, export.file_name, content)
+            where = destinations.write(
+                schedule.bucket, export.organisation.slug, schedule.folder, export.file_name, content
+            )
         except destinations.BadDestination as refusal:
             raise JobFailed(refusal.sentence) from refusal
         audit.record("export.delivered", export, address=where, sha256=export.sha256, bytes=export.bytes)

@@ -51,7 +51,7 @@ def write(bucket: str, organisation: str, folder: str, name: str, content: IO[by
     if storage.exists(path):
         # A repeated delivery: half of the first may lie there.
         storage.delete(path)
-    storage.save(path, File(content, path))  # type: ignore[arg-type]  # a reader of blocks is a file here
+    storage.save(path, File(content, path))
     return address(bucket, organisation, folder, name)
 
 

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
-from jobs.models import JobState, Schedule
+from jobs.models import JobState, Schedule, ScheduleQuerySet
 from potato.formats.registry import formats
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
@@ -152,6 +152,8 @@ class ExportSchedule(Schedule):
     bucket = models.CharField(max_length=100, blank=True)
     folder = models.CharField(max_length=300, blank=True)
     destination_checked_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = ScheduleQuerySet["ExportSchedule"].as_manager()
 
     class Meta(Schedule.Meta):
         abstract = False

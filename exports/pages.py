@@ -22,6 +22,7 @@ from exports.shown import (
     given_options,
     last_exports,
     sent_options,
+    texts_of,
 )
 from jobs.actions import JobIsOver, cancel_job
 from jobs.bounds import TooManyJobs
@@ -79,10 +80,10 @@ def export_rows(request: OrganisationRequest, project: str) -> HttpResponse:
 def new_export(request: OrganisationRequest, project: str) -> HttpResponse:
     """The form of a new export; with `from`, the options of an earlier one stand in it."""
     found = project_named(request, project)
-    earlier = Export.objects.for_project(found).filter(pk=_id(request.GET.get("from", "")) or None).first()
-    if earlier is not None:
+    if earlier_id := _id(request.GET.get("from", "")):
+        earlier = get_object_or_404(Export.objects.for_project(found), pk=earlier_id)
         return _form(request, found, earlier.format, sent_options(earlier.format, earlier.options))
-    return _form(request, found, request.GET.get("format", ""), request.GET.dict())
+    return _form(request, found, request.GET.get("format", ""), texts_of(request.GET))
 
 
 @requires(Right.EXPORT)
@@ -122,7 +123,7 @@ def _request(request: OrganisationRequest, project: Project) -> HttpResponse:
     try:
         export = request_export(project=project, format=format, options=given_options(format, request.POST))
     except (NotExportable, TooManyJobs) as refused:
-        return _form(request, project, format, request.POST.dict(), refused)
+        return _form(request, project, format, texts_of(request.POST), refused)
     messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
     return redirect(reverse("project-exports", args=[project.slug]))
 

@@ -25,7 +25,7 @@ from exports.scheduling import (
     make_schedule,
     sentence_of,
 )
-from exports.shown import choices_for, given_options, sent_options
+from exports.shown import choices_for, given_options, sent_options, texts_of
 from jobs.models import RunState
 from jobs.schedules.actions import RunIsOpen, pause_schedule, remove_schedule, resume_schedule, run_now
 from jobs.timing import BadTiming, zone_names
@@ -56,7 +56,7 @@ def new_schedule(request: OrganisationRequest, project: str) -> HttpResponse:
         made = make_schedule(project=found, wanted=_wanted(request, request.POST))
     except Refused as refusal:
         return _page(request, found, None, request.POST, refusal)
-    messages.success(request, f"{made.name} is on. Its first run is {until(made.next_at, timezone.now())}.")
+    messages.success(request, f"{made.name} is on. Its first run is {_next(made)}.")
     return redirect(reverse("export-schedule", args=[found.slug, made.pk]))
 
 
@@ -115,8 +115,7 @@ def pause(request: OrganisationRequest, project: str, schedule_id: UUID) -> Http
 def resume(request: OrganisationRequest, project: str, schedule_id: UUID) -> HttpResponse:
     found, row = _schedule(request, project, schedule_id)
     resume_schedule(schedule=row)
-    when = until(row.next_at, timezone.now()) if row.next_at else "not to come"
-    messages.success(request, f"{row.name} is on again. Its next run is {when}.")
+    messages.success(request, f"{row.name} is on again. Its next run is {_next(row)}.")
     return _back(request, found, row)
 
 
@@ -148,6 +147,10 @@ def _schedule(request: OrganisationRequest, project: str, schedule_id: UUID) -> 
     rows = ExportSchedule.objects.kept().filter(project=found).select_related("project", "created_by")
     row: ExportSchedule = get_object_or_404(rows, pk=schedule_id)
     return found, row
+
+
+def _next(row: ExportSchedule) -> str:
+    return until(row.next_at, timezone.now()) if row.next_at else "not to come"
 
 
 def _back(request: OrganisationRequest, project: Project, row: ExportSchedule) -> HttpResponse:
@@ -182,7 +185,7 @@ def _page(
             "shapes": [(name, title, name == sent.get("shape")) for name, title in SHAPES],
             "days": [(str(number), name, str(number) in sent.getlist("days")) for number, name in enumerate(DAYS, 1)],
             "zones": zone_names(),
-            "formats": choices_for(project, sent.get("format", ""), sent.dict()),
+            "formats": choices_for(project, sent.get("format", ""), texts_of(sent)),
             "buckets": destinations.bucket_names(),
             "organisation": request.membership.organisation_slug,
             "places": [(name, title, name == sent.get("destination")) for name, title in Destination.choices],
@@ -223,7 +226,7 @@ def _wanted(request: OrganisationRequest, sent: QueryDict, usual_name: str = "")
     is_bucket = destination == Destination.BUCKET
     people = {
         UUID(name.removeprefix("tell.")): when
-        for name, when in sent.items()
+        for name, when in texts_of(sent).items()
         if name.startswith("tell.") and when and _is_id(name.removeprefix("tell."))
     }
     return Wanted(
@@ -232,7 +235,7 @@ def _wanted(request: OrganisationRequest, sent: QueryDict, usual_name: str = "")
         cron=cron,
         interval_minutes=interval,
         time_zone=sent.get("time_zone", ""),
-        options=given_options(format, sent.dict()),
+        options=given_options(format, texts_of(sent)),
         only_new=sent.get("only_new") == "yes",
         destination=destination,
         bucket=sent.get("bucket", "") if is_bucket else "",

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Membership, Organisation, Project
+from accounts.models import Membership, Project
 from exports import destinations
 from exports.actions import exportable_options, request_export
 from exports.delivering import DeliverExport
@@ -113,7 +113,7 @@ def make_schedule(*, project: Project, wanted: Wanted) -> ExportSchedule:
     """
     now = timezone.now()
     checked = check_wanted(project=project, wanted=wanted, starts_at=now)
-    checked_at = _check_destination(wanted)
+    checked_at = _check_destination(project, wanted)
     with transaction.atomic():
         schedule = ExportSchedule(
             project=project,
@@ -133,7 +133,7 @@ def change_schedule(*, schedule: ExportSchedule, wanted: Wanted) -> ExportSchedu
     checked = check_wanted(project=schedule.project, wanted=wanted, starts_at=now)
     before = (schedule.destination, schedule.bucket, schedule.folder)
     after = tuple(checked.fields[name] for name in ("destination", "bucket", "folder"))
-    checked_at = _check_destination(wanted) if before != after else schedule.destination_checked_at
+    checked_at = _check_destination(schedule.project, wanted) if before != after else schedule.destination_checked_at
     with transaction.atomic():
         schedule = ExportSchedule.objects.kept().select_for_update(of=("self",)).get(pk=schedule.pk)
         same = (schedule.format, schedule.options) == (checked.fields["format"], checked.fields["options"])
@@ -152,9 +152,8 @@ def change_schedule(*, schedule: ExportSchedule, wanted: Wanted) -> ExportSchedu
 
 def check_again(*, schedule: ExportSchedule) -> None:
     """Write a test file where the schedule writes, and remove it. Raises BadDestination."""
-    organisation = Organisation.objects.get(pk=schedule.organisation_id).slug
     if schedule.destination == Destination.BUCKET:
-        destinations.check(schedule.bucket, organisation, schedule.folder)
+        destinations.check(schedule.bucket, schedule.organisation.slug, schedule.folder)
         schedule.destination_checked_at = timezone.now()
         ExportSchedule.objects.filter(pk=schedule.pk).update(destination_checked_at=schedule.destination_checked_at)
 
@@ -251,11 +250,10 @@ def _place(schedule: ExportSchedule) -> list[str]:
     return [schedule.destination, schedule.bucket, schedule.folder]
 
 
-def _check_destination(wanted: Wanted) -> datetime | None:
+def _check_destination(project: Project, wanted: Wanted) -> datetime | None:
     if wanted.destination != Destination.BUCKET:
         return None
-    organisation = Organisation.objects.get(pk=current().organisation).slug
-    destinations.check(wanted.bucket, organisation, destinations.read_folder(wanted.folder))
+    destinations.check(wanted.bucket, project.organisation.slug, destinations.read_folder(wanted.folder))
     return timezone.now()
 
 

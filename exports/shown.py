@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q
+from django.http import QueryDict
 from django.utils import timezone
 
 from accounts.models import Membership, Project
@@ -131,6 +132,11 @@ def _why_not(format: type[Format]) -> str:
 def sent_options(format: str, options: Mapping[str, Any]) -> dict[str, str]:
     """The stored options of a format as its fields would send them."""
     return {f"{format}.{name}": "" if value is None else str(value) for name, value in options.items()}
+
+
+def texts_of(sent: QueryDict) -> dict[str, str]:
+    """What a form sent: of each field its last value."""
+    return {name: value for name, value in sent.items() if isinstance(value, str)}
 
 
 def given_options(format: str, sent: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@ a row for each of their runs, which decides that there is one.
 """
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -175,14 +175,17 @@ class OutboxEvent(TenantModel):
         return self.topic
 
 
-class ScheduleQuerySet(models.QuerySet["Schedule"]):
+AnySchedule = TypeVar("AnySchedule", bound="Schedule")
+
+
+class ScheduleQuerySet(models.QuerySet[AnySchedule]):
     """Queries that hold for every kind of schedule; its own class may extend them."""
 
-    def kept(self) -> "ScheduleQuerySet":
+    def kept(self) -> Self:
         """Those that nobody has removed."""
         return self.filter(removed_at__isnull=True)
 
-    def due(self, now: datetime) -> "ScheduleQuerySet":
+    def due(self, now: datetime) -> Self:
         """Those to look at now: whose time has come, and those that fired when the clock was ahead of this."""
         return self.kept().filter(Q(next_at__lte=now) | Q(last_fire_time__gt=now), paused_at__isnull=True)
 
@@ -194,6 +197,8 @@ class Schedule(TenantModel):
     last, which may be in the future after somebody has set a clock back. A paused one keeps `next_at` and does not
     fire. `people_to_tell` is a list of {"person": id, "when": "failed" or "always"}. A removed one is shown nowhere;
     its runs, and what they made, stay.
+
+    A subclass may write `objects = ScheduleQuerySet["Itself"].as_manager()`, so that its rows have its own type.
     """
 
     name = models.CharField(max_length=200)
@@ -211,7 +216,7 @@ class Schedule(TenantModel):
     created_at = models.DateTimeField(default=timezone.now)
     removed_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[Any] = ScheduleQuerySet.as_manager()
+    objects: ClassVar[Any] = ScheduleQuerySet["Schedule"].as_manager()
 
     class Meta(TenantModel.Meta):
         abstract = True

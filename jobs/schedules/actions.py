@@ -66,6 +66,6 @@ def remove_schedule(*, schedule: Schedule) -> None:
     schedule.refresh_from_db()
 
 
-def _kept(schedule: Schedule) -> ScheduleQuerySet:
-    rows: ScheduleQuerySet = type(schedule).objects.kept()
+def _kept(schedule: Schedule) -> ScheduleQuerySet[Schedule]:
+    rows: ScheduleQuerySet[Schedule] = type(schedule).objects.kept()
     return rows.filter(pk=schedule.pk)

@@ -30,7 +30,9 @@ class ScheduleKind(Protocol):
 
     name: str
     label: str
-    model: type[Schedule]
+
+    @property
+    def model(self) -> type[Schedule]: ...
 
     def start(self, schedule: Any, run: ScheduleRun) -> Job: ...
 

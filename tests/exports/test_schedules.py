@@ -22,7 +22,7 @@ from exports import storage
 from exports.destinations import BadDestination
 from exports.models import Destination, Export, ExportSchedule
 from exports.scheduling import BadSchedule, Wanted, change_schedule, make_schedule, sentence_of
-from jobs import outbox, tasks
+from jobs import notifier, outbox, tasks
 from jobs.models import Job, JobState, OutboxEvent, RunState, ScheduleRun
 from jobs.runner import run
 from jobs.schedules import kinds
@@ -284,7 +284,7 @@ def test_the_tick_reaches_every_organisation_with_a_schedule_that_is_due(
 ) -> None:
     schedule(project)
     sent: list[Any] = []
-    monkeypatch.setattr(tasks.notifier, "notify", lambda task, *calls, **_: sent.append((task, calls)))
+    monkeypatch.setattr(notifier, "notify", lambda task, *calls, **_: sent.append((task, calls)))
     tasks.fire_schedules()
     assert sent == []
     clock.move_to(MONDAY)

@@ -67,7 +67,7 @@ class Command(BaseCommand):
             ids = ", ".join(str(one.pk) for one in named)
             raise CommandError(f"{len(named)} schedules are called {name!r}. Give the id of one: {ids}.")
         (schedule,) = named
-        with acting_in(schedule.organisation_id):
+        with acting_in(schedule.organisation):
             try:
                 run = run_now(schedule=schedule)
             except Refused as refusal:
