@@ -48,9 +48,9 @@ class ReviewComment:
     def lines(self) -> tuple[int, int] | None:
         """The first and the last line in the file; None where the comment names none, or the trace does not say where
         in the file its lines stand."""
-        start = self.given.get("line_start")
-        end = self.given.get("line_end", start)
-        if not (_is_line(start) and _is_line(end)) or start > end or self.is_excerpt:
+        start = _line(self.given.get("line_start"))
+        end = _line(self.given.get("line_end", start))
+        if start is None or end is None or start > end or self.is_excerpt:
             return None
         return start, end
 
@@ -107,5 +107,5 @@ def category_names(project: Project) -> dict[str, str]:
     return named
 
 
-def _is_line(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+def _line(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
