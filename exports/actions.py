@@ -10,7 +10,9 @@ from accounts.models import Project
 from exports import storage
 from exports.exporting import ExportAnnotations
 from exports.models import Export, ExportSchedule, annotation_types_of
+from exports.policies import demand_room
 from jobs.actions import request_job
+from potato.formats.compression import demand_compressible
 from potato.formats.options import read_options
 from potato.formats.registry import demand_schemes, format_named
 from potato.records.sources import RecordsError
@@ -36,9 +38,10 @@ def request_export(
 
     `options` are those of the format, JSON. `schedule` is what asks, where no person does, and `since` the snapshot of
     its last file, as JSON, where only what is new is wanted. Raises NotExportable for a format or an option that does
-    not exist, and for a format that no scheme of the project can fill, and TooManyJobs.
+    not exist, and for a format that no scheme of the project can fill, OverQuota, and TooManyJobs.
     """
     chosen = exportable_options(project=project, format=format, options=options)
+    demand_room()
     with transaction.atomic():
         export = Export.objects.create(
             project=project,
@@ -60,8 +63,9 @@ def exportable_options(*, project: Project, format: str, options: Mapping[str, A
     """The options of an export of that project, as they are stored. Raises NotExportable as request_export() does."""
     try:
         known = format_named(format)
-        chosen = read_options(known.options, options).model_dump(mode="json")
+        chosen = read_options(known.options, options).chosen()
         demand_schemes(known, annotation_types_of([project]))
+        demand_compressible(format, chosen.get("compression", "none"), known.kind_of_file(chosen)[0])
     except RecordsError as refusal:
         raise NotExportable(refusal.sentence) from None
     return chosen

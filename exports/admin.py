@@ -15,11 +15,13 @@ from django.utils.safestring import SafeString
 
 from accounts.models import Project
 from exports.actions import request_export
-from exports.models import Export, ExportSchedule, annotation_types_of
+from exports.models import Export, ExportPolicy, ExportSchedule, annotation_types_of
+from exports.policies import OverQuota, change_policy, demand_room, replace_pseudonym_key, usage
 from exports.scheduling import sentence_of
 from jobs.bounds import TooManyJobs, demand_capacity
 from jobs.models import RunState, ScheduleRun
 from jobs.schedules.actions import pause_schedule, resume_schedule, run_now
+from potato.formats.compression import demand_compressible
 from potato.formats.options import known_options, read_options
 from potato.formats.registry import demand_schemes, formats, formats_for
 from potato.records.sources import RecordsError
@@ -52,12 +54,14 @@ class RequestForm(OrganisationModelForm[Export]):
         given: dict[str, Any] = super().clean() or {}
         try:
             demand_capacity()
-        except TooManyJobs as refusal:
+            demand_room()
+        except (TooManyJobs, OverQuota) as refusal:
             raise ValidationError(refusal.sentence) from None
         format, project = formats().get(given.get("format", "")), given.get("project")
         if format is not None:
             try:
-                read_options(format.options, self.chosen())
+                options = read_options(format.options, self.chosen()).chosen()
+                demand_compressible(format.name, options.get("compression", "none"), format.kind_of_file(options)[0])
                 if project is not None:
                     demand_schemes(format, annotation_types_of([project]))
             except RecordsError as refusal:
@@ -235,6 +239,43 @@ class ExportScheduleAdmin(OrganisationModelAdmin[ExportSchedule]):
         success(request, "They fire again from their next times on.")
 
 
+class PolicyForm(OrganisationModelForm[ExportPolicy]):
+    """Quota and days; and a new key on request, which cannot be undone."""
+
+    new_pseudonym_key = forms.BooleanField(
+        required=False,
+        label="New key for pseudonyms",
+        help_text="Everybody has another name in exports from then on, and nobody can tell that it is the same person. "
+        "This cannot be undone.",
+    )
+
+    class Meta:
+        model = ExportPolicy
+        fields = ["quota_mib", "retention_days"]
+
+
+class ExportPolicyAdmin(OrganisationModelAdmin[ExportPolicy]):
+    view_right = add_right = change_right = Right.CONFIGURE_PROJECTS
+    form = PolicyForm
+    list_display = ["__str__", "quota_mib", "used", "retention_days", "pseudonym_key_made_at"]
+    readonly_fields = ["used", "pseudonym_key_made_at"]
+    fields = ["quota_mib", "used", "retention_days", "pseudonym_key_made_at", "new_pseudonym_key"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not ExportPolicy.objects.exists()
+
+    @display(description="kept now")
+    def used(self, policy: ExportPolicy) -> str:
+        return usage().sentence
+
+    def save_model(self, request: HttpRequest, obj: ExportPolicy, form: Any, change: bool) -> None:
+        given = form.cleaned_data
+        row = change_policy(quota_mib=given["quota_mib"], retention_days=given["retention_days"])
+        if given["new_pseudonym_key"]:
+            row = replace_pseudonym_key()
+        obj.pk = row.pk
+
+
 def _field(name: str, option: Any) -> forms.Field:
     label, help_text = name.replace("_", " ").capitalize(), f"{option.description} ({', '.join(option.formats)})"
     if option.choices:
@@ -246,3 +287,4 @@ def _field(name: str, option: Any) -> forms.Field:
 def register(site: AdminSite) -> None:
     site.register(Export, ExportAdmin)
     site.register(ExportSchedule, ExportScheduleAdmin)
+    site.register(ExportPolicy, ExportPolicyAdmin)

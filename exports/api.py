@@ -19,6 +19,7 @@ from accounts.models import Project
 from assignments.api.pages import cursor_page
 from exports import schedules_api
 from exports.actions import note_download, request_export
+from exports.estimating import estimate_export
 from exports.models import Export as ExportRow
 from exports.views import file_of
 from tenancy.roles import Right
@@ -116,6 +117,32 @@ class ProjectExportsView(ExporterView):
         return Response(self.shown(made), status=202, headers={"Location": self.address("api-export", made)})
 
 
+class ExportEstimate(BaseModel):
+    """What an export would come to. `rows` and `bytes` are null where nothing lets them be told; `left_out` counts the
+    annotations that do not count, by the reason. `is_quota_amber` is true from 80 % of the organisation's quota on."""
+
+    records: int
+    rows: int | None
+    bytes: int | None
+    left_out: dict[str, int]
+    is_by_earlier_export: bool
+    sentence: str
+    used_bytes: int
+    quota_bytes: int | None
+    is_quota_amber: bool
+    quota_sentence: str
+
+
+class ExportEstimateView(ExporterView):
+    @extend_schema(request=ExportRequest, responses=ExportEstimate)
+    def post(self, request: Request, project: str) -> Response:
+        """About how large an export would be, before it is asked for; nothing is made."""
+        row = get_object_or_404(Project.objects.visible_to(self.membership), slug=project)
+        body = read(ExportRequest, request)
+        estimate = estimate_export(project=row, format=body.format, options=body.options)
+        return Response(ExportEstimate.model_validate(estimate.as_json()))
+
+
 class ExportView(ExporterView):
     @extend_schema(responses=Export)
     def get(self, request: Request, export_id: UUID) -> Response:
@@ -140,6 +167,7 @@ class ExportFileView(ExporterView):
 
 urlpatterns = [
     path("projects/<slug:project>/exports/", ProjectExportsView.as_view(), name="api-exports"),
+    path("projects/<slug:project>/exports/estimate/", ExportEstimateView.as_view(), name="api-export-estimate"),
     path("exports/<uuid:export_id>/", ExportView.as_view(), name="api-export"),
     path("exports/<uuid:export_id>/file/", ExportFileView.as_view(), name="api-export-file"),
     *schedules_api.urlpatterns,

@@ -8,7 +8,7 @@ import errno
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from hashlib import sha256
 from typing import IO, Any
 from uuid import UUID
 
@@ -17,11 +17,13 @@ from django.utils import timezone
 
 from exports import storage
 from exports.models import Export
+from exports.policies import pseudonyms, retention, usage
 from exports.stored import StoredProject
 from jobs import outbox
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
-from potato.formats.options import read_options
+from potato.formats.compression import compressed
+from potato.formats.options import Options, read_options
 from potato.formats.registry import Format, format_named
 from potato.formats.writing import (
     SCHEMA_VERSION,
@@ -31,6 +33,7 @@ from potato.formats.writing import (
     in_blocks,
     options_of,
     rows_of,
+    software_versions,
     write_gathered,
     write_zip,
 )
@@ -55,6 +58,8 @@ class ExportAnnotations:
 
     def run_part(self, job: Job) -> Part:
         export = Export.objects.select_related("project").get(pk=job.parameters["export"])
+        if (kept := usage()).is_full:
+            raise JobFailed(f"{kept.sentence} Nothing of this export was kept.")
         cursor = dict(job.cursor) if job.cursor else _begin(export)
         try:
             work = _Work(export, cursor, job.fencing_token)
@@ -82,10 +87,11 @@ class ExportAnnotations:
 def _begin(export: Export) -> dict[str, Any]:
     """The cursor of the first part: the moment, and how many records, and traces in an archive, there are to be."""
     snapshot = Snapshot.now()
-    source = StoredProject(export.project, current(), snapshot, since_of(export))
+    source = _source_of(export, snapshot)
     traces = source.count_traces() if format_named(export.format).is_archive else 0
     return {
         "phase": "rows",
+        "key_id": pseudonyms().key_id if _chosen(export).pseudonyms == "yes" else "",
         "snapshot": snapshot.as_json(),
         "after": None,
         "state": {},
@@ -100,6 +106,18 @@ def since_of(export: Export) -> Snapshot | None:
     return Snapshot.from_json(export.since) if export.since else None
 
 
+def _source_of(export: Export, snapshot: Snapshot) -> StoredProject:
+    chosen = _chosen(export)
+    names = pseudonyms() if chosen.pseudonyms == "yes" else None
+    return StoredProject(
+        export.project, current(), snapshot, since_of(export), filters=chosen.filters, pseudonyms=names
+    )
+
+
+def _chosen(export: Export) -> Options:
+    return read_options(format_named(export.format).options, export.options)
+
+
 class _Work:
     """One part of an export. It changes the cursor and the export, which the caller keeps."""
 
@@ -108,7 +126,9 @@ class _Work:
         self._cursor = cursor
         self._fencing_token = fencing_token
         self._snapshot = Snapshot.from_json(cursor["snapshot"])
-        self._source = StoredProject(export.project, current(), self._snapshot, since_of(export))
+        if (key_id := cursor.get("key_id")) and key_id != pseudonyms().key_id:
+            raise RecordsError("The key of pseudonyms was replaced while the export was made. Export again.")
+        self._source = _source_of(export, self._snapshot)
         kind = format_named(export.format)
         self._format: Format = kind(
             self._source.project, read_options(kind.options, export.options), cursor["state"] or None
@@ -170,16 +190,24 @@ class _Work:
         elif not format.gathers:
             head, tail = self._piece(format.head(), "head"), self._piece(format.tail(), "tail")
             export.parts = [*head, *export.parts, *tail]
+        if format.chosen.compression != "none":
+            self._compress()
         export.sha256, export.bytes = _whole_of(export)
         export.rows = format.rows
         export.ready_at = timezone.now()
-        export.expires_at = export.ready_at + timedelta(days=settings.EXPORT_RETENTION_DAYS)
+        export.expires_at = export.ready_at + retention()
         export.manifest = {
             "schema_version": SCHEMA_VERSION,
             "project": export.project.slug,
             "format": format.name,
             "options": options_of(format),
             "snapshot": self._snapshot.as_json(),
+            "configurations": [
+                {"version": number, "sha256": sha256(text.encode()).hexdigest()}
+                for number, text, _ in self._source.configuration_sources()
+            ],
+            "software": software_versions(),
+            **({"pseudonyms": pseudonyms().as_json()} if format.chosen.pseudonyms == "yes" else {}),
             **({"since": export.since} if export.since else {}),
             "records": cursor["records"],
             "rows": format.rows,
@@ -231,6 +259,14 @@ class _Work:
             notes = (block for name in names for block in storage.read(name))
             write_gathered(file, self._format, notes, settings.EXPORT_SCRATCH)
             self._keep_alone(file, "gathered")
+
+    def _compress(self) -> None:
+        """The whole file in one stream: frames of parts would begin where time has cut them."""
+        names = [part["name"] for part in self._export.parts]
+        with _buffer() as file:
+            blocks = (block for name in names for block in storage.read(name))
+            file.writelines(compressed(blocks, self._format.chosen.compression))
+            self._keep_alone(file, "compressed")
 
     def _keep_alone(self, file: IO[bytes], member: str) -> None:
         """Store what was written out of the pieces, in their place."""

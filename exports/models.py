@@ -5,12 +5,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
 from jobs.models import JobState, Schedule, ScheduleQuerySet
+from potato.formats.compression import kind_of_compressed
 from potato.formats.registry import formats
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
@@ -21,6 +23,41 @@ def annotation_types_of(projects: Iterable[Project]) -> set[str]:
     versions = ConfigurationVersion.objects.filter(project__in=projects)
     schemes = versions.values_list("configuration__annotation_schemes", flat=True)
     return {scheme["annotation_type"] for of_version in schemes for scheme in of_version or ()}
+
+
+class ExportPolicy(TenantModel):
+    """What an organisation decides about its exports: one row at most, none while all is as usual.
+
+    `pseudonym_key` is made when it is first needed. Who has it can tell who is who.
+    """
+
+    quota_mib = models.PositiveIntegerField(
+        "quota in MiB", null=True, blank=True, help_text="How much all kept files may be together; empty: no bound."
+    )
+    retention_days = models.PositiveIntegerField(
+        "days kept",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(3_650)],
+        help_text="After which files are removed; empty: as the site is set up. For exports that finish from now on.",
+    )
+    pseudonym_key = models.CharField(max_length=64, blank=True, editable=False)
+    pseudonym_key_made_at = models.DateTimeField("pseudonym key of", null=True, editable=False)
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "export policy"
+        verbose_name_plural = "export policy"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["organisation"],
+                name="exports_exportpolicy_one",
+                violation_error_message="The organisation has its policy already; change that one.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return "Export policy"
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
@@ -118,13 +155,18 @@ class Export(TenantModel):
     @property
     def file_name(self) -> str:
         """What a download is called."""
-        suffix = formats()[self.format].kind_of_file(self.options)[0] if self.format in formats() else ""
+        suffix = self._kind_of_file[0] if self.format in formats() else ""
         return f"{self.project.slug}-{self.format}-{self.requested_at:%Y%m%d-%H%M%S}{suffix}"
 
     @property
     def media_type(self) -> str:
-        known = formats().get(self.format)
-        return known.kind_of_file(self.options)[1] if known else "application/octet-stream"
+        return self._kind_of_file[1] if self.format in formats() else "application/octet-stream"
+
+    @property
+    def _kind_of_file(self) -> tuple[str, str]:
+        return kind_of_compressed(
+            self.options.get("compression", "none"), formats()[self.format].kind_of_file(self.options)
+        )
 
 
 class Destination(models.TextChoices):

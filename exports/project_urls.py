@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from exports import pages, schedule_pages
+from exports import pages, schedule_pages, views
 
 urlpatterns = [
     path("", pages.project_exports, name="project-exports"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("new/", pages.new_export, name="export-new"),
     path("<uuid:export_id>/cancel/", pages.cancel_export, name="export-cancel"),
     path("<uuid:export_id>/again/", pages.export_again, name="export-again"),
+    path("estimate/", views.estimate, name="export-estimate"),
     path("schedules/new/", schedule_pages.new_schedule, name="export-schedule-new"),
     path("schedules/preview/", schedule_pages.preview, name="export-schedule-preview"),
     path("schedules/<uuid:schedule_id>/", schedule_pages.schedule, name="export-schedule"),

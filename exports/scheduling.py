@@ -47,7 +47,9 @@ class ScheduledExports:
     def start(self, schedule: ExportSchedule, run: ScheduleRun) -> Job:
         since = schedule.delivered_snapshot if schedule.only_new else None
         if since is not None:
-            source = StoredProject(schedule.project, current(), Snapshot.now(), Snapshot.from_json(since))
+            filters = read_options(format_named(schedule.format).options, schedule.options).filters
+            then = Snapshot.from_json(since)
+            source = StoredProject(schedule.project, current(), Snapshot.now(), then, filters=filters)
             if not source.has_records(schedule.options.get("resolve", "all")):
                 raise NothingToDo("No annotation is new since the last file.")
         export = request_export(

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import groupby
+from operator import or_
 from struct import iter_unpack
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -22,9 +23,11 @@ from isal import isal_zlib
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission, Withdrawal
+from exports.pseudonyms import Pseudonyms
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.folders import run_of
+from potato.records.filters import Filters
+from potato.records.folders import EVERYTHING, run_of
 from potato.records.sources import (
     NO_TRACE,
     Answer,
@@ -99,12 +102,23 @@ class StoredProject:
     """A source of records: a project's counted submissions in the order of their making, at the snapshot.
 
     With `since`, those alone that did not count at that earlier moment, and the traces that are new since or theirs.
+    With `filters` those alone that they let pass, and their traces. With `pseudonyms` annotators have other names.
     """
 
     names_every_version = True
     has_traces = True
 
-    def __init__(self, project: ProjectRow, actor: Actor, snapshot: Snapshot, since: Snapshot | None = None) -> None:
+    def __init__(
+        self,
+        project: ProjectRow,
+        actor: Actor,
+        snapshot: Snapshot,
+        since: Snapshot | None = None,
+        *,
+        filters: Filters = EVERYTHING,
+        pseudonyms: Pseudonyms | None = None,
+    ) -> None:
+        self._filters = filters
         self._row = project
         self._actor = actor
         self._snapshot = snapshot
@@ -117,7 +131,8 @@ class StoredProject:
                 pk.bytes: (number, given) for pk, number, given in versions.values_list("pk", "number", "configuration")
             }
             members = Membership.objects.values_list("user_id", "annotator_name")
-            self._annotators = {user.bytes: name for user, name in members}
+            named = pseudonyms.of if pseudonyms is not None else _own_name
+            self._annotators = {user.bytes: named(user, name) for user, name in members}
 
     @cached_property
     def project(self) -> Project:
@@ -126,10 +141,12 @@ class StoredProject:
     def count(self, resolve: Resolve) -> int:
         """About how many records there are: what was taken back is among them, which a count would take long to ask."""
         with reading(self._actor):
-            rows = Submission.objects.for_project(self._row).filter(self._snapshot.saw(), is_surplus=False)
+            rows = filtered(Submission.objects.for_project(self._row), self._filters)
+            rows = rows.filter(self._snapshot.saw(), is_surplus=False)
             if self._since is not None:
                 rows = rows.exclude(self._since.saw())
-            return rows.filter(assignment__kind=Kind.ADJUDICATION).count() if resolve == "adjudicated" else rows.count()
+            adjudicated = resolve == "adjudicated"
+            return int((rows.filter(assignment__kind=Kind.ADJUDICATION) if adjudicated else rows).count())
 
     def count_traces(self) -> int:
         """How many traces there are, each version by itself."""
@@ -152,9 +169,14 @@ class StoredProject:
             if buffered:
                 for batch in _unpacked_batches(list(self._between(keys))):
                     last = UUID(bytes=batch[-1][0])
-                    yield Batch(last, len(batch), [self._record(row) for row in batch])
+                    yield Batch(last, len(batch), list(self._kept(batch)))
             else:
-                yield Batch(after, len(keys), map(self._record, self._between(keys)))
+                yield Batch(after, len(keys), self._kept(self._between(keys)))
+
+    def _kept(self, rows: Iterable[Any]) -> Iterable[Record]:
+        """The records of the rows; those alone that answer under a scheme that was chosen."""
+        records = map(self._record, rows)
+        return filter(None, map(self._filters.reduced, records)) if self._filters.schemes else records
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
         for _, group in groupby(self._by_trace(), key=lambda record: record.trace):
@@ -177,7 +199,7 @@ class StoredProject:
                 chosen = _first_of(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 rows = {row[0]: row for row in self._rows(chosen)}
-                yield from (self._record(rows[pk.bytes]) for pk in chosen)
+                yield from self._kept(rows[pk.bytes] for pk in chosen)
 
     def facts(self, wanted: Wanted, needs: Collection[Need]) -> Iterator[TraceFacts]:
         for start in range(0, len(wanted), FACTS_AT_ONCE):
@@ -263,15 +285,14 @@ class StoredProject:
             return bool(self._selected(resolve).exists())
 
     def _selected_at(self, snapshot: Snapshot, resolve: Resolve) -> Any:
-        counted = Submission.objects.for_project(self._row).counted_at(snapshot)
+        counted = filtered(Submission.objects.for_project(self._row).counted_at(snapshot), self._filters)
         if resolve == "adjudicated":
             return counted.filter(assignment__kind=Kind.ADJUDICATION)
         if resolve == "latest":
             # The clock of records has whole seconds; what was made in one second is told apart by its place.
             counted = counted.annotate(second=TruncSecond("submitted_at"))
             later = (
-                Submission.objects.for_project(self._row)
-                .counted_at(snapshot)
+                filtered(Submission.objects.for_project(self._row).counted_at(snapshot), self._filters)
                 .annotate(second=TruncSecond("submitted_at"))
                 .filter(
                     Q(second__gt=OuterRef("second")) | Q(second=OuterRef("second"), pk__gt=OuterRef("pk")),
@@ -348,10 +369,10 @@ class StoredProject:
 
     def _seen_traces(self) -> QuerySet[Trace]:
         seen = Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
-        if self._since is None:
-            return seen
-        annotated = self._selected("all").filter(assignment__trace=OuterRef("pk"))
-        return seen.filter(~self._since.saw() | Exists(annotated.values("pk")))
+        annotated = Exists(self._selected("all").filter(assignment__trace=OuterRef("pk")).values("pk"))
+        if self._filters:
+            return seen.filter(annotated)
+        return seen if self._since is None else seen.filter(~self._since.saw() | annotated)
 
     def _traces_at_once(self, after: UUID | None = None) -> Iterator[list[UUID]]:
         while True:
@@ -384,6 +405,38 @@ class StoredProject:
         for trace, path, operation, sha256 in rows.values_list("trace", "path", "operation", "sha256"):
             files[trace.bytes].setdefault(path, []).append(_File(operation, sha256))
         return files
+
+
+def filtered(rows: Any, filters: Filters) -> Any:
+    """The submissions that the filters let pass. Under which schemes they have answers is seen when they are read;
+    here those leave whose configuration has none of them."""
+    if filters.annotators:
+        members = Membership.objects.filter(annotator_name__in=filters.annotators)
+        rows = rows.filter(assignment__user__in=members.values("user"))
+    if filters.made_from:
+        rows = rows.filter(submitted_at__gte=_midnight(filters.made_from))
+    if filters.made_until:
+        rows = rows.filter(submitted_at__lt=_midnight(filters.made_until) + timedelta(days=1))
+    if filters.agent_models:
+        rows = rows.filter(assignment__trace__agent_model__in=filters.agent_models)
+    if filters.tags:
+        tagged = (Q(assignment__trace__tags__contains=[tag]) for tag in filters.tags)
+        rows = rows.filter(reduce(or_, tagged))
+    if filters.schemes:
+        of_scheme = (
+            Q(assignment__version__configuration__annotation_schemes__contains=[{"name": name}])
+            for name in filters.schemes
+        )
+        rows = rows.filter(reduce(or_, of_scheme))
+    return rows
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC)
+
+
+def _own_name(user: UUID, name: str) -> str:
+    return name
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,19 @@
-"""The one page of exports that is no page: the file, to whoever may export."""
+"""What of exports is no whole page: the file, and how large one would be, to whoever may export."""
 
 from base64 import b64encode
+from typing import Any
 from uuid import UUID
 
-from django.http import StreamingHttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from accounts.models import Project
 from exports import storage
-from exports.actions import note_download
+from exports.actions import NotExportable, note_download
+from exports.estimating import estimate_export
 from exports.models import Export
+from potato.formats.registry import formats
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
@@ -22,6 +26,23 @@ def download(request: OrganisationRequest, export_id: UUID) -> StreamingHttpResp
     export = get_object_or_404(Export.objects.ready().select_related("project"), pk=export_id)
     note_download(export=export)
     return file_of(export)
+
+
+@requires(Right.EXPORT)
+@require_safe
+def estimate(request: OrganisationRequest, project: str) -> HttpResponse:
+    """How large an export would be, as a part of a page: `format`, and its options as the form names them."""
+    row = get_object_or_404(Project.objects.visible_to(request.membership), slug=project)
+    format, sent = request.GET.get("format", ""), request.GET
+    known = formats()[format].options.model_fields if format in formats() else {}
+    options = {name: value for name in known if (value := sent.get(f"{format}.{name}") or sent.get(name))}
+    try:
+        context: dict[str, Any] = {"estimate": estimate_export(project=row, format=format, options=options)}
+    except NotExportable as refused:
+        context = {"refusal": refused.sentence}
+    part = render(request, "exports/partials/estimate.html", context)
+    part["Cache-Control"] = "no-store"
+    return part
 
 
 def file_of(export: Export) -> StreamingHttpResponse:

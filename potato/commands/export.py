@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from potato.entry_points import ExtensionError
 from potato.formats.archive import Archive
+from potato.formats.compression import demand_compressible
 from potato.formats.options import KnownOption, Options, known_options, read_options
 from potato.formats.registry import Format, demand_schemes, format_named, formats
 from potato.formats.writing import ARCHIVE_FILES, files_written, left_out_of, write_export, write_folder
@@ -76,6 +77,7 @@ def read_request(given: Mapping[str, Any]) -> Request:
         format = format_named(name)
         chosen = {name: given[name] for name in _flags() if given[name] is not None}
         options = read_options(format.options, chosen | (format.options_by(output) if output else {}))
+        demand_compressible(format.name, options.compression, format.kind_of_file(options.chosen())[0])
     except RecordsError as refusal:
         raise UsageError(refusal.sentence) from None
     folder = None
@@ -88,6 +90,15 @@ def read_request(given: Mapping[str, Any]) -> Request:
             )
         folder = output_folder(configuration)
     return Request(format, options, output, folder, given["manifest"])
+
+
+def refuse_pseudonyms(request: Request) -> None:
+    """Raises UsageError where other names are wanted of files: the key for them is the organisation's."""
+    if request.options.pseudonyms == "yes":
+        raise UsageError(
+            "Pseudonyms are made with the organisation's key, which files have not. Export from the site: "
+            "manage.py export --project ORG/PROJECT."
+        )
 
 
 def refuse_own_input(request: Request, input: Path | None, configuration: Path | None) -> None:
@@ -180,7 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = vars(parser.parse_args(arguments))
         request = read_request(given)
         refuse_own_input(request, given["input"], given["config"])
-        with Folder(given["input"], given["config"]) as folder:
+        refuse_pseudonyms(request)
+        with Folder(given["input"], given["config"], request.options.filters) as folder:
             said, remarks = export(request, folder)
         print(said)
         for remark in remarks:

@@ -5,7 +5,7 @@ The files that it shows are what each format writes for the examples of the sche
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from pathlib import Path
@@ -38,6 +38,12 @@ exported, with its size and SHA-256. An export that selects nothing says so, exi
 """
 _EXAMPLE_HEAD = """\
 ## The examples
+"""
+_COMMON_HEAD = """\
+## Options of every format
+
+Filters come first: what they leave out counts nowhere, not for the latest nor for the majority. Several values stand
+with commas between them.
 """
 _ONE_RECORD = "The files of {activity} are made of this one invented record:\n"
 _RECORDS_OF_RUNS = "The files of {activity} are made of these records, of two runs of one task:\n"
@@ -126,20 +132,31 @@ def formats_reference() -> str:
         texts = [record.text for record in example.records]
         shown = json.dumps(json.loads(texts[0]), indent=2) if example.is_one else "\n".join(texts)
         parts += [head, f"```json\n{shown}\n```\n"]
-    return "\n".join([*parts, *(_part(format) for format in formats().values())])
+    return "\n".join([*parts, _common(), *(_part(format) for format in formats().values())])
+
+
+def _common() -> str:
+    """The options of every format, once."""
+    any_format = next(iter(formats().values()))
+    options = known_options({any_format.name: any_format})
+    return f"{_COMMON_HEAD}\n{_options(any_format, {name: one for name, one in options.items() if one.is_common})}\n"
 
 
 def _part(format: type[Format]) -> str:
     blocks = [f"## `{format.name}`", _prose(format), _facts(format)]
     if format.is_archive:
         blocks.append(_table(("file", "holds"), [(f"`{name}`", text) for name, text in _ARCHIVE_FILES.items()]))
-    if options := known_options({format.name: format}):
-        rows = [(_named(name, one), _values(format, name, one), one.description) for name, one in options.items()]
-        blocks.append(_table(("option", "values", "chooses"), rows))
+    if own := {name: one for name, one in known_options({format.name: format}).items() if not one.is_common}:
+        blocks.append(_options(format, own))
     if example := _example(format):
         fence = "````" if "```" in example else "```"
         blocks.append(f"{fence}{_language(format)}\n{example.rstrip()}\n{fence}")
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _options(format: type[Format], options: Mapping[str, KnownOption]) -> str:
+    rows = [(_named(name, one), _values(format, name, one), one.description) for name, one in options.items()]
+    return _table(("option", "values", "chooses"), rows)
 
 
 def _prose(format: type[Format]) -> str:

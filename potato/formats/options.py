@@ -2,19 +2,78 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from potato.formats.compression import Compression
+from potato.records.filters import Filters
 from potato.records.sources import RecordsError, Resolve
 from potato.statistics.extras import MissingExtra, demand_extra
 
 
+def _listed(given: Any) -> Any:
+    """Values with commas, as commands and forms have them, as a list."""
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    return given
+
+
+Values: TypeAlias = Annotated[tuple[Annotated[str, StringConstraints(max_length=300)], ...], BeforeValidator(_listed)]
+
+
+def _day(given: str) -> str:
+    try:
+        return "" if not given else date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise PydanticCustomError("no_day", "This is no day. Write it as 2026-11-22.") from None
+
+
+Day: TypeAlias = Annotated[str, AfterValidator(_day)]
+
+
 class Options(BaseModel):
-    """No choice at all. A format with choices has a subclass, whose field descriptions are read by people."""
+    """What can be chosen of every format. One with more choices has a subclass, whose field descriptions are read by
+    people."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    schemes: Values = ()
+    """answers under these schemes alone, by their names with commas between; empty for all"""
+    annotators: Values = ()
+    """annotations by these annotators alone, by their annotator names; empty for all"""
+    agent_models: Values = ()
+    """annotations of runs by these agent models alone; empty for all"""
+    tags: Values = ()
+    """annotations of runs with any of these tags alone; empty for all"""
+    made_from: Day = ""
+    """annotations of this day (UTC, as 2026-11-22) and later alone"""
+    made_until: Day = ""
+    """annotations of this day (UTC, as 2026-11-22) and earlier alone"""
+    pseudonyms: Literal["no", "yes"] = "no"
+    """whether annotators get other names, made with a key that the organisation keeps"""
+    compression: Compression = "none"
+    """how the file is packed; not for ZIP and Parquet, which are packed in themselves"""
+
+    @property
+    def filters(self) -> Filters:
+        """Which annotations count at all, before anything is resolved."""
+        return Filters(
+            schemes=self.schemes,
+            annotators=self.annotators,
+            agent_models=self.agent_models,
+            tags=self.tags,
+            made_from=self.made_from,
+            made_until=self.made_until,
+        )
+
+    def chosen(self) -> dict[str, Any]:
+        """The options as JSON; of those that every format has, what is not as usual."""
+        common = {name for name, field in Options.model_fields.items() if getattr(self, name) == field.default}
+        return self.model_dump(mode="json", exclude=common)
 
 
 Weighting: TypeAlias = Literal["dawid_skene", "one_coin"]
@@ -88,6 +147,8 @@ class KnownOption:
     default: Any
     is_in_file_name: bool
     """Whether a command takes it from the name of the file to write."""
+    is_common: bool = False
+    """Whether every format has it."""
 
 
 IN_FILE_NAME = "is_in_file_name"
@@ -101,15 +162,27 @@ def known_options(formats: Mapping[str, type[HasOptions]]) -> dict[str, KnownOpt
     """Every option of any of the formats, by its name."""
     found: dict[str, KnownOption] = {}
     for format_name, format in formats.items():
-        for name, field in format.options.model_fields.items():
+        for name, field in _own_first(format.options):
             extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
             described = " ".join((field.description or name).split())
-            new = KnownOption(described, _choices(field.annotation), (), field.default, bool(extra.get(IN_FILE_NAME)))
+            new = KnownOption(
+                described,
+                _choices(field.annotation),
+                (),
+                field.default,
+                bool(extra.get(IN_FILE_NAME)),
+                is_common=name in Options.model_fields,
+            )
             before = found.get(name, new)
             # Of an option that some formats restrict, the words that name all its values.
             told = max(before.description, new.description, key=len)
             found[name] = replace(before, description=told, formats=(*before.formats, format_name))
     return found
+
+
+def _own_first(model: type[Options]) -> "list[tuple[str, FieldInfo]]":
+    """The model's fields, those that every format has at the end."""
+    return sorted(model.model_fields.items(), key=lambda named: named[0] in Options.model_fields)
 
 
 def values_of(model: type[Options], name: str) -> list[str]:

@@ -9,12 +9,15 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, repeat
 from pathlib import Path, PurePosixPath
+from platform import python_version
 from typing import IO, Any
 
+from potato.formats.compression import compressed, demand_compressible
 from potato.formats.notes import Lines, Notes, kept_lines, noted
 from potato.formats.registry import Format
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
@@ -27,6 +30,15 @@ BLOCK_BYTES = 2**18
 ARCHIVE_FILES = (ANNOTATIONS, TRACES, CONFIGURATION, VERSIONS, MANIFEST)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """ZIPs of the same content have the same bytes."""
+
+
+def software_versions() -> dict[str, str]:
+    """What made a file, by the name of its package; those that are not installed are left out."""
+    found = {"python": python_version()}
+    for name in ("potato-review", "pyarrow", "zstandard", "numpy"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @dataclass
@@ -63,6 +75,7 @@ class Manifest:
     counts: dict[str, int]
     remarks: list[str]
     consensus: dict[str, Any] | None = None
+    software: dict[str, str] = field(default_factory=software_versions)
 
     def as_json(self) -> dict[str, Any]:
         said = asdict(self)
@@ -150,7 +163,7 @@ def in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def options_of(format: Format) -> dict[str, Any]:
-    options: dict[str, Any] = format.chosen.model_dump(mode="json")
+    options: dict[str, Any] = format.chosen.chosen()
     return options
 
 
@@ -161,6 +174,9 @@ def write_export(format: Format, source: Source, path: Path) -> Manifest:
     Missing folders are made. Raises RecordsError, and leaves no file, where nothing is selected.
     """
     demand_traces(format, source)
+    is_folder = names_folder(path) and (format.in_folders or format.is_archive)
+    suffix = ".zip" if is_folder else format.kind_of_file(options_of(format))[0]
+    demand_compressible(format.name, format.chosen.compression, suffix)
     path.parent.mkdir(parents=True, exist_ok=True)
     if format.in_folders and names_folder(path):
         return _write_files(format, source, path)
@@ -346,20 +362,19 @@ def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
 
 
 def _write_file(format: Format, source: Source, path: Path) -> Manifest:
-    digest = Digest()
+    digest, compression = Digest(), format.chosen.compression
     with tempfile.TemporaryFile(dir=path.parent) as body, _beside(path) as file:
         # What stands at the head may be known after the last row only.
         body.writelines(body_of(format, source))
         body.seek(0)
         if format.gathers:
-            write_gathered(file, format, _blocks(body), path.parent)
-            file.seek(0)
-            for _ in digest.passing(_blocks(file)):
-                pass
+            with tempfile.TemporaryFile(dir=path.parent) as whole:
+                write_gathered(whole, format, _blocks(body), path.parent)
+                whole.seek(0)
+                file.writelines(digest.passing(compressed(_blocks(whole), compression)))
             return manifest_of(format, digest)
-        file.writelines(digest.passing([format.head()]))
-        file.writelines(digest.passing(_blocks(body)))
-        file.writelines(digest.passing([format.tail()]))
+        pieces = chain([format.head()], _blocks(body), [format.tail()])
+        file.writelines(digest.passing(compressed(pieces, compression)))
     return manifest_of(format, digest)
 
 

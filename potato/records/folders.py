@@ -15,6 +15,7 @@ from typing import Self
 
 from potato.configuration import ProjectConfiguration, check_configuration
 from potato.records.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
+from potato.records.filters import Filters
 from potato.records.sources import (
     NO_TRACE,
     Answer,
@@ -39,13 +40,18 @@ BOUNDS = Bounds(line_bytes=_LINE_BYTES, document_bytes=_LINE_BYTES)
 """A line of an archive holds a whole run."""
 
 
+EVERYTHING = Filters()
+
+
 class Folder:
     """A source of records out of files. `configuration` is used where the path brings none, and instead of its own.
+    With `filters` there are those records alone that they let pass, and their traces.
 
     Closing it removes what was unpacked.
     """
 
-    def __init__(self, path: Path, configuration: Path | None = None) -> None:
+    def __init__(self, path: Path, configuration: Path | None = None, filters: Filters = EVERYTHING) -> None:
+        self._filters = filters
         self._files = RecordFiles(path)
         folder = self._files.folder
         self._traces = self._files.traces
@@ -113,7 +119,11 @@ class Folder:
             yield self._facts(record.trace)
 
     def trace_lines(self) -> Iterator[bytes]:
-        if self._traces is not None:
+        if self._traces is not None and self._filters:
+            places = {record.trace for record in self._records() if isinstance(record.trace, int)}
+            for place in sorted(places):
+                yield self._line(place, self._traces).rstrip(b"\r\n")
+        elif self._traces is not None:
             with self._traces.open("rb") as file:
                 for line in file:
                     if line.strip():
@@ -143,7 +153,14 @@ class Folder:
     def _records(self) -> Iterator[Record]:
         places = self._places
         for where, value in self._files.objects():
-            yield read_record(value, where, places)
+            record: Record | None = read_record(value, where, places)
+            if self._filters and record is not None:
+                record = self._filters.kept(record, self._run)
+            if record is not None:
+                yield record
+
+    def _run(self, place: Hashable) -> AgentRun | None:
+        return self._facts(place).run
 
     def _adjudicated(self) -> Iterator[Record]:
         found = False

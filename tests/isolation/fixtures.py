@@ -23,7 +23,7 @@ from accounts.models import (
 from agreement.models import AgreementReport, AgreementRule, Source, SourceAnswer, SourceReport
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
 from dashboard.models import CountedAnnotation, ProjectTally
-from exports.models import Export, ExportSchedule
+from exports.models import Export, ExportPolicy, ExportSchedule
 from jobs.models import Job, OutboxEvent, ScheduleRun
 from potato.configuration import check_configuration
 from potato.runs.changes.model import FileChange
@@ -341,6 +341,10 @@ def _export(fixtures: Fixtures) -> Export:
     )
 
 
+def _export_policy(fixtures: Fixtures) -> ExportPolicy:
+    return ExportPolicy.objects.create(quota_mib=1_000, retention_days=30)
+
+
 def _endpoint(fixtures: Fixtures) -> Endpoint:
     return Endpoint.objects.create(
         project=fixtures.rows["accounts.Project"],
@@ -424,6 +428,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "agreement.SourceReport": _source_report,
     "exports.ExportSchedule": _export_schedule,
     "exports.Export": _export,
+    "exports.ExportPolicy": _export_policy,
     "webhooks.Endpoint": _endpoint,
     "webhooks.Delivery": _delivery,
     "jobs.ScheduleRun": _schedule_run,

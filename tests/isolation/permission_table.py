@@ -391,6 +391,18 @@ any    /api/v1/projects/<project>/export-schedules/                             
 any    /api/v1/export-schedules/<schedule_id>/                                           401       401       401       401       401       401       401
 any    /api/v1/export-schedules/<schedule_id>/runs/                                      401       401       401       401       401       401       401
 any    /api/v1/export-schedules/<schedule_id>/paused/                                    401       401       401       401       401       401       401
+
+GET    /o/<organisation>/p/<project>/exports/estimate/                                   302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/exports/estimate/                                   302       404       403       405       405       405       405
+GET    /o/<organisation>/api/v1/projects/<project>/exports/estimate/                     401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/projects/<project>/exports/estimate/                     401       404       403       400       400       400       404
+any    /api/v1/projects/<project>/exports/estimate/                                      401       401       401       401       401       401       401
+any    /o/<organisation>/admin/exports/exportpolicy/                                     302       404       403       403       200       200         -
+any    /o/<organisation>/admin/exports/exportpolicy/add/                                 302       404       403       403       403       403         -
+any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/                         302       404       403       403       302       302       302
+any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/change/                  302       404       403       403       200       200       302
+any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/delete/                  302       404       403       403       403       403       403
+any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/history/                 302       404       403       403       302       302       302
 """  # noqa: E501 - a table is read across
 
 

@@ -5,8 +5,17 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Organisation, Project
+from exports.policies import pseudonyms
 from exports.stored import StoredProject
-from potato.commands.export import Request, UsageError, add_arguments, export, read_request, refuse_own_input
+from potato.commands.export import (
+    Request,
+    UsageError,
+    add_arguments,
+    export,
+    read_request,
+    refuse_own_input,
+    refuse_pseudonyms,
+)
 from potato.records.folders import Folder
 from potato.records.sources import RecordsError
 from tenancy.actor import Actor, acting, acting_in
@@ -28,7 +37,8 @@ class Command(BaseCommand):
             request = read_request(options)
             refuse_own_input(request, path, options["config"])
             if path:
-                with Folder(path, options["config"]) as folder:
+                refuse_pseudonyms(request)
+                with Folder(path, options["config"], request.options.filters) as folder:
                     self._say(*export(request, folder))
             else:
                 self._export_project(name, request, options)
@@ -44,7 +54,9 @@ class Command(BaseCommand):
         actor = Actor(organisation.pk, (organisation.pk,))
         with acting(actor):
             snapshot = Snapshot.now()
-        self._say(*export(request, StoredProject(project, actor, snapshot)))
+            names = pseudonyms() if request.options.pseudonyms == "yes" else None
+        source = StoredProject(project, actor, snapshot, filters=request.options.filters, pseudonyms=names)
+        self._say(*export(request, source))
 
     def _say(self, said: str, remarks: list[str]) -> None:
         self.stdout.write(said)

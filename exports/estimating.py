@@ -1,0 +1,110 @@
+"""How large an export will be, before anybody waits for it: one query, and what earlier ones of the format came to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models.functions import Length
+
+from accounts.models import Project
+from assignments.models import Kind, Submission, Withdrawal
+from exports.actions import exportable_options
+from exports.models import Export
+from exports.policies import Usage, usage
+from exports.stored import filtered
+from potato.formats.options import read_options
+from potato.formats.registry import format_named
+from potato.runs.sources import in_words
+from potato.wording import counted
+
+# How large a record is as text beside how it is stored, where no earlier export of the format says better.
+_TEXT_TO_STORED = 3.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`records` are annotations that are read; `rows` and `bytes` of the file are None where nothing lets them be told.
+
+    `left_out` says how many annotations do not count and why: withdrawn, surplus, filtered, not_adjudicated.
+    """
+
+    records: int
+    rows: int | None
+    bytes: int | None
+    left_out: dict[str, int]
+    is_by_earlier_export: bool
+    usage: Usage
+
+    @property
+    def sentence(self) -> str:
+        if not self.records:
+            return f"Nothing would be exported. {self.left_out_in_words}".strip()
+        rows = "" if self.rows is None else f", about {counted(self.rows, 'row')}"
+        size = "" if self.bytes is None else f", about {in_words(self.bytes)}"
+        how = "as the last export of this format" if self.is_by_earlier_export else "roughly"
+        said = f"{counted(self.records, 'annotation')}{rows}{size} ({how})."
+        return f"{said} {self.left_out_in_words}".strip()
+
+    @property
+    def left_out_in_words(self) -> str:
+        named = [f"{many:,} {reason.replace('_', ' ')}" for reason, many in self.left_out.items() if many]
+        return f"Left out: {', '.join(named)}." if named else ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "records": self.records,
+            "rows": self.rows,
+            "bytes": self.bytes,
+            "left_out": self.left_out,
+            "is_by_earlier_export": self.is_by_earlier_export,
+            "sentence": self.sentence,
+            "used_bytes": self.usage.used,
+            "quota_bytes": self.usage.quota,
+            "is_quota_amber": self.usage.is_amber,
+            "quota_sentence": self.usage.sentence,
+        }
+
+
+def estimate_export(*, project: Project, format: str, options: Mapping[str, Any]) -> Estimate:
+    """What such an export would come to now. Raises NotExportable as asking for it does."""
+    chosen = exportable_options(project=project, format=format, options=options)
+    filters = read_options(format_named(format).options, chosen).filters
+    rows = Submission.objects.for_project(project)
+    withdrawals = Withdrawal.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk"))
+    taken_back = Q(Exists(withdrawals))
+    passing = filtered(Submission.objects.for_project(project), filters) if filters else None
+    passes = Q(Exists(passing.filter(pk=OuterRef("pk")))) if passing is not None else Q()
+    counts = ~taken_back & Q(is_surplus=False)
+    wanted = Q(assignment__kind=Kind.ADJUDICATION) if chosen.get("resolve") == "adjudicated" else Q()
+    found = rows.aggregate(
+        withdrawn=Count("pk", filter=taken_back),
+        surplus=Count("pk", filter=~taken_back & Q(is_surplus=True)),
+        counted=Count("pk", filter=counts),
+        passing=Count("pk", filter=counts & passes),
+        records=Count("pk", filter=counts & passes & wanted),
+        stored=Sum(Length("packed"), filter=counts & passes & wanted),
+    )
+    records, stored = found["records"], found["stored"] or 0
+    left_out = {
+        "withdrawn": found["withdrawn"],
+        "surplus": found["surplus"],
+        "filtered": found["counted"] - found["passing"],
+        "not_adjudicated": found["passing"] - records,
+    }
+    left_out = {reason: many for reason, many in left_out.items() if many}
+    earlier = _earlier(project, format, chosen)
+    if earlier is not None:
+        share = records / earlier.manifest["records"]
+        return Estimate(records, round(earlier.rows * share), round(earlier.bytes * share), left_out, True, usage())
+    size = round(stored * _TEXT_TO_STORED) if chosen.get("compression", "none") == "none" else stored
+    return Estimate(records, None, size, left_out, False, usage())
+
+
+def _earlier(project: Project, format: str, chosen: Mapping[str, Any]) -> Export | None:
+    """The last finished export of the format that was packed and resolved alike."""
+    last = Export.objects.for_project(project).filter(format=format, ready_at__isnull=False, manifest__records__gt=0)
+    for export in last.only("options", "manifest", "rows", "bytes").order_by("-ready_at")[:10]:
+        if all(export.options.get(name) == chosen.get(name) for name in ("resolve", "compression")):
+            return export
+    return None

@@ -1,0 +1,46 @@
+"""Which records count at all. What is filtered out is as if nobody had made it: filters come before resolving."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from potato.records.archives import Record, json_text
+from potato.runs.model import AgentRun
+from potato.wording import UNKNOWN
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Empty members let everything pass. Days are texts as 2026-11-22, of UTC, both of them included."""
+
+    schemes: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
+    agent_models: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    made_from: str = ""
+    made_until: str = ""
+
+    def __bool__(self) -> bool:
+        return any(astuple(self))
+
+    def kept(self, record: Record, run_of: Callable[[Hashable], AgentRun | None]) -> Record | None:
+        """The record as far as it counts; None where nothing of it does."""
+        day = "" if record.timestamp == UNKNOWN else record.timestamp[:10]
+        if self.annotators and record.annotator not in self.annotators:
+            return None
+        if (self.made_from and day < self.made_from) or (self.made_until and not "" < day <= self.made_until):
+            return None
+        if self.agent_models or self.tags:
+            run = run_of(record.trace)
+            if run is None or (self.agent_models and run.agent_model not in self.agent_models):
+                return None
+            if self.tags and not {*self.tags} & {*run.tags}:
+                return None
+        return self.reduced(record)
+
+    def reduced(self, record: Record) -> Record | None:
+        """The record with the answers under the chosen schemes alone; None where it has none."""
+        if not self.schemes:
+            return record
+        answers: dict[str, Any] = {name: part for name, part in record.annotations.items() if name in self.schemes}
+        return replace(record, annotations_text=json_text(answers), _parsed=None) if answers else None
