@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import Project
 from exports.actions import NotExportable, request_export
 from exports.models import Export
+from exports.policies import OverQuota
 from exports.schedules_shown import schedules_of
 from exports.shown import (
     EXPORTS_SHOWN,
@@ -110,7 +111,7 @@ def export_again(request: OrganisationRequest, project: str, export_id: UUID) ->
     found, export = _export(request, project, export_id)
     try:
         request_export(project=found, format=export.format, options=export.options)
-    except (NotExportable, TooManyJobs) as refused:
+    except (NotExportable, OverQuota, TooManyJobs) as refused:
         return _form(request, found, export.format, sent_options(export.format, export.options), refused)
     messages.success(
         request, f"{export.format} is made again with the same options, of the annotations that count now."
@@ -122,7 +123,7 @@ def _request(request: OrganisationRequest, project: Project) -> HttpResponse:
     format = request.POST.get("format", "")
     try:
         export = request_export(project=project, format=format, options=given_options(format, request.POST))
-    except (NotExportable, TooManyJobs) as refused:
+    except (NotExportable, OverQuota, TooManyJobs) as refused:
         return _form(request, project, format, texts_of(request.POST), refused)
     messages.success(request, f"{export.format} is being exported. Its row below says how far it is.")
     return redirect(reverse("project-exports", args=[project.slug]))
