@@ -400,7 +400,8 @@ any    /api/v1/projects/<project>/exports/estimate/                             
 any    /o/<organisation>/admin/exports/exportpolicy/                                     302       404       403       403       200       200         -
 any    /o/<organisation>/admin/exports/exportpolicy/add/                                 302       404       403       403       403       403         -
 any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/                         302       404       403       403       302       302       302
-any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/change/                  302       404       403       403       200       200       302
+GET    /o/<organisation>/admin/exports/exportpolicy/<object_id>/change/                  302       404       403       403       200       200       302
+POST   /o/<organisation>/admin/exports/exportpolicy/<object_id>/change/                  302       404       403       403       302       302       302
 any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/delete/                  302       404       403       403       403       403       403
 any    /o/<organisation>/admin/exports/exportpolicy/<object_id>/history/                 302       404       403       403       302       302       302
 """  # noqa: E501 - a table is read across
