@@ -6,7 +6,7 @@ from uuid import UUID
 
 from defusedcsv import csv
 from django import forms
-from django.contrib.admin import AdminSite, display
+from django.contrib.admin import AdminSite, AllValuesFieldListFilter, display
 from django.contrib.messages import success
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
@@ -20,6 +20,7 @@ from jobs.bounds import TooManyJobs, demand_capacity
 from jobs.models import JobState
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.registry import trace_converters
+from potato.runs.sources import in_words
 from tenancy.actor import Actor, acting, current
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
@@ -58,16 +59,23 @@ class UploadForm(OrganisationModelForm[ImportedFile]):
         return super().clean() or {}
 
 
+class ChosenFilter(AllValuesFieldListFilter):
+    """The formats that were read; files of which none was read have no name to be chosen by."""
+
+    def choices(self, changelist: Any) -> Any:
+        yield from (choice for choice in super().choices(changelist) if choice["display"] != "")
+
+
 class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
     view_right = add_right = Right.IMPORT_TRACES
     form = UploadForm
     list_display = ["name", "project", "chosen", "state", "outcome", "errors", "remarks", "added_by", "added_at"]
-    list_filter = ["project", "chosen"]
+    list_filter = ["project", ("chosen", ChosenFilter)]
     search_fields = ["name"]
     list_select_related = ["project", "job", "added_by"]
     date_hierarchy = "added_at"
     readonly_fields = [
-        "name", "project", "size", "sha256", "format", "chosen", "reason", "state", "outcome", "problem_list",
+        "name", "project", "shown_size", "sha256", "named_format", "chosen", "reason", "state", "outcome", "problem_list",
         "added_by", "added_at",
     ]  # fmt: skip
 
@@ -97,12 +105,21 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         success(request, f"{obj.name} is being imported. Reload this page to see how far it is.")
         return HttpResponseRedirect(reverse("admin:traces_importedfile_change", args=[obj.pk]))
 
+    @display(description="size")
+    def shown_size(self, file: ImportedFile) -> str:
+        return in_words(file.size)
+
+    @display(description="format")
+    def named_format(self, file: ImportedFile) -> str:
+        return dict(_formats()).get(file.format, file.format)
+
     @display(description="state")
     def state(self, file: ImportedFile) -> SafeString | str:
         if file.job is None:
             return "Imported by a command"
         job = file.job
-        how_far = f"{job.get_state_display()}, {job.progress}" + (f" of {job.total}" if job.total else "")
+        read = f"{job.progress:,} of {job.total:,} read" if job.total else f"{job.progress:,} read"
+        how_far = f"{job.get_state_display()}, {read}"
         return format_html('<a href="{}">{}</a>', reverse("admin:jobs_job_change", args=[job.pk]), how_far)
 
     @display(description="outcome")
@@ -113,7 +130,8 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         result = file.job.result if file.job is not None else {}
         url = reverse("traces", args=[file.project.slug])
         counts = ((result.get("known"), "known already"), (result.get("stated"), "task texts"))
-        words = ", ".join([f"{traces} imported", *(f"{count} {what}" for count, what in counts if count)])
+        so_far = " so far" if file.job is not None and file.job.is_open else ""
+        words = ", ".join([f"{traces:,} imported", *(f"{count:,} {what}" for count, what in counts if count)]) + so_far
         return format_html('<a href="{}">{}</a>', url, words) if traces else words
 
     @display(description="errors", ordering="error_count")

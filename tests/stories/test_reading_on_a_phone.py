@@ -48,3 +48,17 @@ def test_a_file_is_named_whole_in_the_list_and_above_its_lines(tenants_of_browse
     assert tree
     assert tree["height"] <= 844 * 0.35
     phone.assert_clean("phone")
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tenants_of_browsers: Tenants, phone: Reader) -> None:
+    files = [outcome(f"services/{folder}/handler.py", None, code(3)) for folder in ("checkout", "vouchers")]
+    task_page = open_task_page(phone, tenants_of_browsers, *files)
+    task_page.open()
+    page = task_page.page
+    tree = page.get_by_role("navigation", name="Changed files")
+    for width in (390, 800):
+        page.set_viewport_size({"width": width, "height": 844})
+        for folder in ("checkout", "vouchers"):
+            expect(tree.get_by_text(f"services/{folder}")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    phone.assert_clean("folders")
