@@ -209,6 +209,21 @@ def test_a_trace_whose_lease_ended_is_resumed_while_a_place_is_free(queue: Queue
         resume(assignment=held)
 
 
+def test_nobody_has_more_open_than_the_project_allows_by_resuming(queue: Queue) -> None:
+    queue.publish(max_open=2)
+    ended = queue.claimed(queue.tenants.bob)
+    queue.expire(ended)
+    first, second = (queue.claimed(queue.tenants.bob, another=True) for _ in range(2))
+    with pytest.raises(TooManyOpen):
+        resume(assignment=ended)
+    ended.refresh_from_db()
+    assert ended.state == AssignmentState.EXPIRED
+    assert queue.quota(ended) == (0, 0)
+    assert resume(assignment=first).is_open, "what is open counts itself no second time"
+    submit(second)
+    assert resume(assignment=ended).is_open
+
+
 def test_what_is_over_is_not_resumed(queue: Queue) -> None:
     held = queue.claimed(queue.tenants.bob)
     submit(held)
