@@ -180,11 +180,17 @@ def test_what_was_decided_is_in_the_audit_trail_and_the_rest_is_not(queue: Queue
     queue.expire(held)
     release(assignment=queue.claimed(queue.tenants.alice), fencing_token=1)
     assert AuditEvent.objects.count() == before
-    withdraw(submission=submit(held))
+    made = submit(held)
+    withdraw(submission=made)
     held.refresh_from_db()
     skip(assignment=held, fencing_token=held.fencing_token, reason="too long")
-    events = list(AuditEvent.objects.order_by("pk").values_list("verb", flat=True))[before:]
-    assert events == ["submission.made", "submission.withdrawn", "assignment.skipped"]
+    events = AuditEvent.objects.order_by("pk").values_list("verb", "target_id", "detail")
+    trace = {"trace": str(held.trace_id)}
+    assert list(events[before:]) == [
+        ("submission.made", made.pk, {**trace, "surplus": False}),
+        ("submission.withdrawn", made.pk, trace),
+        ("assignment.skipped", held.pk, {**trace, "reason": "too long"}),
+    ]
 
 
 def test_the_database_refuses_more_than_there_are_places(queue: Queue) -> None:
