@@ -128,6 +128,29 @@ def test_drops_do_not_buy_time(port: int) -> None:
         assert answer.startswith(b"HTTP/1.1 408 ")
 
 
+UNREAD = POST.replace(b" / ", b" /unread ") + b"Content-Length: 9000000\r\n\r\n"
+
+
+def test_a_body_that_nobody_wants_is_not_waited_for_and_the_answer_arrives_whole(port: int) -> None:
+    with closing(client(port, UNREAD + bytes(1_000_000))) as connection:
+        # To the end of the connection, and not to a reset, which could cut the answer off.
+        answer = answer_to(connection)
+    assert b"connection: close" in answer.lower()
+    assert answer.endswith(b"\r\n\r\nnot read")
+
+
+def test_a_client_that_does_not_close_after_its_answer_is_closed(port: int) -> None:
+    with closing(client(port, UNREAD)) as connection:
+        assert answer_to(connection).endswith(b"not read")
+        for _ in range(200):
+            time.sleep(0.1)
+            try:
+                connection.sendall(b"x")
+            except OSError:
+                return
+        pytest.fail("the connection stays")
+
+
 def _in_pieces(connection: socket.socket, data: bytes, size: int) -> None:
     for start in range(0, len(data), size):
         connection.sendall(data[start : start + size])
