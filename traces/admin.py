@@ -75,8 +75,8 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
     list_select_related = ["project", "job", "added_by"]
     date_hierarchy = "added_at"
     readonly_fields = [
-        "name", "project", "shown_size", "sha256", "named_format", "chosen", "reason", "state", "outcome", "problem_list",
-        "added_by", "added_at",
+        "name", "project", "shown_size", "sha256", "named_format", "chosen", "reason", "state", "outcome",
+        "problem_list", "added_by", "added_at",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
