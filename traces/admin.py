@@ -9,7 +9,7 @@ from django import forms
 from django.contrib.admin import AdminSite, AllValuesFieldListFilter, display
 from django.contrib.messages import success
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
@@ -26,10 +26,13 @@ from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.permissions import demand
 from tenancy.roles import Right
 from traces.actions import request_import
-from traces.models import ImportedFile, ImportProblem
+from traces.models import ImportedFile, ImportProblem, Trace
 
 _PROBLEMS_SHOWN = 100
 _REMARK = Q(problems__place=ImportProblem.WHOLE_FILE)
+_TRACES = (
+    Trace.objects.filter(file=OuterRef("pk")).order_by().values("file").annotate(number=Count("pk")).values("number")
+)
 
 
 def _formats() -> list[tuple[str, str]]:
@@ -83,7 +86,12 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         return (
             super()
             .get_queryset(request)
-            .annotate(error_count=Count("problems", filter=~_REMARK), remark_count=Count("problems", filter=_REMARK))
+            .annotate(
+                error_count=Count("problems", filter=~_REMARK),
+                remark_count=Count("problems", filter=_REMARK),
+                # Beside the join of the problems: each trace would be counted as often as there are of those.
+                trace_count=Subquery(_TRACES),
+            )
         )
 
     def get_fields(self, request: HttpRequest, obj: ImportedFile | None = None) -> Any:
@@ -123,10 +131,10 @@ class ImportedFileAdmin(OrganisationModelAdmin[ImportedFile]):
         return format_html('<a href="{}">{}</a>', reverse("admin:jobs_job_change", args=[job.pk]), how_far)
 
     @display(description="outcome")
-    def outcome(self, file: ImportedFile) -> SafeString | str:
+    def outcome(self, file: Any) -> SafeString | str:
         if file.job is not None and file.job.error:
-            return file.job.error
-        traces = file.traces.count()
+            return str(file.job.error)
+        traces = file.trace_count or 0
         result = file.job.result if file.job is not None else {}
         url = reverse("traces", args=[file.project.slug])
         counts = ((result.get("known"), "known already"), (result.get("stated"), "task texts"))

@@ -13,6 +13,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.actions.projects import publish_configuration
 from accounts.models import ConfigurationVersion, Project
@@ -492,6 +493,19 @@ def test_an_admin_uploads_a_file_reads_its_errors_and_takes_them_along(
     client.force_login(tenants.charlie)
     assert client.get(f"/o/acme/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
     assert client.get(f"/o/birch/admin/traces/importedfile/{file.pk}/problems.csv").status_code == 404
+
+
+def test_a_longer_list_of_imports_takes_no_more_queries(committed_tenants: Tenants, client: Client) -> None:
+    tenants, queries = committed_tenants, []
+    client.force_login(tenants.dora)
+    for numbers in ([1, 2], [3, 4, 5, 6]):
+        for number in numbers:
+            upload(tenants, lines(run(f"{number}"), run(f"{number} again", new="c\n"), '{"id": '))
+        with CaptureQueriesContext(connection) as asked:
+            page = client.get("/o/acme/admin/traces/importedfile/").content.decode()
+        assert page.count(">2 imported<") == number
+        queries.append(len(asked))
+    assert queries[0] == queries[1]
 
 
 def test_another_organisation_sees_nothing_of_an_import(committed_tenants: Tenants) -> None:

@@ -6,9 +6,9 @@ from potato.runs.converters.claude_tree import Line, Live, live_lines
 from potato.runs.model import JSON
 
 
-def asked(key: str, parent: str, **members: bool) -> Line:
+def asked(key: str, parent: str) -> Line:
     """A line in which a person asked something."""
-    return Line(key, parent, {"uuid": key}, is_asked=True, restarts=True, **members)
+    return Line(key, parent, {"uuid": key}, is_asked=True, restarts=True)
 
 
 def agent(key: str, parent: str, *, message: str | None = None, call: str = "") -> Line:
