@@ -163,7 +163,7 @@ def reviewer(database: SmallDatabase, web: Web) -> Reviewer:
         with acting_in(tenants.acme, tenants.alice):
             membership = Membership.objects.get(user=tenants.bob)
             _, token = make_token(membership=membership, name="a program", by_owner=True)
-    reviewer = Reviewer(web.address, token)
+    reviewer = Reviewer(web.address, str(token))
     reviewer.claim()
     return reviewer
 
