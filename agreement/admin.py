@@ -41,7 +41,7 @@ class AgreementReportAdmin(OrganisationModelAdmin[AgreementReport]):
 
     @display(description="first figure")
     def first_figure(self, report: AgreementReport) -> str:
-        compared, value = watched_value(report.figures, "") if report.is_finished else (None, None)
+        compared, value = watched_value(report.summary, "") if report.is_finished else (None, None)
         if compared is None:
             return ""
         return f"{compared['title']}: {'not defined' if value is None else format(value, '.2f')}"

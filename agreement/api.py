@@ -129,7 +129,7 @@ class ProjectAgreementView(AgreementView):
     @extend_schema(parameters=[CURSOR], responses=AgreementReports)
     def get(self, request: Request, project: str) -> Response:
         """The project's reports of agreement, the oldest first."""
-        rows = ReportRow.objects.for_project(self.project()).select_related("project", "job")
+        rows = ReportRow.objects.for_project(self.project()).select_related("project", "job").defer("figures")
         following, previous, reports = cursor_page(rows, request)
         results = [AgreementReport(**_shown(row)) for row in reports]
         return Response(AgreementReports(next=following, previous=previous, results=results))
@@ -171,7 +171,6 @@ class AgreementRuleView(AgreementView):
 
 def _shown(row: ReportRow) -> dict[str, Any]:
     job = row.job
-    compared = row.figures["compared"] if row.is_finished else []
     return {
         "id": row.pk,
         "project": row.project.slug,
@@ -187,16 +186,7 @@ def _shown(row: ReportRow) -> dict[str, Any]:
         "sha256": row.sha256,
         "requested_at": row.requested_at,
         "computed_at": row.computed_at,
-        "summary": [
-            AgreementSummary(
-                scheme=one["scheme"],
-                name=one["name"],
-                title=one["title"],
-                measure=one["main"],
-                estimate=AgreementEstimate(**one["figures"][one["main"]]),
-            )
-            for one in compared
-        ],
+        "summary": [AgreementSummary(**one) for one in row.summary],
     }
 
 

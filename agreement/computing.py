@@ -7,6 +7,7 @@ process that computes, and by no other for this module.
 
 import hashlib
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -127,14 +128,36 @@ def finish(report: AgreementReport, figures: dict[str, Any]) -> None:
     report.figures = figures
     report.annotations, report.shared_traces = figures["annotations"], figures["shared_traces"]
     report.sha256 = hashlib.sha256(figures_text(figures).encode()).hexdigest()
+    report.summary = summary_of(figures)
     report.seconds = seconds_of(report)
     report.software = _software()
     report.computed_at = timezone.now()
     report.save(
-        update_fields=["figures", "seconds", "annotations", "shared_traces", "sha256", "software", "computed_at"]
+        update_fields=[
+            "figures",
+            "summary",
+            "seconds",
+            "annotations",
+            "shared_traces",
+            "sha256",
+            "software",
+            "computed_at",
+        ]
     )
     audit.record("agreement.computed", report, annotations=report.annotations, sha256=report.sha256)
     publish_if_below(report)
+
+
+def summary_of(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The main measure of everything that is compared."""
+    return [
+        {
+            **{name: one[name] for name in ("scheme", "name", "title")},
+            "measure": one["main"],
+            "estimate": one["figures"][one["main"]],
+        }
+        for one in figures["compared"]
+    ]
 
 
 def seconds_of(report: AgreementReport) -> dict[str, float]:

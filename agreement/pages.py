@@ -301,18 +301,24 @@ def history_plot(reports: Sequence[AgreementReport]) -> Plot | None:
     """The main measures of the reports, the oldest first; None with fewer than two."""
     if len(reports) < 2:
         return None
-    newest = reports[-1].figures["compared"]
-    names = [(one["scheme"], one["name"], one["title"]) for one in newest if main_of(one).value is not None]
+    named = [one for one in reports[-1].summary if one["estimate"]["value"] is not None]
     series = []
-    for scheme, name, title in names[:CURVES_DRAWN]:
+    for wanted in named[:CURVES_DRAWN]:
         points = []
         for report in reports:
-            found = [one for one in report.figures["compared"] if (one["scheme"], one["name"]) == (scheme, name)]
-            estimate = main_of(found[0]) if found else None
+            estimate = estimate_in(report, wanted)
             label = f"{report.computed_at:%-d %b}" if report.computed_at else ""
             points.append(_point(label, estimate) if estimate else Point(label, None))
-        series.append((title, points))
+        series.append((wanted["title"], points))
     return curves_plot("history", "All reports so far", "", series, place="Computed") if series else None
+
+
+def estimate_in(report: AgreementReport, wanted: Mapping[str, Any]) -> Estimate | None:
+    """The main measure of the same comparison in a report, None where it has none."""
+    found = (
+        one["estimate"] for one in report.summary if (one["scheme"], one["name"]) == (wanted["scheme"], wanted["name"])
+    )
+    return next((estimate_of(one) for one in found), None)
 
 
 def comparison_named(figures: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:

@@ -17,5 +17,5 @@ def newest_report(project: Project) -> AgreementReport | None:
 
 def newest_requested(project: Project) -> AgreementReport | None:
     """The report that was asked for last, with its job, finished or not."""
-    rows = AgreementReport.objects.for_project(project).select_related("job", "requested_by")
+    rows = AgreementReport.objects.for_project(project).select_related("job", "requested_by").defer("figures")
     return rows.order_by("-requested_at", "-pk").first()

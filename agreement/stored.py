@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 from accounts.models import ConfigurationVersion, Membership, Project
 from assignments.models import Submission
@@ -13,7 +14,7 @@ from potato.wording import timestamp
 from tenancy.snapshots import Snapshot
 from traces.models import ImportedFile
 
-ROWS_AT_ONCE = 500
+ROWS_AT_ONCE, PLACES_AT_ONCE = 200, 5_000
 _GZIP = 31
 
 
@@ -45,10 +46,19 @@ class StoredAnswers:
             "assignment__trace__version", "assignment__trace__agent_model", "assignment__trace__tags",
             "assignment__trace__file_id",
         ]  # fmt: skip
-        counted = Submission.objects.for_project(self._project).counted_at(self._snapshot).order_by("pk")
-        rows = counted.values_list(*columns, *(["packed"] if with_answers else []))
-        for at, user, kind, name, version, model, tags, file, *packed in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        for at, user, kind, name, version, model, tags, file, *packed in self._rows(columns, with_answers):
             when = timestamp(at)
             answers = zlib.decompress(packed[0], _GZIP).decode("ascii") if packed else "{}"
             record = Record(name, names[user], when, answers, trace_version=version, kind=kind)
             yield record, About(model, tuple(dict.fromkeys(tags)), files.get(file, ""), week_of(when))
+
+    def _rows(self, columns: Sequence[str], with_answers: bool) -> Iterator[Sequence[Any]]:
+        """Read a few at a time, each time behind the last one: a cursor of the server may be no other's after."""
+        counted = Submission.objects.for_project(self._project).counted_at(self._snapshot).order_by("pk")
+        chosen = counted.values_list("pk", *columns, *(["packed"] if with_answers else []))
+        at_once = ROWS_AT_ONCE if with_answers else PLACES_AT_ONCE
+        rows = list(chosen[:at_once])
+        while rows:
+            for row in rows:
+                yield row[1:]
+            rows = list(chosen.filter(pk__gt=rows[-1][0])[:at_once]) if len(rows) == at_once else []

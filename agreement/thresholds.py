@@ -1,6 +1,6 @@
 """Whether agreement fell below what a manager demands, which is published once, when it is crossed downwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agreement.models import AgreementReport
@@ -11,11 +11,11 @@ from webhooks.events import Description, link
 BELOW_THRESHOLD = "agreement.below_threshold"
 
 
-def watched_value(figures: Mapping[str, Any], watched: str) -> tuple[Mapping[str, Any] | None, float | None]:
+def watched_value(summary: Iterable[Mapping[str, Any]], watched: str) -> tuple[Mapping[str, Any] | None, float | None]:
     """What is compared under that name, scheme/name or the first for "", and the value of its main measure."""
-    for one in figures.get("compared", ()):
+    for one in summary:
         if watched in ("", f"{one['scheme']}/{one['name']}"):
-            return one, one["figures"][one["main"]]["value"]
+            return one, one["estimate"]["value"]
     return None, None
 
 
@@ -28,12 +28,12 @@ def publish_if_below(report: AgreementReport) -> bool:
     if rule.threshold is None:
         return False
     threshold = float(rule.threshold)
-    compared, value = watched_value(report.figures, rule.watched)
+    compared, value = watched_value(report.summary, rule.watched)
     if compared is None or value is None or value >= threshold:
         return False
     earlier = AgreementReport.objects.for_project(report.project).finished().exclude(pk=report.pk)
-    for figures in earlier.order_by("-computed_at", "-pk").values_list("figures", flat=True)[:20]:
-        _, before = watched_value(figures, rule.watched)
+    for summary in earlier.order_by("-computed_at", "-pk").values_list("summary", flat=True)[:20]:
+        _, before = watched_value(summary, rule.watched)
         if before is not None:
             if before < threshold:
                 return False
@@ -44,7 +44,7 @@ def publish_if_below(report: AgreementReport) -> bool:
         report=str(report.pk),
         scheme=compared["scheme"],
         comparison=compared["name"],
-        measure=compared["main"],
+        measure=compared["measure"],
         value=value,
         threshold=threshold,
     )

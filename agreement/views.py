@@ -74,11 +74,11 @@ def agreement_history(request: OrganisationRequest, project: str) -> HttpRespons
         else:
             messages.success(request, "Saved when agreement is computed.")
             return redirect("agreement-history", found.slug)
-    finished = AgreementReport.objects.for_project(found).finished().select_related("requested_by")
+    finished = AgreementReport.objects.for_project(found).finished().select_related("requested_by").defer("figures")
     page = Paginator(finished.order_by("-computed_at", "-pk"), REPORTS_ON_A_PAGE).get_page(request.GET.get("page"))
     drawn = list(reversed(finished.order_by("-computed_at", "-pk")[: pages.REPORTS_DRAWN]))
     newest = drawn[-1] if drawn else None
-    compared = newest.figures["compared"] if newest else []
+    compared = newest.summary if newest else []
     columns = compared[: pages.CURVES_DRAWN]
     rule = rule_of(found)
     context = {
@@ -153,7 +153,9 @@ def plot_file(request: OrganisationRequest, project: str, report_id: UUID, plot:
     found = _project(request, project)
     report = _report(found, str(report_id))
     if plot == "history":
-        finished = AgreementReport.objects.for_project(found).finished().order_by("-computed_at", "-pk")
+        finished = (
+            AgreementReport.objects.for_project(found).finished().defer("figures").order_by("-computed_at", "-pk")
+        )
         drawn = pages.history_plot(list(reversed(finished[: pages.REPORTS_DRAWN])))
     else:
         drawn = next((one for one in pages.plots(report.figures) if one.name == plot), None)
@@ -256,11 +258,8 @@ def _change_rule(project: Project, request: OrganisationRequest) -> AgreementRul
 
 
 def _main_value(report: AgreementReport, column: dict[str, Any]) -> str:
-    for one in report.figures["compared"]:
-        if (one["scheme"], one["name"]) == (column["scheme"], column["name"]):
-            value = one["figures"][one["main"]]["value"]
-            return "" if value is None else f"{value:.2f}"
-    return ""
+    estimate = pages.estimate_in(report, column)
+    return "" if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
 
 
 def _all_figures(report: AgreementReport) -> str:

@@ -39,7 +39,8 @@ class AgreementReport(TenantModel):
     `figures` are what potato.statistics.agreement.report makes of the annotations that `snapshot` saw, under the
     configuration of `version_number`, with `settings` (tolerance, samples, seed); until `computed_at` they are what
     the job's parts have computed so far, and nobody is shown them.
-    `seconds` has beside them the median time from claim to submission, of everybody under "" and by annotator.
+    `summary` has of them the main measure of each comparison, so that lists need not read them all. `seconds` has
+    beside them the median time from claim to submission, of everybody under "" and by annotator.
     `software` are the versions that computed them. The job's error says why there are none.
     """
 
@@ -52,6 +53,7 @@ class AgreementReport(TenantModel):
     snapshot: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
     version_number = models.PositiveIntegerField(null=True)
     figures: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
+    summary: "models.JSONField[list[dict[str, Any]]]" = models.JSONField(default=list)
     seconds: "models.JSONField[dict[str, Any]]" = models.JSONField(default=dict)
     annotations = models.PositiveBigIntegerField(default=0)
     shared_traces = models.PositiveBigIntegerField(default=0)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.models import Project
-from agreement import actions
+from agreement import actions, stored
 from agreement.actions import TooSoon, UnfitSettings, change_rule, is_due_tonight, night_before, request_nightly
 from agreement.computing import computed_again
 from agreement.models import AgreementReport, Reason
@@ -47,13 +47,13 @@ def test_the_same_figures_come_from_the_archive(comparing: Comparing) -> None:
     report = comparing.compute(samples=50, tolerance=2, seed=3)
     with Folder(comparing.archive()) as folder:
         offline = report_on(folder, ReportSettings(tolerance=2, samples=50, seed=3)).as_json()
-    stored = json.loads(report.text)
-    assert {one["name"] for one in stored["compared"]} == {
+    kept = json.loads(report.text)
+    assert {one["name"] for one in kept["compared"]} == {
         "comments", "correctness", "quality", "decision", "first_error", "labels", "scores", "error_categories",
     }  # fmt: skip
     assert compared(report, "decision")["groups"].keys() == {"agent_model", "source_file", "week"}
     assert compared(report, "correctness")["groups"]["file"][0]["name"] == "src/parser.py"
-    assert without_origin(stored) == without_origin(json.loads(figures_text(offline)))
+    assert without_origin(kept) == without_origin(json.loads(figures_text(offline)))
 
 
 def test_a_report_computed_again_on_its_snapshot_has_the_same_bytes(comparing: Comparing) -> None:
@@ -71,9 +71,13 @@ def test_a_report_computed_again_on_its_snapshot_has_the_same_bytes(comparing: C
         assert newest_report(comparing.project) == newer
 
 
-def test_in_many_parts_it_is_of_one_moment(comparing: Comparing, settings: Settings) -> None:
+def test_in_many_parts_and_few_rows_at_once_it_is_of_one_moment(
+    comparing: Comparing, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     comparing.judge_at_random(4)
     whole = comparing.compute()
+    monkeypatch.setattr(stored, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(stored, "PLACES_AT_ONCE", 4)
     settings.JOBS_TASK_BUDGET_SECONDS = 0
     with acting(comparing.actor):
         AgreementReport.objects.update(requested_at=timezone.now() - timedelta(hours=1))
