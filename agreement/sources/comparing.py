@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Project
 from agreement.models import Source, SourceAnswer, SourceReport
 from assignments.models import Kind, Submission
 from jobs.actions import request_job
@@ -20,7 +19,6 @@ from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
 from tenancy.snapshots import Snapshot
-from traces.models import Trace
 from traces.models.bodies import unpack
 
 if TYPE_CHECKING:
@@ -86,14 +84,8 @@ def compute(report: SourceReport) -> None:
     newest = report.project.newest_version()
     schemes = pinned(newest.configuration).annotation_schemes if newest else ()
     snapshot = Snapshot.now()
-    answers = _answers(report)
-    people, annotations = _people(report.project, snapshot, answers)
-    models = dict(
-        Trace.objects.filter(organisation=report.organisation_id, project=report.project).values_list(
-            "pk", "agent_model"
-        )
-    )
-    by_trace = {str(trace): models.get(trace, "") for trace in answers}
+    answers, by_trace = _answers(report)
+    people, annotations = _people(report, snapshot, answers)
     found, missed = [], Counter[str]()
     kind: SchemeBeside | None
     for scheme in schemes:
@@ -119,8 +111,8 @@ def figures_of(name: str, found: "Sequence[SchemeBeside]", missed: Mapping[str, 
     if primary is not None:
         noun = "runs" if primary.unit == "traces" else primary.unit
         said = headline(name, primary.rates, accepts="accept", noun=noun)
-    elif (places := next((one.places for one in found if one.places), None)) is not None:
-        said = headline_of_places(name, places)
+    elif (commented := next((one.places for one in found if one.places), None)) is not None:
+        said = headline_of_places(name, commented)
     schemes = [as_json(one) for one in found]
     for scheme in schemes:
         for values in [*scheme["values"], *([scheme["first_errors"]["outcome"]] if scheme["first_errors"] else [])]:
@@ -135,8 +127,16 @@ def figures_of(name: str, found: "Sequence[SchemeBeside]", missed: Mapping[str, 
                 }
                 for trace, people, source, probable, is_too_kind in values["differences"][:DIFFERENCES_KEPT]
             ]
+    places = next((one.places for one in found if one.places), None)
+    summary = {
+        "comparable": primary.comparable if primary is not None else (places.traces if places is not None else 0),
+        "kappa": primary.kappa.value if primary is not None else None,
+        "precision": places.precision.value if places is not None else None,
+        "recall": places.recall.value if places is not None else None,
+    }
     return {
         "headline": said,
+        "summary": summary,
         "schemes": schemes,
         "missed_categories": dict(sorted(missed.items(), key=lambda item: (-item[1], item[0]))),
     }
@@ -151,23 +151,34 @@ def primary_of(found: "Sequence[SchemeBeside]") -> Any:
     return ordered[0] if ordered else None
 
 
-def _answers(report: SourceReport) -> dict[Any, dict[str, Any]]:
-    rows = SourceAnswer.objects.of(report.source).values_list("trace_id", "packed")
-    return {trace: unpack(packed) for trace, packed in rows.iterator(chunk_size=ROWS_AT_ONCE)}
+def _answers(report: SourceReport) -> tuple[dict[Any, dict[str, Any]], dict[str, str]]:
+    """What the source said of each trace, and which agent model each of them is of."""
+    answers, models = {}, {}
+    rows = SourceAnswer.objects.of(report.source).values_list("trace_id", "trace__agent_model", "packed")
+    for trace, model, packed in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        answers[trace] = unpack(packed)
+        models[str(trace)] = model
+    return answers, models
 
 
 def _people(
-    project: Project, snapshot: Snapshot, answers: Mapping[Any, Any]
+    report: SourceReport, snapshot: Snapshot, answers: Mapping[Any, Any]
 ) -> "tuple[defaultdict[str, list[Said]], int]":
     """What people said of the traces that the source answered, by scheme. Gold and adjudicated annotations are left
     out: they are no independent judgements."""
     from potato.statistics.agreement.sources import Said
 
-    counted = Submission.objects.for_project(project).counted_at(snapshot).filter(assignment__kind=Kind.NORMAL)
-    rows = counted.order_by("pk").values_list("assignment__trace_id", "assignment__user_id", "packed")
+    counted = Submission.objects.for_project(report.project).counted_at(snapshot)
+    answered = SourceAnswer.objects.of(report.source).values("trace")
+    rows = (
+        counted.filter(assignment__kind=Kind.NORMAL, assignment__trace__in=answered)
+        .order_by("pk")
+        .values_list("assignment__trace_id", "assignment__user_id", "packed")
+    )
     said: defaultdict[str, list[Said]] = defaultdict(list)
     many = 0
     for trace, user, packed in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        # An answer may have come in between the two queries.
         if trace in answers:
             many += 1
             for scheme, part in unpack(packed).items():

@@ -117,18 +117,16 @@ METHODS = {
 
 
 def rows_of(sources: Sequence[Any], chosen: Source | None) -> Iterator[SourceRow]:
-    """The table of sources, each annotated with `answered` and `newest`, its newest computed figures."""
+    """The table of sources, each annotated with `answered` and `newest_summary`, of its newest report."""
     for source in sources:
-        figures = source.newest_figures or {}
-        values = primary(figures)
-        places = places_in(figures)
+        summary = source.newest_summary
         against, comparable = "not compared yet", ""
-        if values is not None:
-            comparable = f"{values['comparable']:,}"
-            against = f"kappa {_two(values['kappa'])}" if values["kappa"]["value"] is not None else "no kappa"
-        elif places is not None:
-            comparable = f"{places['traces']:,}"
-            against = f"precision {_two(places['precision'])}, recall {_two(places['recall'])}"
+        if summary:
+            comparable, against = f"{summary['comparable']:,}", "no kappa"
+            if summary["kappa"] is not None:
+                against = f"kappa {summary['kappa']:.2f}"
+            elif summary["precision"] is not None and summary["recall"] is not None:
+                against = f"precision {summary['precision']:.2f}, recall {summary['recall']:.2f}"
         kind = SourceKind(source.kind).label + (f", {source.model}" if source.model else "")
         yield SourceRow(
             source, kind, source.answered, comparable, against, chosen is not None and source.pk == chosen.pk
@@ -317,10 +315,6 @@ def measure(
 
 def _at(value: float | None) -> str | None:
     return None if value is None else f"{100 * min(max(value, 0.0), 1.0):.1f}%"
-
-
-def _two(figure: Mapping[str, Any]) -> str:
-    return "none" if figure["value"] is None else f"{figure['value']:.2f}"
 
 
 def _foot(values: Mapping[str, Any] | None) -> str:

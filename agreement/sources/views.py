@@ -182,7 +182,9 @@ def _sources(project: Project) -> list[Any]:
         organisation=OuterRef("organisation"), source=OuterRef("pk"), computed_at__isnull=False
     ).order_by("-requested_at")
     rows = Source.objects.for_project(project).with_answers()
-    return list(rows.annotate(newest_figures=Subquery(newest.values("figures")[:1])).order_by("name", "-added_at"))
+    return list(
+        rows.annotate(newest_summary=Subquery(newest.values("figures__summary")[:1])).order_by("name", "-added_at")
+    )
 
 
 def _chosen(sources: list[Any], wanted: str) -> Any:

@@ -211,7 +211,11 @@ def test_a_reward_model_is_compared_by_its_steps_and_first_errors(judging: Judgi
             wrong = {"first_error_step": 2} if assignment.trace.external_id in ("r0", "r1") else {"all_correct": True}
             judging.submit_annotations(assignment, {"steps": {"mode": "first_error", **wrong}})
     prm = {"name": "prm-s", "version": "1", "kind": "process_reward_model"}
-    said = {"r0": {"first_error_step": 2}, "r1": {"first_error_step": 3}, "r2": {"all_correct": True}}
+    said: dict[str, dict[str, Any]] = {
+        "r0": {"first_error_step": 2},
+        "r1": {"first_error_step": 3},
+        "r2": {"all_correct": True},
+    }
     judging.take(
         {"id": name, "annotations": {"steps": {"mode": "first_error", **wrong}}, "source": prm}
         for name, wrong in {**said, "r3": {"first_error_step": 1}}.items()
