@@ -13,6 +13,7 @@ from accounts.models import Membership, Project
 from exports import destinations
 from exports.actions import exportable_options, request_export
 from exports.delivering import DeliverExport
+from exports.exporting import EXPORT_FINISHED
 from exports.models import Destination, Export, ExportSchedule
 from exports.stored import StoredProject
 from jobs.actions import request_job
@@ -27,6 +28,7 @@ from tenancy.actor import current
 from tenancy.errors import Refused
 from tenancy.roles import Right, role_has
 from tenancy.snapshots import Snapshot
+from webhooks.models import Endpoint
 
 LONGEST_NAME = 200
 MOST_PEOPLE = 50
@@ -180,6 +182,10 @@ def check_wanted(*, project: Project, wanted: Wanted, starts_at: datetime) -> Ch
     if is_bucket and wanted.bucket not in destinations.bucket_names():
         known = ", ".join(destinations.bucket_names()) or "none, the site's operators have named none"
         raise destinations.BadDestination(f"There is no bucket {wanted.bucket[:60]!r} for schedules. Buckets: {known}.")
+    if wanted.destination == Destination.WEBHOOK and not Endpoint.objects.listening(EXPORT_FINISHED, project).exists():
+        raise destinations.BadDestination(
+            f"No webhook of this project listens to {EXPORT_FINISHED}. Add one first, or choose another destination."
+        )
     if not is_bucket and (wanted.bucket or wanted.folder):
         raise BadSchedule("A bucket and a folder belong to the destination bucket alone. Leave them out.")
     return Checked(

@@ -32,6 +32,7 @@ from tenancy.actor import acting
 from tenancy.errors import Refused
 from tests.exports.conftest import Reviews
 from tests.potato.formats.files import json_lines
+from webhooks.models import Endpoint
 
 MONDAY = datetime(2026, 11, 23, 5, tzinfo=UTC)
 """06:00 in Berlin."""
@@ -451,6 +452,15 @@ def test_what_cannot_be_is_refused_and_nothing_is_stored(project: Reviews, chang
         schedule(project, **changes)
     with acting(project.actor):
         assert not ExportSchedule.objects.exists()
+
+
+def test_what_is_announced_to_webhooks_needs_one_that_listens(project: Reviews) -> None:
+    with pytest.raises(BadDestination, match=r"No webhook of this project listens to export\.finished"):
+        schedule(project, destination=Destination.WEBHOOK)
+    with acting(project.actor):
+        Endpoint.objects.create(url="https://hooks.example.org/", events=["export.finished"])
+    made = schedule(project, destination=Destination.WEBHOOK)
+    assert sentence_of(made, "acme").endswith("everything as code_review, announced to the webhooks.")
 
 
 def test_a_bucket_that_cannot_be_written_is_refused_before_anything_is_stored(
