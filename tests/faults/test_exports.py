@@ -26,6 +26,8 @@ from tests.faults.conftest import Machine, eventually
 from tests.tenants import Tenants
 
 RECORDS = 50_000
+MANY_RECORDS = 100_000
+KILLS = 20
 MEMORY_MIB = 200
 YAML = """task_name: Review
 annotation_schemes:
@@ -77,6 +79,54 @@ def test_a_worker_that_is_killed_after_a_third_of_the_rows_leaves_the_same_file(
     assert _export(tenants, third).rows == RECORDS + 5
     print(f"killed at {killed_at} of {RECORDS}, peak memory {peak:.0f} MiB")
     assert peak < MEMORY_MIB
+
+
+@pytest.mark.timeout(1800)
+def test_a_worker_that_is_killed_at_twenty_points_of_an_export_leaves_the_same_file(
+    machine: Machine, committed_tenants: Tenants, settings: Settings, tmp_path: Path
+) -> None:
+    tenants = committed_tenants
+    _use_folder(machine, settings, tmp_path)
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=YAML)
+    seed(tenants.acme, tenants.acme_project, MANY_RECORDS)
+    count_rows()
+    machine.settings["EXPORT_RECORDS_A_PART"] = "2000"
+    notifier.resume()
+    machine.beat()
+
+    worker = machine.worker(processes=1)
+    undisturbed = _requested(tenants)
+    eventually(lambda: _job(tenants, undisturbed).state == JobState.DONE, "the undisturbed job is done", 600)
+    disturbed = _requested(tenants)
+    killed_at = []
+    for number in range(KILLS):
+        # The points lie over the whole export, each in a part of its own.
+        _wait_for_rows(tenants, disturbed, MANY_RECORDS * number // KILLS)
+        (child,) = _children(worker.process.pid)
+        os.kill(child, signal.SIGKILL)
+        killed_at.append(_job(tenants, disturbed).progress)
+        eventually(lambda gone=child: _has_other_child(worker.process.pid, gone), "the worker has a new process")  # type: ignore[misc]
+    eventually(lambda: _job(tenants, disturbed).state == JobState.DONE, "another process goes on", 600)
+
+    assert len(set(killed_at)) == KILLS, killed_at
+    assert max(killed_at) < MANY_RECORDS
+    first, second = _export(tenants, undisturbed), _export(tenants, disturbed)
+    assert (first.rows, second.rows) == (MANY_RECORDS, MANY_RECORDS)
+    assert _job(tenants, disturbed).attempts > KILLS
+    assert (second.sha256, second.bytes) == (first.sha256, first.bytes)
+    assert _content_hash(second) == _content_hash(first) == first.sha256
+    eventually(lambda: _files(tmp_path) == _kept(first, second), "nothing is left of the killed workers")
+    print(f"killed at {killed_at} of {MANY_RECORDS}")
+
+
+def _wait_for_rows(tenants: Tenants, export: Export, rows: int) -> None:
+    eventually(lambda: _job(tenants, export).progress >= rows, f"{rows} rows are written", 300)
+    eventually(lambda: _job(tenants, export).state == JobState.RUNNING, "the job runs", 300)
+
+
+def _has_other_child(pid: int, gone: int) -> bool:
+    return any(child != gone for child in _children(pid)) and gone not in _children(pid)
 
 
 def _use_folder(machine: Machine, settings: Settings, folder: Path) -> None:
