@@ -195,5 +195,5 @@ _describers["schedule.failed"] = _schedule_failed
 
 def link(organisation: UUID | None, name: str, **kwargs: Any) -> str:
     """The whole address of a page of the organisation; without SITE_URL its path alone."""
-    slug = Organisation.objects.values_list("slug", flat=True).get(pk=organisation)
+    slug = Organisation.objects.values_list("slug", flat=True).get(pk=str(organisation))
     return settings.SITE_URL.rstrip("/") + organisation_reverse(slug, name, **kwargs)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from exports.models import Export
-from jobs.models import Job, JobState
+from jobs.models import JobState
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import deliver, publish_review
@@ -81,7 +81,8 @@ def test_a_matter_is_solved_or_left_by_keys_alone(queue: Queue, reader: Reader) 
     expect(attention).to_contain_text("Nothing needs you")
     with acting_in(tenants.acme, tenants.alice):
         again = Export.objects.filter(format="code_review").latest("requested_at")
-        assert Job.objects.get(pk=again.job_id).state == JobState.QUEUED
+        assert again.job is not None
+        assert again.job.state == JobState.QUEUED
     reader.assert_clean("solved")
 
 

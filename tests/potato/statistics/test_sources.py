@@ -24,8 +24,7 @@ VERDICT = ValueComparison(
     lambda part: [("", part)],
     ("alpha_nominal",),
     ("approve", "reject"),
-    False,
-    ("approve",),
+    positive=("approve",),
 )
 SETTINGS = SourceSettings(samples=400)
 PEOPLE = 12

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agreement', '0002_seconds_of_annotators'),
+        ('agreement', '0003_sources'),
     ]
 
     operations = [
