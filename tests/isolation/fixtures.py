@@ -25,6 +25,9 @@ from assignments.models import Assignment, Draft, QueuePosition, Submission, Tra
 from dashboard.models import CountedAnnotation, ProjectTally
 from exports.models import Export, ExportPolicy, ExportSchedule
 from jobs.models import Job, OutboxEvent, ScheduleRun
+from dashboard.models import CountedAnnotation, Dismissal, ProjectTally
+from exports.models import Export
+from jobs.models import Job, OutboxEvent
 from potato.configuration import check_configuration
 from potato.runs.changes.model import FileChange
 from potato.runs.changes.texts import hunks_of
@@ -283,6 +286,16 @@ def _reward_statistics(fixtures: Fixtures) -> RewardStatistics:
     )
 
 
+def _dismissal(fixtures: Fixtures) -> Dismissal:
+    return Dismissal.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        key=fixtures.mark,
+        reason=fixtures.mark,
+        dismissed_by=fixtures.person,
+        until=timezone.now() + timedelta(days=7),
+    )
+
+
 def _agreement_report(fixtures: Fixtures) -> AgreementReport:
     return AgreementReport.objects.create(
         project=fixtures.rows["accounts.Project"],
@@ -419,6 +432,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "assignments.Submission": _submission,
     "assignments.Withdrawal": _withdrawal,
     "dashboard.ProjectTally": _project_tally,
+    "dashboard.Dismissal": _dismissal,
     "dashboard.CountedAnnotation": _counted_annotation,
     "rewards.RewardStatistics": _reward_statistics,
     "agreement.AgreementReport": _agreement_report,
