@@ -93,3 +93,25 @@ def test_a_manager_exports_pairs_with_a_score_gap(tenants_of_browsers: Tenants, 
     with acting_in(tenants.acme, tenants.mallory):
         options = Export.objects.get().options
     assert (options["min_score_gap"], options["prompt_style"], options["pairs"]) == (0.75, "messages", "traces")
+
+
+def test_the_form_says_how_much_an_export_would_be(
+    tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path
+) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    reviews = Reviews(tenants, tenants.acme_project, tmp_path)
+    reviews.publish()
+    reviews.trace()
+    reviews.submit(tenants.bob)
+    reviews.submit(tenants.dora)
+
+    reader.sign_in("mallory")
+    reader.open("/o/acme/p/parser/exports/new/?format=code_review")
+    estimated = page.get_by_role("region", name="What you will get")
+    expect(estimated).to_contain_text("2 annotations")
+    page.locator('[name="code_review.annotators"]').evaluate(
+        "(field) => { field.value = 'bob'; field.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    expect(estimated).to_contain_text("1 annotation, ")
+    expect(estimated).to_contain_text("Left out: 1 filtered.")
+    reader.assert_clean("with an estimate")
