@@ -22,12 +22,9 @@ from accounts.models import (
 )
 from agreement.models import AgreementReport, AgreementRule, Source, SourceAnswer, SourceReport
 from assignments.models import Assignment, Draft, QueuePosition, Submission, TraceQuota, Withdrawal
-from dashboard.models import CountedAnnotation, ProjectTally
+from dashboard.models import CountedAnnotation, Dismissal, ProjectTally
 from exports.models import Export, ExportPolicy, ExportSchedule
 from jobs.models import Job, OutboxEvent, ScheduleRun
-from dashboard.models import CountedAnnotation, Dismissal, ProjectTally
-from exports.models import Export
-from jobs.models import Job, OutboxEvent
 from potato.configuration import check_configuration
 from potato.runs.changes.model import FileChange
 from potato.runs.changes.texts import hunks_of
