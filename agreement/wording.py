@@ -92,8 +92,8 @@ def main_of(one: Mapping[str, Any]) -> Estimate:
 
 
 def shown(value: float, measure: str) -> str:
-    """A value as people read it: shares in per cent."""
-    return f"{value * 100:.0f}%" if measure in SHARES else f"{value:.2f}"
+    """A value as people read it: shares in per cent, and a zero without a sign."""
+    return f"{value * 100:.0f}%" if measure in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
 def word_of(measure: str, estimate: Estimate) -> str:

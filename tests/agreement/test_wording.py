@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agreement.pages import is_fast_and_low
-from agreement.wording import says, too_few, why_undefined, word_of
+from agreement.wording import says, shown, too_few, why_undefined, word_of
 from potato.statistics.agreement.estimates import Estimate
 
 
@@ -56,6 +56,11 @@ def test_with_few_traces_the_word_is_that_of_the_lower_end() -> None:
     assert word_of("alpha_nominal", estimate(0.7, 0.3, 0.9, traces=29)) == "poor"
     assert word_of("f1", estimate(0.7, 0.3, 0.9, traces=29)) == "less than half"
     assert word_of("f1", estimate(0.7, 0.3, 0.9)) == "mostly"
+
+
+def test_a_value_next_to_zero_has_no_sign() -> None:
+    assert [shown(value, "alpha_nominal") for value in (-0.001, 0.0, -0.07)] == ["0.00", "0.00", "-0.07"]
+    assert shown(0.714, "percent") == "71%"
 
 
 def test_a_share_is_no_coefficient() -> None:
