@@ -16,11 +16,11 @@ from accounts.models import Project
 from agreement.computing import ComputeAgreement
 from agreement.models import AgreementReport, AgreementRule, Reason
 from agreement.models.rules import rule_of
+from agreement.newer import came_in_after
 from agreement.reports import newest_requested
 from jobs.actions import request_job
 from jobs.bounds import TooManyJobs
 from jobs.models import OutboxEvent
-from rewards.querysets import came_in_after
 from tenancy import audit
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from accounts.models import Project
 from agreement.models import AgreementReport
+from agreement.newer import came_in_after
 from agreement.plots import LINE, Plot, Point, bars_plot, curves_plot
 from agreement.wording import (
     FAST,
@@ -518,8 +519,6 @@ def _time(seconds: float) -> str:
 
 def newer_than(report: AgreementReport, project: Project) -> int:
     """How many annotations came in since the report."""
-    from rewards.querysets import came_in_after
-
     return came_in_after(project, report.seen_until)[:10_000].count()
 
 
