@@ -18,6 +18,7 @@ Split: TypeAlias = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 IDENTITIES = ("group", "repository", "task", "run", "trace")
 """What of a row may not be in two splits; the group is what the splits are made by."""
+_FILLED_FIRST: tuple[Split, ...] = ("test", "validation")
 _LEAST_GROUPS = 3
 _DIGITS = 16
 
@@ -86,22 +87,25 @@ def split_rows(rows: Rows, shares: Mapping[Split, float]) -> Splits:
     """Whole groups to test and validation, in an order that only their names decide, while they are within their share
     of the rows; the rest to train.
 
-    With three groups or more a split with a share has at least the smallest one. The same rows have the same splits.
+    With three groups or more a split with a share has at least the smallest one, and train one as well; with fewer
+    there is train alone. The same rows have the same splits.
     """
     import numpy as np
 
     names, of_row, sizes = np.unique(rows.of("group"), return_inverse=True, return_counts=True)
     place_of_group = np.zeros(len(names), dtype="u1")
-    for split in ("test", "validation"):
-        wanted = shares.get(split, 0.0) * len(of_row)
+    wanted = [split for split in _FILLED_FIRST if shares.get(split) and len(names) >= _LEAST_GROUPS]
+    for number, split in enumerate(wanted, 1):
         free = np.flatnonzero(place_of_group == 0)
+        # One group at least for train, and for each split that comes later.
+        most = len(free) - 1 - (len(wanted) - number)
         taken: list[int] = []
-        left = wanted
+        left = shares[split] * len(of_row)
         for group in free.tolist():
-            if sizes[group] <= left:
+            if sizes[group] <= left and len(taken) < most:
                 taken.append(group)
                 left -= sizes[group]
-        if not taken and wanted and len(names) >= _LEAST_GROUPS:
+        if not taken:
             taken = [int(free[np.argmin(sizes[free])])]
         place_of_group[taken] = SPLITS.index(split)
     groups = {split: int((place_of_group == place).sum()) for place, split in enumerate(SPLITS)}
