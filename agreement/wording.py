@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from potato.statistics.agreement.estimates import FEW_PAIRS, FEW_TRACES, Estimate
+from potato.statistics.agreement.estimates import FEW_PAIRS, FEW_TRACES, NO_PAIRS, Estimate
 from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words
 from potato.wording import counted, listed
 
@@ -133,7 +133,7 @@ def says(figures: Mapping[str, Any]) -> Says:
 
 def why_undefined(estimate: Estimate) -> str:
     """Why there is no value, and what would define it."""
-    if not estimate.pairs:
+    if not estimate.pairs and estimate.undefined in (None, NO_PAIRS):
         return "No pair yet: nothing of this was judged by two people. A value appears with the first."
     if estimate.undefined and "same value" in estimate.undefined:
         return (

@@ -90,6 +90,8 @@ def test_what_has_no_value_says_what_would_define_it() -> None:
     same = Estimate(None, None, None, 19, 19, 19, "every choice compared is the same value, so nothing could be due")
     assert why_undefined(same).startswith("Not defined: all 19 pairs chose the same value.")
     assert why_undefined(estimate(None, pairs=0)).startswith("No pair yet")
+    gaps = Estimate(None, None, None, 0, 0, 0, "no unit was judged by all 6 annotators, which it needs")
+    assert why_undefined(gaps) == "Not defined: no unit was judged by all 6 annotators, which it needs."
     assert too_few(estimate(0.5, pairs=9)) == (
         "Too few to say: 9 pairs. From 10 on a value is shown, marked small until 30 traces."
     )

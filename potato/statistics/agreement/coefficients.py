@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, Totals, estimate, ratio, share
+from potato.statistics.agreement.estimates import NO_PAIRS, SAMPLES, Basis, Estimate, Totals, estimate, ratio, share
 from potato.statistics.agreement.judged import Choices, Floats
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -138,7 +138,8 @@ def intraclass_correlation(choices: Choices, *, samples: int = SAMPLES, seed: in
     why = "fewer than two units were judged by every annotator, or all numbers are equal"
     if raters < 2:
         complete = Basis(0, 0, 0)
-    return estimate(choices.by_trace(of_rows), figure, complete, why, samples=samples, seed=seed)
+    nothing = f"no unit was judged by all {raters} annotators, which it needs" if raters > 2 else NO_PAIRS
+    return estimate(choices.by_trace(of_rows), figure, complete, why, samples=samples, seed=seed, without_pairs=nothing)
 
 
 def confusion(choices: Choices) -> Floats:

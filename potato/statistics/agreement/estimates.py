@@ -24,6 +24,7 @@ FEW_PAIRS = 10
 FEW_TRACES = 30
 """Below this many traces an interval by resampling is too narrow to be trusted; a common rule of thumb."""
 
+NO_PAIRS = "no unit was judged by two annotators"
 _LEVEL = 0.95
 _DEFINED_SHARE = 0.95
 _DIGITS = 6
@@ -80,13 +81,24 @@ class Basis:
     pairs: int
 
 
-def estimate(sums: Floats, figure: Totals, basis: Basis, why_undefined: str, *, samples: int, seed: int) -> Estimate:
+def estimate(
+    sums: Floats,
+    figure: Totals,
+    basis: Basis,
+    why_undefined: str,
+    *,
+    samples: int,
+    seed: int,
+    without_pairs: str = NO_PAIRS,
+) -> Estimate:
     """The figure of the summed `sums` (traces x columns), with its interval from `samples` resamplings of the rows.
+
+    `why_undefined` is said where the figure is none, `without_pairs` where there is nothing to compare.
 
     The same sums and seed give the same estimate. `samples` 0 gives no interval.
     """
     if not basis.pairs:
-        return Estimate(None, None, None, basis.traces, basis.units, 0, "no unit was judged by two annotators")
+        return Estimate(None, None, None, basis.traces, basis.units, 0, without_pairs)
     value = float(figure(sums.sum(axis=0)[np.newaxis])[0])
     if not np.isfinite(value):
         return Estimate(None, None, None, basis.traces, basis.units, basis.pairs, why_undefined)

@@ -81,6 +81,12 @@ def test_intraclass_correlation_is_as_shrout_and_fleiss_printed_it() -> None:
     assert intraclass_correlation(judges).value == pytest.approx(0.29, abs=0.005)
 
 
+def test_intraclass_correlation_says_that_it_needs_units_that_all_judged() -> None:
+    nobody_judged_all = from_coders([[1, 2, None], [None, 2, 2], [3, None, 3]])
+    undefined = intraclass_correlation(nobody_judged_all).undefined
+    assert undefined == "no unit was judged by all 3 annotators, which it needs"
+
+
 def test_intraclass_correlation_leaves_out_units_with_a_gap() -> None:
     rows = [*zip(*SHROUT_FLEISS, strict=True)]
     with_gap = from_coders([(*rows[0], 10), (*rows[1], 1), (*rows[2], 4), (*rows[3], None)])
