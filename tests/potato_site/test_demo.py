@@ -11,11 +11,11 @@ from django.db.models import Count, F
 from django.utils import timezone
 
 from accounts.models import AuditEvent, ConfigurationVersion, Membership, Organisation, Project, User
-from agreement.models import AgreementReport
+from agreement.models import AgreementReport, Source
 from assignments.actions.claiming import claim_next
 from assignments.models import Assignment, AssignmentState, Submission, TraceQuota
 from dashboard.models import CountedAnnotation
-from exports.models import Export
+from exports.models import Export, ExportSchedule
 from jobs.models import OutboxEvent
 from potato_site.demo.runs import invented_runs
 from rewards.models import RewardStatistics
@@ -62,6 +62,11 @@ def test_loading_it_again_changes_nothing() -> None:
         assert Export.objects.count() == 3
         assert RewardStatistics.objects.count() == 3
         assert AgreementReport.objects.count() == 4
+        assert {source.name: source.answers.count() for source in Source.objects.all()} == {
+            "review-judge": len(invented_runs()),
+            "step-reward": len(invented_runs()),
+        }
+        assert ExportSchedule.objects.count() == 2
 
 
 @time_machine.travel(MONDAY_MORNING, tick=True)

@@ -2,9 +2,10 @@
 
 import hashlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +18,17 @@ from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Membership, Organisation, Project, User
 from agreement.actions import request_report
+from agreement.sources.actions import take_answers
 from assignments.models import Assignment
 from dashboard.actions import take_everything_in
 from exports.actions import request_export
+from exports.scheduling import Wanted, make_schedule
+from potato_site.demo import judgements
 from potato_site.demo.clock import PastClock
+from potato_site.demo.people import JUDGE, REWARD_MODEL
 from potato_site.demo.people import PEOPLE as ANNOTATORS
 from potato_site.demo.runs import FOLDER as DEMO
-from potato_site.demo.runs import write_runs
+from potato_site.demo.runs import InventedRun, invented_runs, write_runs
 from potato_site.demo.work import Work, first_day
 from rewards.statistics import request_statistics
 from tenancy.actor import Actor, acting_in
@@ -180,6 +185,33 @@ class Command(BaseCommand):
                 request_report(project=projects[one.slug])
                 if one.has_rewards:
                     request_statistics(project=projects[one.slug])
+            for slug, source, judge in SOURCES:
+                records = [{"id": run.name, "annotations": judge(run), "source": source} for run in invented_runs()]
+                take_answers(project=projects[slug], records=records)
+            for slug, wanted in SCHEDULES:
+                make_schedule(project=projects[slug], wanted=wanted)
+
+
+# Automated reviewers whose answers are imported: the project, the source as its records name it, and what it says.
+SOURCES: tuple[tuple[str, dict[str, str], Callable[[InventedRun], dict[str, Any]]], ...] = (
+    (
+        "agent-code-review",
+        {"name": JUDGE.name, "model": "judge-large", "version": "2026-10", "kind": "llm_judge"},
+        partial(judgements.review, JUDGE),
+    ),
+    (
+        "process-rewards",
+        {"name": REWARD_MODEL.name, "model": "prm-small", "version": "3", "kind": "process_reward_model"},
+        partial(judgements.step_labels, REWARD_MODEL),
+    ),
+)
+SCHEDULES = (
+    (
+        "agent-code-review",
+        Wanted("Weekly data set", "hf_dataset", cron="0 6 * * 1", time_zone="Europe/Berlin", options={}),
+    ),
+    ("process-rewards", Wanted("New every night", "prm", cron="0 2 * * *", time_zone="Europe/Berlin", only_new=True)),
+)
 
 
 @contextmanager
