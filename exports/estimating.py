@@ -10,9 +10,9 @@ from django.db.models.functions import Length
 from accounts.models import Project
 from assignments.models import Kind, Submission, Withdrawal
 from exports.actions import exportable_options
+from exports.filtering import filtered
 from exports.models import Export
 from exports.policies import Usage, usage
-from exports.stored import filtered
 from potato.formats.options import read_options
 from potato.formats.registry import format_named
 from potato.runs.sources import in_words

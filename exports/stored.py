@@ -3,14 +3,12 @@
 Every batch is a short transaction, so that an export of hours holds nothing back; the snapshot makes them one whole.
 """
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from itertools import groupby
-from operator import or_
 from struct import iter_unpack
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -23,11 +21,13 @@ from isal import isal_zlib
 from accounts.models import ConfigurationVersion, Membership
 from accounts.models import Project as ProjectRow
 from assignments.models import Assignment, Kind, Submission, Withdrawal
+from exports.filtering import filtered
 from exports.pseudonyms import Pseudonyms
+from exports.stored_facts import GZIP, PATH_LENGTH, StoredFacts, StoredFile, StoredFiles, reading
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.filters import Filters
-from potato.records.folders import EVERYTHING, run_of
+from potato.records.folders import EVERYTHING
 from potato.records.sources import (
     NO_TRACE,
     Answer,
@@ -40,11 +40,8 @@ from potato.records.sources import (
     Wanted,
     json_text,
 )
-from potato.runs.changes.places import Evidence, JudgedFile
-from potato.runs.exact_json import change_from
-from potato.runs.model import AgentRun
 from potato.wording import timestamp
-from tenancy.actor import Actor, acting
+from tenancy.actor import Actor
 from tenancy.snapshots import Snapshot
 from traces.importing.screenshots import has_pictures, with_pictures_inside
 from traces.models import Body, Trace, TraceFile
@@ -56,7 +53,6 @@ BUFFERED_BYTES_AT_ONCE = 4 * 2**20
 UNPACKED_BYTES_AT_ONCE = 16 * 2**20
 FACTS_AT_ONCE = 100
 TRACES_AT_ONCE = 500
-LINES_KEPT = 100_000
 # Ids come as their 16 bytes and times as PostgreSQL's microseconds: a million rows make no objects of them.
 _COLUMNS = {
     "pk": "bytea",
@@ -72,21 +68,6 @@ _COLUMNS = {
 _PACKED_SIZES = "string_agg(uuid_send(id), '' ORDER BY id), string_agg(int4send(size), '' ORDER BY id)"
 Key = TypeVar("Key")
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_GZIP = 31
-"""What tells it that gzip's frame is around it."""
-_TASK_LENGTH, _NAME_LENGTH, _PATH_LENGTH = 100_000, 200, 4096
-
-
-@contextmanager
-def reading(actor: Actor) -> Iterator[None]:
-    """A short transaction for batches, which are found along indexes, row by row.
-
-    A planner that thinks of all rows would read whole tables for each batch, and compile queries for longer than
-    they run.
-    """
-    with acting(actor), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off")
-        yield
 
 
 @dataclass(frozen=True)
@@ -123,7 +104,7 @@ class StoredProject:
         self._actor = actor
         self._snapshot = snapshot
         self._since = since
-        self._files = _Files()
+        self._files = StoredFiles()
         with reading(actor):
             # Read here, because records are made while rows are on their way.
             versions = ConfigurationVersion.objects.filter(project=project)
@@ -242,7 +223,7 @@ class StoredProject:
 
     def _native(self, packed: bytes) -> bytes:
         """A run as it was stored, with its pictures inside; most have none, and nothing is asked for them."""
-        native = isal_zlib.decompress(packed, _GZIP)
+        native = isal_zlib.decompress(packed, GZIP)
         if not has_pictures(native):
             return native
         with reading(self._actor):
@@ -360,7 +341,7 @@ class StoredProject:
             id=external_id,
             annotator=self._annotators[user],
             timestamp=_timestamp(at // 1_000_000),
-            annotations_text=isal_zlib.decompress(packed, _GZIP).decode("ascii"),
+            annotations_text=isal_zlib.decompress(packed, GZIP).decode("ascii"),
             trace_version=trace_version,
             configuration_version=self._versions[version][0],
             kind=kind,
@@ -395,54 +376,20 @@ class StoredProject:
             files = self._files_of(keys, wanted) if {"operations", "files"} & {*needs} else {}
         for record, _ in wanted:
             row = traces[record.trace]
-            yield _StoredFacts(self._actor, row, files.get(record.trace, {}), self._files) if row else NO_TRACE
+            yield StoredFacts(self._actor, row, files.get(record.trace, {}), self._files) if row else NO_TRACE
 
-    def _files_of(self, traces: Collection[UUID], wanted: Wanted) -> dict[Any, dict[str, list["_File"]]]:
+    def _files_of(self, traces: Collection[UUID], wanted: Wanted) -> dict[Any, dict[str, list["StoredFile"]]]:
         """The files that are asked for, by trace and by their path as columns keep it."""
-        paths = {storable(path, _PATH_LENGTH) for _, paths in wanted for path in paths}
-        files: defaultdict[Any, dict[str, list[_File]]] = defaultdict(dict)
+        paths = {storable(path, PATH_LENGTH) for _, paths in wanted for path in paths}
+        files: defaultdict[Any, dict[str, list[StoredFile]]] = defaultdict(dict)
         rows = TraceFile.objects.filter(trace__in=traces, path__in=paths).order_by("trace", "index")
         for trace, path, operation, sha256 in rows.values_list("trace", "path", "operation", "sha256"):
-            files[trace.bytes].setdefault(path, []).append(_File(operation, sha256))
+            files[trace.bytes].setdefault(path, []).append(StoredFile(operation, sha256))
         return files
-
-
-def filtered(rows: Any, filters: Filters) -> Any:
-    """The submissions that the filters let pass. Under which schemes they have answers is seen when they are read;
-    here those leave whose configuration has none of them."""
-    if filters.annotators:
-        members = Membership.objects.filter(annotator_name__in=filters.annotators)
-        rows = rows.filter(assignment__user__in=members.values("user"))
-    if filters.made_from:
-        rows = rows.filter(submitted_at__gte=_midnight(filters.made_from))
-    if filters.made_until:
-        rows = rows.filter(submitted_at__lt=_midnight(filters.made_until) + timedelta(days=1))
-    if filters.agent_models:
-        rows = rows.filter(assignment__trace__agent_model__in=filters.agent_models)
-    if filters.tags:
-        tagged = (Q(assignment__trace__tags__contains=[tag]) for tag in filters.tags)
-        rows = rows.filter(reduce(or_, tagged))
-    if filters.schemes:
-        of_scheme = (
-            Q(assignment__version__configuration__annotation_schemes__contains=[{"name": name}])
-            for name in filters.schemes
-        )
-        rows = rows.filter(reduce(or_, of_scheme))
-    return rows
-
-
-def _midnight(day: str) -> datetime:
-    return datetime.fromisoformat(day).replace(tzinfo=UTC)
 
 
 def _own_name(user: UUID, name: str) -> str:
     return name
-
-
-@dataclass(frozen=True)
-class _File:
-    operation: str
-    sha256: str
 
 
 class _Pinned(Mapping[int, ProjectConfiguration]):
@@ -465,83 +412,6 @@ class _Pinned(Mapping[int, ProjectConfiguration]):
 
     def __len__(self) -> int:
         return len(self._given)
-
-
-class _Files:
-    """Files with their lines, the latest used ones, as many as some lines are."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, ...], tuple[JudgedFile | None, int]] = OrderedDict()
-        self._lines = 0
-
-    def read(self, path: str, hashes: tuple[str, ...]) -> JudgedFile | None:
-        """The file of that exact path whose changes are those bodies; None where they are another's."""
-        key = (path, *hashes)
-        if key not in self._kept:
-            bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in=hashes)}
-            changes = [change_from(bodies[sha256]) for sha256 in hashes]
-            lines = sum(len(hunk.lines) for change in changes for hunk in change.hunks) + sum(
-                (text or "").count("\n") for change in changes for text in (change.old_text, change.new_text)
-            )
-            self._kept[key] = Evidence.of(changes).files.get(path), lines
-            self._lines += lines
-            while self._lines > LINES_KEPT and len(self._kept) > 1:
-                _, (_, gone) = self._kept.popitem(last=False)
-                self._lines -= gone
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
-
-
-class _StoredFacts:
-    """What a stored trace says. Texts in columns are mended and cut; where that may be so, the run itself is read."""
-
-    def __init__(self, actor: Actor, row: Mapping[str, Any], files: Mapping[str, list[_File]], cache: _Files) -> None:
-        self._actor = actor
-        self._row = row
-        self._stored = files
-        self._cache = cache
-
-    @property
-    def task_description(self) -> str | None:
-        return self._exact("task", _TASK_LENGTH, "task_description")
-
-    @property
-    def agent_model(self) -> str:
-        return self._exact("agent_model", _NAME_LENGTH, "agent_model")
-
-    @cached_property
-    def run(self) -> AgentRun | None:
-        with reading(self._actor):
-            packed = Body.objects.only("packed").get(sha256=self._row["content_sha256"]).packed
-        return run_of(isal_zlib.decompress(packed, _GZIP))
-
-    def operation(self, path: str) -> str | None:
-        stored = self._stored.get(storable(path, _PATH_LENGTH), ())
-        operations = {file.operation for file in stored}
-        if len(operations) == 1 and _is_exact(path, _PATH_LENGTH):
-            return operations.pop()
-        file = self.file(path)
-        return file.operation if file else None
-
-    def file(self, path: str) -> JudgedFile | None:
-        stored = self._stored.get(storable(path, _PATH_LENGTH))
-        if not stored:
-            return None
-        with reading(self._actor):
-            return self._cache.read(path, tuple(file.sha256 for file in stored))
-
-    def _exact(self, column: str, length: int, member: str) -> str:
-        text: str = self._row[column]
-        if _is_exact(text, length):
-            return text
-        with reading(self._actor):
-            native = Body.objects.get(sha256=self._row["content_sha256"]).content
-        return str(native.get(member, ""))
-
-
-def _is_exact(text: str, length: int) -> bool:
-    """Whether a column of that length keeps the text as it is, or kept it so."""
-    return len(text) < length and storable(text, length) == text and "\ufffd" not in text
 
 
 @lru_cache(maxsize=1_000)

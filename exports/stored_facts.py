@@ -1,0 +1,124 @@
+"""What stored traces say beside annotations: their texts, the runs themselves, and files with their lines."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+from isal import isal_zlib
+
+from jobs.row_text import storable
+from potato.records.folders import run_of
+from potato.runs.changes.places import Evidence, JudgedFile
+from potato.runs.exact_json import change_from
+from potato.runs.model import AgentRun
+from tenancy.actor import Actor, acting
+from traces.models import Body
+
+LINES_KEPT = 100_000
+PATH_LENGTH = 4096
+_TASK_LENGTH, _NAME_LENGTH = 100_000, 200
+GZIP = 31
+"""What tells it that gzip's frame is around it."""
+
+
+@contextmanager
+def reading(actor: Actor) -> Iterator[None]:
+    """A short transaction for batches, which are found along indexes, row by row.
+
+    A planner that thinks of all rows would read whole tables for each batch, and compile queries for longer than
+    they run.
+    """
+    with acting(actor), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off")
+        yield
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One change of a file: what it did, and the body that has it."""
+
+    operation: str
+    sha256: str
+
+
+class StoredFiles:
+    """Files with their lines, the latest used ones, as many as some lines are."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], tuple[JudgedFile | None, int]] = OrderedDict()
+        self._lines = 0
+
+    def read(self, path: str, hashes: tuple[str, ...]) -> JudgedFile | None:
+        """The file of that exact path whose changes are those bodies; None where they are another's."""
+        key = (path, *hashes)
+        if key not in self._kept:
+            bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in=hashes)}
+            changes = [change_from(bodies[sha256]) for sha256 in hashes]
+            lines = sum(len(hunk.lines) for change in changes for hunk in change.hunks) + sum(
+                (text or "").count("\n") for change in changes for text in (change.old_text, change.new_text)
+            )
+            self._kept[key] = Evidence.of(changes).files.get(path), lines
+            self._lines += lines
+            while self._lines > LINES_KEPT and len(self._kept) > 1:
+                _, (_, gone) = self._kept.popitem(last=False)
+                self._lines -= gone
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+
+class StoredFacts:
+    """What a stored trace says. Texts in columns are mended and cut; where that may be so, the run itself is read."""
+
+    def __init__(
+        self, actor: Actor, row: Mapping[str, Any], files: Mapping[str, list[StoredFile]], cache: StoredFiles
+    ) -> None:
+        self._actor = actor
+        self._row = row
+        self._stored = files
+        self._cache = cache
+
+    @property
+    def task_description(self) -> str | None:
+        return self._exact("task", _TASK_LENGTH, "task_description")
+
+    @property
+    def agent_model(self) -> str:
+        return self._exact("agent_model", _NAME_LENGTH, "agent_model")
+
+    @cached_property
+    def run(self) -> AgentRun | None:
+        with reading(self._actor):
+            packed = Body.objects.only("packed").get(sha256=self._row["content_sha256"]).packed
+        return run_of(isal_zlib.decompress(packed, GZIP))
+
+    def operation(self, path: str) -> str | None:
+        stored = self._stored.get(storable(path, PATH_LENGTH), ())
+        operations = {file.operation for file in stored}
+        if len(operations) == 1 and _is_exact(path, PATH_LENGTH):
+            return operations.pop()
+        file = self.file(path)
+        return file.operation if file else None
+
+    def file(self, path: str) -> JudgedFile | None:
+        stored = self._stored.get(storable(path, PATH_LENGTH))
+        if not stored:
+            return None
+        with reading(self._actor):
+            return self._cache.read(path, tuple(file.sha256 for file in stored))
+
+    def _exact(self, column: str, length: int, member: str) -> str:
+        text: str = self._row[column]
+        if _is_exact(text, length):
+            return text
+        with reading(self._actor):
+            native = Body.objects.get(sha256=self._row["content_sha256"]).content
+        return str(native.get(member, ""))
+
+
+def _is_exact(text: str, length: int) -> bool:
+    """Whether a column of that length keeps the text as it is, or kept it so."""
+    return len(text) < length and storable(text, length) == text and "\ufffd" not in text
