@@ -9,7 +9,7 @@ class AccountsConfig(AppConfig):
 
         from accounts import project_pages
         from accounts.actions import audit as writers
-        from accounts.mail import TellAboutRun, tell_about
+        from accounts.mail import MailAboutRun, mail_about
         from jobs import kinds, outbox
         from jobs.schedules.firing import ENDED
         from tenancy import audit
@@ -25,5 +25,5 @@ class AccountsConfig(AppConfig):
             )
         )
         audit.register(write=writers.write, write_unscoped=writers.write_unscoped)
-        kinds.register(TellAboutRun())
-        outbox.subscribe(ENDED, tell_about)
+        kinds.register(MailAboutRun())
+        outbox.subscribe(ENDED, mail_about)

@@ -24,13 +24,13 @@ def is_configured() -> bool:
     return bool(settings.EMAIL_HOST)
 
 
-class TellAboutRun:
+class MailAboutRun:
     """Job parameters: `run`, the id of a run of a schedule that is over. Mails those whom the schedule names.
 
     Done twice it mails twice, which happens where a worker dies right after the mail went out.
     """
 
-    name = "tell_about_run"
+    name = "mail_about_run"
     label = "Mail about a schedule"
     queue = "interactive"
 
@@ -45,17 +45,17 @@ class TellAboutRun:
         return Part(cursor=None, progress=len(addresses), total=len(addresses), finished=True)
 
 
-def tell_about(event: OutboxEvent) -> None:
+def mail_about(event: OutboxEvent) -> None:
     """Subscriber of schedule.ended: have those told who want to know of it."""
     run = ScheduleRun.objects.get(pk=event.payload["run"])
-    asked = Job.objects.filter(kind=TellAboutRun.name, parameters={"run": str(run.pk)})
+    asked = Job.objects.filter(kind=MailAboutRun.name, parameters={"run": str(run.pk)})
     if is_configured() and _addresses(run) and not asked.exists():
-        request_job(kind=TellAboutRun.name, parameters={"run": str(run.pk)})
+        request_job(kind=MailAboutRun.name, parameters={"run": str(run.pk)})
 
 
 def _addresses(run: ScheduleRun) -> list[str]:
     """Of those who want to know how this run ended, members who may still export, and have an address."""
-    people = kind_named(run.kind).model.objects.get(pk=run.schedule).people_to_tell
+    people = kind_named(run.kind).model.objects.get(pk=run.schedule).recipients
     wanted = [one["person"] for one in people if one["when"] == "always" or run.state == RunState.FAILED]
     members = Membership.objects.active().filter(user__in=wanted).select_related("user").order_by("user__email")
     return [member.user.email for member in members if member.user.email and role_has(member.role, Right.EXPORT)]

@@ -15,10 +15,10 @@ from accounts.models import Membership, Project
 from exports import destinations
 from exports.models import Destination, ExportSchedule
 from exports.pages import project_named
-from exports.schedules_shown import history_of, next_runs, people_who_can_be_told
+from exports.schedules_shown import history_of, next_runs, possible_recipients
 from exports.scheduling import (
     Wanted,
-    can_be_told,
+    can_be_mailed,
     change_schedule,
     check_again,
     check_wanted,
@@ -168,8 +168,8 @@ def _page(
     refusal: Refused | None = None,
 ) -> HttpResponse:
     members = Membership.objects.active().select_related("user").order_by("annotator_name")
-    told = people_who_can_be_told(row, [member for member in members if can_be_told(member)])
-    for one in told:
+    recipients = possible_recipients(row, [member for member in members if can_be_mailed(member)])
+    for one in recipients:
         one["field"] = f"tell.{one['member'].user_id}"
         one["when"] = sent.get(one["field"], one["when"])
     return render(
@@ -189,7 +189,7 @@ def _page(
             "buckets": destinations.bucket_names(),
             "organisation": request.membership.organisation_slug,
             "places": [(name, title, name == sent.get("destination")) for name, title in Destination.choices],
-            "told": told,
+            "recipients": recipients,
             "has_mail": mail.is_configured(),
             "history": history_of(row) if row else [],
             "refusal": refusal.sentence if refusal else "",
@@ -292,7 +292,7 @@ def _fields_of(row: ExportSchedule) -> QueryDict:
         "destination": row.destination,
         "bucket": row.bucket,
         "folder": row.folder,
-        **{f"tell.{one['person']}": one["when"] for one in row.people_to_tell},
+        **{f"tell.{one['person']}": one["when"] for one in row.recipients},
     }.items():
         sent[name] = value
     return sent

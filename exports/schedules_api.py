@@ -115,7 +115,7 @@ class SchedulesView(ApiView):
 
     def shown(self, schedule: ExportSchedule) -> ExportScheduleShown:
         now, paused = timezone.now(), schedule.is_paused
-        people = {one["person"]: one["when"] for one in schedule.people_to_tell}
+        people = {one["person"]: one["when"] for one in schedule.recipients}
         members = Membership.objects.filter(user__in=people).order_by("annotator_name")
         return ExportScheduleShown(
             id=schedule.pk,

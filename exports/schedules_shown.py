@@ -95,8 +95,8 @@ def times_in_words(
     return [(local(time, zone), notes.get(time) or until(time, now)) for time in shown]
 
 
-def people_who_can_be_told(schedule: ExportSchedule | None, members: Sequence[Membership]) -> list[dict[str, Any]]:
-    chosen = {one["person"]: one["when"] for one in schedule.people_to_tell} if schedule else {}
+def possible_recipients(schedule: ExportSchedule | None, members: Sequence[Membership]) -> list[dict[str, Any]]:
+    chosen = {one["person"]: one["when"] for one in schedule.recipients} if schedule else {}
     return [{"member": member, "when": chosen.get(str(member.user_id), "")} for member in members]
 
 

@@ -198,7 +198,7 @@ def check_wanted(*, project: Project, wanted: Wanted, starts_at: datetime) -> Ch
             "destination": wanted.destination,
             "bucket": wanted.bucket if is_bucket else "",
             "folder": destinations.read_folder(wanted.folder) if is_bucket else "",
-            "people_to_tell": _people(wanted.people),
+            "recipients": _people(wanted.people),
         },
     )
 
@@ -226,19 +226,19 @@ def where_of(schedule: ExportSchedule, organisation: str) -> str:
     return "kept here"
 
 
-def can_be_told(membership: Membership) -> bool:
+def can_be_mailed(membership: Membership) -> bool:
     return membership.is_active and role_has(membership.role, Right.EXPORT)
 
 
 def _people(people: Mapping[UUID, str]) -> list[dict[str, str]]:
     if len(people) > MOST_PEOPLE:
-        raise BadSchedule(f"At most {MOST_PEOPLE} people can be told.")
+        raise BadSchedule(f"At most {MOST_PEOPLE} people get mails.")
     if set(people.values()) - {"failed", "always"}:
-        raise BadSchedule("People are told either when it failed (failed) or of every run (always).")
+        raise BadSchedule("People get a mail either when it failed (failed) or of every run (always).")
     members = Membership.objects.active().filter(user__in=people).select_related("user")
-    known = {member.user_id for member in members if can_be_told(member)}
+    known = {member.user_id for member in members if can_be_mailed(member)}
     if strangers := [str(person) for person in people if person not in known]:
-        raise BadSchedule(f"{', '.join(strangers)}: only members who may export can be told. Leave these people out.")
+        raise BadSchedule(f"{', '.join(strangers)}: only members who may export get mails. Leave these people out.")
     return [{"person": str(person), "when": when} for person, when in people.items()]
 
 
@@ -273,5 +273,5 @@ def _facts(schedule: ExportSchedule) -> dict[str, Any]:
         "options": schedule.options,
         "only_new": schedule.only_new,
         "destination": schedule.destination,
-        "people": len(schedule.people_to_tell),
+        "people": len(schedule.recipients),
     }

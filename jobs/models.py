@@ -195,7 +195,7 @@ class Schedule(TenantModel):
 
     `next_at` is when it fires next, None where no time is to come. `last_fire_time` is the time for which it fired
     last, which may be in the future after somebody has set a clock back. A paused one keeps `next_at` and does not
-    fire. `people_to_tell` is a list of {"person": id, "when": "failed" or "always"}. A removed one is shown nowhere;
+    fire. `recipients` is a list of {"person": id, "when": "failed" or "always"}. A removed one is shown nowhere;
     its runs, and what they made, stay.
 
     A subclass may write `objects = ScheduleQuerySet["Itself"].as_manager()`, so that its rows have its own type.
@@ -211,7 +211,7 @@ class Schedule(TenantModel):
     last_fire_time = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True)
     paused_because = models.TextField(blank=True)
-    people_to_tell: "models.JSONField[Any]" = models.JSONField(default=list)
+    recipients: "models.JSONField[Any]" = models.JSONField(default=list)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     removed_at = models.DateTimeField(null=True)

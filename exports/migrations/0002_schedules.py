@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('last_fire_time', models.DateTimeField(null=True)),
                 ('paused_at', models.DateTimeField(null=True)),
                 ('paused_because', models.TextField(blank=True)),
-                ('people_to_tell', models.JSONField(default=list)),
+                ('recipients', models.JSONField(default=list)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('removed_at', models.DateTimeField(null=True)),
                 ('format', models.CharField(max_length=64)),
