@@ -23,6 +23,7 @@ from dashboard.models import ProjectTally
 from dashboard.quality import Measure, PersonAgreement, is_fast, measures_in, people_in
 from dashboard.shares import Difference, Share, share_of, widest_difference
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.schemes.registry import scheme_types
 from potato.wording import counted
 from tenancy.permissions import allowed
 from tenancy.roles import Right
@@ -293,21 +294,27 @@ def _status_rows(status: Status) -> list[dict[str, Any]]:
 
 
 def _approval(project: Project, configuration: ProjectConfiguration) -> Approval | None:
-    """The share of verdicts that approve, by agent model; None where nobody gives verdicts, or of one model alone.
+    """The share of annotations that accept the whole run, by agent model, under the first scheme that asks for it; None
+    where none does, or of one model alone.
 
     Annotations of one trace are not independent of each other, so that an interval counts each trace once.
     """
-    names = [one.name for one in configuration.annotation_schemes if one.annotation_type == "code_review_verdict"]
+    types = scheme_types()
+    asking = ((scheme, types[scheme.annotation_type].accepts) for scheme in configuration.annotation_schemes)
+    scheme, accepts = next(((scheme, accepts) for scheme, accepts in asking if accepts), (None, None))
+    if scheme is None or accepts is None:
+        return None
+    question, value = accepts
     tallies = ProjectTally.objects.filter(organisation=project.organisation_id, project=project)
     by_agent = tallies.values_list("by_agent", flat=True).first() or {}
-    traces = traces_by_agent(project) if names and len(by_agent) > 1 else {}
+    traces = traces_by_agent(project) if len(by_agent) > 1 else {}
     shares = []
     for agent, counts in by_agent.items():
-        decisions = counts.get(f"code_review_verdict/{names[0]}", {}).get("decision", {}) if names else {}
+        decisions = counts.get(f"{scheme.annotation_type}/{scheme.name}", {}).get(question, {})
         total = sum(decisions.values())
         if agent and total and traces.get(agent):
-            shares.append(share_of(agent, decisions.get("approve", 0) / total, traces[agent]))
+            shares.append(share_of(agent, decisions.get(value, 0) / total, traces[agent]))
     if len(shares) < 2:
         return None
     shares.sort(key=lambda share: (-share.value, share.label))
-    return Approval(names[0], shares[:AGENTS_SHOWN], widest_difference(shares[:AGENTS_SHOWN]))
+    return Approval(scheme.name, shares[:AGENTS_SHOWN], widest_difference(shares[:AGENTS_SHOWN]))

@@ -26,11 +26,27 @@ ALLOWED = (
     # Formats that are of one way of judging by their nature.
     *(
         f"potato/formats/{name}.py"
-        for name in ("code_review", "comments", "ratings", "verdicts", "swebench", "training", "prm")
+        for name in (
+            "code_review",
+            "comments",
+            "github_review",
+            "kto",
+            "outcomes",
+            "parquet",
+            "prm",
+            "ratings",
+            "review_comments",
+            "swebench",
+            "training",
+            "verdicts",
+        )
     ),
     # The documented functions of the analysis scripts, whose figures are of process rewards.
     "potato/analysis.py",
     "potato/statistics/rewards/",
+    # The demo has projects of both ways, and what its people say in them.
+    "potato_site/demo/",
+    "potato_site/management/commands/load_demo.py",
     # Frozen history.
     "dashboard/migrations/0002_statistics_of_process_rewards.py",
 )

@@ -86,9 +86,9 @@ class ShownScheme:
         return render_to_string(self.template, {"scheme": self.scheme, "avatar": self.avatar})
 
     @cached_property
-    def keys_markup(self) -> SafeString:
+    def keys_markup(self) -> str:
         """What the type says of its keys in the page's help, "" where it has none."""
-        return render_to_string(self.keys_template, {"shown": self}) if self.keys_template else SafeString()
+        return render_to_string(self.keys_template, {"shown": self}) if self.keys_template else ""
 
     @cached_property
     def shape(self) -> Scheme:

@@ -69,6 +69,9 @@ class SchemeType:
     `shown.scheme`. Empty for no part; where steps are judged, for the shortcuts of reading steps alone."""
     work_word: ClassVar[str] = ""
     """What annotators submit, in a word ("review"), where it has one of its own."""
+    accepts: ClassVar[tuple[str, str] | None] = None
+    """The question, as `choices` names it, and the value by which the whole run is accepted; None where nothing says
+    so."""
     activity: ClassVar[str] = ""
     """What annotators do with it, as a project's badge ("Code review"); its name in title case when empty."""
     icon: ClassVar[str] = "list-checks"

@@ -259,10 +259,10 @@ def test_an_adjudicated_export_of_a_project_without_one_is_refused(project: Proj
 
 
 def test_the_page_offers_the_formats_that_the_schemes_fill_with_their_options(project: Project, alice: Client) -> None:
-    page = alice.get(f"/o/acme/p/{project.slug}/").content.decode()
+    page = alice.get(f"/o/acme/p/{project.slug}/exports/new/").content.decode()
     for format in ("prm", "dpo", "swebench", "code_review", "code_review_verdicts", "archive"):
         assert f'value="{format}"' in page
-    assert 'value="code_review_comments"' not in page
+    assert 'value="code_review_comments" disabled' in page
     assert 'name="dpo.min_score_gap" autocomplete="off" type="number" step="any" value="0"' in page
     assert 'name="dpo.score"' in page
     assert 'name="swebench.container"' in page
@@ -289,10 +289,11 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     fit = ["archive", "atif", "dpo", "hf_dataset", "kto", "orm", "prm", "records_parquet", "swebench"]
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
 
-    page = alice.get(f"/o/acme/p/{project.slug}/").content.decode()
+    page = alice.get(f"/o/acme/p/{project.slug}/exports/new/").content.decode()
     form = alice.get("/o/acme/admin/exports/export/add/").content.decode()
     for shown in (page, form):
-        assert [name for name in formats() if f'value="{name}"' in shown] == fit
+        chosen = [name for name in formats() if f'value="{name}"' in shown and f'value="{name}" disabled' not in shown]
+        assert chosen == fit
 
     asked = {"format": "code_review"}
     address = f"/o/acme/api/v1/projects/{project.slug}/exports/"
@@ -331,7 +332,7 @@ def test_annotations_of_a_scheme_that_was_given_up_can_still_leave(
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
     with acting_in(committed_tenants.acme, committed_tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
-    assert 'value="code_review_verdicts"' in alice.get(f"/o/acme/p/{project.slug}/").content.decode()
+    assert 'value="code_review_verdicts"' in alice.get(f"/o/acme/p/{project.slug}/exports/new/").content.decode()
     assert commanded(tmp_path, "code_review", ".jsonl", {}) == before
 
 

@@ -132,8 +132,8 @@ def read_figures(reader: Reader) -> None:
     assert "Risk of merging" in said
     assert re.search(r"Low 0 .*Medium 0 .*High 1 100 ?%", said), said
     assert "the trace has no changes to merge" in said
-    assert "risk_report" in reader.page.content()
     reader.assert_clean("the project page")
+    assert "risk_report" in text_of(reader.page, f"{reader.address}{PAGE}exports/new/")
 
 
 def test_the_format_is_known_wherever_it_is_chosen_and_not_where_it_does_not_fit(extended: Site) -> None:

@@ -160,6 +160,7 @@ def test_the_wheel_asks_for_what_the_library_needs_and_nothing_of_the_site(wheel
         "numpy",
         "matplotlib",
         "pyarrow",
+        "zstandard",
     }
 
 

@@ -16,6 +16,7 @@ from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import Converted, FileRead, ReadingOptions
 from potato.runs.sources import BytesSource
+from potato_site.demo.runs import invented_runs
 from tenancy.actor import acting_in
 from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
 
@@ -156,12 +157,13 @@ def test_loading_the_demo_twice_imports_every_run_once() -> None:
     for _ in range(2):
         call_command("load_demo", stdout=StringIO())
     with acting_in(Organisation.objects.get(slug="demo")):
-        # Seven of the runs are in two projects.
-        assert Trace.objects.count() == 16 + 2 * 7 + 2
+        # Seven of the runs are in two projects, and those that are made at loading in three.
+        assert Trace.objects.count() == 16 + 2 * 7 + 2 + 3 * len(invented_runs())
         assert not Trace.objects.exclude(version=1).exists()
-        assert ImportedFile.objects.count() == 4 + 2 + 1
+        assert ImportedFile.objects.count() == 4 + 2 + 1 + 3
         assert not ImportProblem.objects.exists()
-        assert Trace.objects.in_order()[0].external_id == "shop-orders-sorting"
+        written = Trace.objects.exclude(external_id__in=[run.name for run in invented_runs()])
+        assert written.filter(project__slug="agent-code-review").in_order()[0].external_id == "shop-orders-sorting"
 
 
 def test_the_web_agents_of_the_demo_come_in_with_their_pages(transactional_db: None) -> None:

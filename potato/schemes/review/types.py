@@ -300,6 +300,7 @@ class Verdict(SchemeType):
     activity = _ACTIVITY
     icon = _ICON
     work_word = _WORK_WORD
+    accepts = ("decision", ACCEPTS)
     default_entry = {
         "name": "verdict",
         "annotation_type": "code_review_verdict",
