@@ -30,7 +30,6 @@ ALLOWED = (
             "code_review",
             "comments",
             "github_review",
-            "kto",
             "outcomes",
             "parquet",
             "prm",
