@@ -19,7 +19,8 @@ class Kto(OutcomeFormat):
 
     approve is desirable and request_changes is not; other verdicts need `--resolved`. By process rewards a run without
     a wrong step is. comment_only decides nothing and is left out, as are runs without a task or a step, and ties of the
-    majority, all counted. Comments, ratings and the summaries of verdicts are not in the file: nothing of them is trained on.
+    majority, all counted. Comments, ratings and the summaries of verdicts are not in the file: nothing of them is
+    trained on.
     """
 
     name = "kto"
