@@ -69,10 +69,12 @@ def test_text_is_selected_as_ever_and_no_form_opens(task_page: TaskPage) -> None
     assert page.evaluate("getSelection().toString()").strip() == "new"
     # With Ctrl or Shift a click is the browser's.
     page.mouse.click(box["x"] + 200, y)
-    task_page.file().locator('tr[data-new="18"] > .code').click(modifiers=["Control"])
-    task_page.file().locator('tr[data-new="18"] > .code').click(modifiers=["Shift"])
     page.wait_for_timeout(200)
-    expect(task_page.form()).to_have_count(0)
+    # Looked at after each: a second click would take back what the first has opened.
+    for key in ("Control", "Shift", "Alt"):
+        task_page.file().locator('tr[data-new="18"] > .code').click(modifiers=[key])
+        page.wait_for_timeout(200)
+        expect(task_page.form()).to_have_count(0)
 
 
 def test_a_button_inside_a_line_does_what_it_says_and_opens_no_form(
