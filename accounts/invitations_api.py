@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.actions.invitations import Place, invite, revoke_invitation
+from accounts.actions.invitations import ProjectGrant, invite, revoke_invitation
 from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from accounts.invite_views import MOST_PLACES
@@ -95,7 +95,7 @@ class InvitationsView(ApiView):
                         role=Role.MEMBER,
                         annotator_name=name,
                         by_owner=False,
-                        projects=[Place(chosen, role, body.may_export, body.batch)],
+                        projects=[ProjectGrant(chosen, role, body.may_export, body.batch)],
                         places=body.places or 1,
                         lasts=timedelta(days=body.days),
                     )

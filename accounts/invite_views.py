@@ -18,7 +18,7 @@ from accounts import mail
 from accounts.actions.invitations import (
     BadNumber,
     CannotBeNamed,
-    Place,
+    ProjectGrant,
     invite,
     more_places,
     renew_invitation,
@@ -228,7 +228,7 @@ def _invited(
                 role=Role.MEMBER,
                 annotator_name=guest.name,
                 by_owner=False,
-                projects=[Place(project, guest.role, values["may_export"], _batch_for(guest, form))],
+                projects=[ProjectGrant(project, guest.role, values["may_export"], _batch_for(guest, form))],
                 lasts=timedelta(days=values["days"]),
             )
             for guest in ready
@@ -254,7 +254,7 @@ def _link(request: OrganisationRequest, project: Project, form: InviteForm) -> H
         role=Role.MEMBER,
         annotator_name=values["beginning"],
         by_owner=False,
-        projects=[Place(project, role, values["may_export"], values["batch"])],
+        projects=[ProjectGrant(project, role, values["may_export"], values["batch"])],
         places=values["places"],
         lasts=timedelta(days=values["days"]),
     )

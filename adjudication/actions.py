@@ -247,11 +247,11 @@ def undo_adjudication(*, adjudication: Adjudication, user: User) -> Assignment:
         if timezone.now() - adjudication.decided_at > UNDO_ADJUDICATION:
             minutes = UNDO_ADJUDICATION.seconds // 60
             raise TooLateToUndo(f"An adjudication can be taken back for {minutes} minutes. Settle the trace anew.")
-        if not Adjudication.objects.standing().filter(pk=adjudication.pk).exists():
+        if not Adjudication.objects.in_force().filter(pk=adjudication.pk).exists():
             raise TooLateToUndo("The trace was settled again since. Reload the page.")
         Withdrawal.objects.create(submission=submission, withdrawn_by=user)
         _bring_back_earlier(adjudication)
-        earlier = Submission.objects.standing().filter(organisation=row.organisation_id, assignment=row)
+        earlier = Submission.objects.not_withdrawn().filter(organisation=row.organisation_id, assignment=row)
         row.state = AssignmentState.SUBMITTED if earlier.exists() else AssignmentState.RELEASED
         row.since = timezone.now()
         row.save(update_fields=["state", "since"])

@@ -311,7 +311,7 @@ class AdjudicationsView(ApiView):
     @extend_schema(parameters=[CURSOR], responses=Adjudications)
     def get(self, request: Request, project: str) -> Response:
         """Every adjudication of the project that stands, the oldest first."""
-        rows = Adjudication.objects.for_project(self.project()).standing().select_related("trace")
+        rows = Adjudication.objects.for_project(self.project()).in_force().select_related("trace")
         following, previous, page = cursor_page(rows, request)
         names = annotator_names(row.decided_by_id for row in page if row.decided_by_id)
         results = [

@@ -21,7 +21,7 @@ HOW = {
 def feedback(submission: Submission, is_own: bool, sees_all: bool) -> Mapping[str, Any] | None:
     """What was settled of the questions on which the annotations of the trace differed; None where nothing was, or
     where the adjudicator does not tell the annotators."""
-    rows = Adjudication.objects.standing().filter(
+    rows = Adjudication.objects.in_force().filter(
         organisation=submission.organisation_id,
         sides__submission=submission,
         sides__organisation=submission.organisation_id,

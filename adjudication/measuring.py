@@ -35,9 +35,9 @@ class SidedWith:
 
 def sided_with(project: Project) -> list[SidedWith]:
     """Each annotator whose annotations were looked at by an adjudication that stands, with whom it sided most first."""
-    standing = Adjudication.objects.for_project(project).standing()
+    in_force = Adjudication.objects.for_project(project).in_force()
     rows = Side.objects.filter(organisation=project.organisation_id, adjudication__project=project).filter(
-        Exists(standing.filter(pk=OuterRef("adjudication")))
+        Exists(in_force.filter(pk=OuterRef("adjudication")))
     )
     sums = rows.values("submission__assignment__user").annotate(
         traces=Count("pk"), all_parts=Sum("parts"), all_same=Sum("same")
@@ -53,4 +53,4 @@ def sided_with(project: Project) -> list[SidedWith]:
 
 def settled_traces(project: Project) -> int:
     """How many traces of the project are settled."""
-    return Adjudication.objects.for_project(project).standing().count()
+    return Adjudication.objects.for_project(project).in_force().count()

@@ -69,7 +69,7 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
     def for_project(self, project: Project) -> "AdjudicationQuerySet":
         return self.filter(organisation=project.organisation_id, project=project)
 
-    def standing(self) -> "AdjudicationQuerySet":
+    def in_force(self) -> "AdjudicationQuerySet":
         """Those in force: neither taken back nor replaced by a newer one."""
         own = Submission.objects.counted().filter(organisation=OuterRef("organisation"), pk=OuterRef("submission"))
         return self.filter(Exists(own))

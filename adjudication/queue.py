@@ -78,7 +78,7 @@ def waiting(project: Project) -> "QuerySet[Any]":
     complete = TraceQuota.objects.filter(
         organisation=OuterRef("organisation"), trace=OuterRef("trace"), done__gte=F("target"), done__gt=0
     )
-    settled = Adjudication.objects.standing().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
+    settled = Adjudication.objects.in_force().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
     return rows.filter(wanted).filter(Exists(complete)).exclude(Exists(settled))
 
 

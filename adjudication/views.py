@@ -44,7 +44,7 @@ def queue_page(request: OrganisationRequest, project: str) -> HttpResponse:
     rows = list(queue.select_related("trace").defer("trace__report")[:QUEUE_SHOWN])
     heaviest = max((row.weight for row in rows), default=0) or 1
     newest = chosen.newest_version()
-    own = Adjudication.objects.for_project(chosen).standing().filter(decided_by=user)
+    own = Adjudication.objects.for_project(chosen).in_force().filter(decided_by=user)
     lately = own.filter(decided_at__gt=timezone.now() - UNDO_ADJUDICATION).select_related("trace").order_by("-pk")
     context = {
         "project": chosen,

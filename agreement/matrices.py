@@ -31,8 +31,8 @@ class Matrix:
     pairs: int
     values: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    costliest: str
-    costliest_url: str = ""
+    most_frequent: str
+    most_frequent_url: str = ""
 
 
 def matrices(report: AgreementReport) -> list[Matrix]:
@@ -58,7 +58,7 @@ def _matrix(report: AgreementReport, number: int, comparison: Mapping[str, Any])
     values = [comparison["values"][at] for at in chosen]
     of_examples = [example["of"] for example in comparison["examples"]]
     both = pairs_of_values(counts)
-    costliest = next(iter(confused(both)), None)
+    most_frequent = next(iter(confused(both)), None)
     rows = []
     for at, value in enumerate(values):
         total = sum(both[at])
@@ -73,19 +73,19 @@ def _matrix(report: AgreementReport, number: int, comparison: Mapping[str, Any])
                     f"{share:.0%}" if total else "",
                     at == other,
                     min(3, round(share * 4)),
-                    costliest is not None and {at, other} == {*costliest[1:]},
+                    most_frequent is not None and {at, other} == {*most_frequent[1:]},
                     traces_query(report, number, of) if here and of else "",
                 )
             )
         rows.append((_value(value), tuple(cells)))
     pairs = round(sum(sum(row) for row in counts))
-    words = f"{_value(values[costliest[1]])} against {_value(values[costliest[2]])}" if costliest else ""
+    words = f"{_value(values[most_frequent[1]])} against {_value(values[most_frequent[2]])}" if most_frequent else ""
     return Matrix(
         comparison["title"] if comparison["unit"] != "comments" else "Category of matched comments",
         pairs,
         tuple(map(_value, values)),
         tuple(rows),
-        f"{counted(costliest[0], 'pair')}: {words}" if costliest else "",
+        f"{counted(most_frequent[0], 'pair')}: {words}" if most_frequent else "",
         next((cell.url for _, cells in rows for cell in cells if cell.is_costly), ""),
     )
 

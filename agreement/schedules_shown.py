@@ -14,7 +14,7 @@ from potato.wording import counted
 
 def listed_schedules(project: Project, now: datetime) -> list[ShownSchedule]:
     """The project's schedules, the oldest first, with two queries."""
-    schedules: list[AgreementSchedule] = list(AgreementSchedule.objects.kept().filter(project=project))
+    schedules: list[AgreementSchedule] = list(AgreementSchedule.objects.not_deleted().filter(project=project))
     runs = last_runs(schedules)
     return [shown_schedule(schedule, what_in_words(schedule), runs.get(schedule.pk, []), now) for schedule in schedules]
 

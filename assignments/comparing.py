@@ -98,7 +98,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Place:
+class CommentedLines:
     """Lines on which at least one of them commented, with the comment of each there."""
 
     file: str
@@ -148,7 +148,7 @@ class Comparison:
 
     whole: tuple[Row, ...]
     ratings: tuple[Row, ...]
-    places: tuple[Place, ...]
+    places: tuple[CommentedLines, ...]
     steps: tuple[Row, ...]
     totals: tuple[Row, ...] = field(default=())
     """What is said of the whole run where steps are judged: it stands below them."""
@@ -238,9 +238,9 @@ def _places(
     order: Mapping[str, int],
     number: int,
     tolerance: int,
-) -> list[Place]:
+) -> list[CommentedLines]:
     """The places by the library's rule of which comments mean the same one, in the order of the files and lines."""
-    places: list[Place] = []
+    places: list[CommentedLines] = []
     for scheme, by_person in placed.items():
         people = {str(person): [place for place, _ in own] for person, own in enumerate(by_person)}
         for common in common_places(people, tolerance):
@@ -252,7 +252,7 @@ def _places(
             )
             lines = [place for place, _ in comments.values()]
             places.append(
-                Place(
+                CommentedLines(
                     common.comment.file,
                     common.comment.side,
                     min(place.first for place in lines),
@@ -263,6 +263,6 @@ def _places(
             )
     ordered = sorted(places, key=lambda place: (order.get(place.file, len(order)), place.file, place.last, place.first))
     return [
-        Place(place.file, place.side, place.first, place.last, place.cells, f"place-{at}")
+        CommentedLines(place.file, place.side, place.first, place.last, place.cells, f"place-{at}")
         for at, place in enumerate(ordered)
     ]

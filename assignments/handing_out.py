@@ -144,7 +144,7 @@ class Walker(NamedTuple):
     user: UUID
 
 
-class _Place(NamedTuple):
+class _OpenBatch(NamedTuple):
     """An open batch, and where the person is in it."""
 
     batch: UUID
@@ -160,11 +160,11 @@ class _Place(NamedTuple):
         return self.position >= _AT_THE_END
 
 
-class _Places(NamedTuple):
+class _OpenBatches(NamedTuple):
     """The open batches of a project, in their turn. `is_offered` says that traces are reserved for the person, `is_due`
     that the person put one off until now."""
 
-    places: list[_Place]
+    places: list[_OpenBatch]
     is_offered: bool
     is_due: bool
 
@@ -193,7 +193,7 @@ def first_anywhere(walker: Walker) -> UUID | None:
     return quota.pk if quota else None
 
 
-def _places(walker: Walker) -> _Places:
+def _places(walker: Walker) -> _OpenBatches:
     rows = executed(_BATCHES, walker._asdict()).fetchall()
     places = []
     for batch, is_random, last_rank, is_mine, start, position, is_wrapped, returned_at, has_back, *_ in rows:
@@ -201,11 +201,11 @@ def _places(walker: Walker) -> _Places:
             # Where nobody else begins: two UUIDs are as good as thrown.
             start = 1 + (batch.int ^ walker.user.int) % 1_000_003 * 7919 % max(last_rank, 1) if is_random else 0
             position, is_wrapped, returned_at = start, False, timezone.now() - _LATE
-        places.append(_Place(batch, is_mine, start, position, is_wrapped, returned_at, has_back))
-    return _Places(places, bool(rows and rows[0][-2]), bool(rows and rows[0][-1]))
+        places.append(_OpenBatch(batch, is_mine, start, position, is_wrapped, returned_at, has_back))
+    return _OpenBatches(places, bool(rows and rows[0][-2]), bool(rows and rows[0][-1]))
 
 
-def _by_name(facts: dict[str, Any], places: _Places, lock: str) -> TraceQuota | None:
+def _by_name(facts: dict[str, Any], places: _OpenBatches, lock: str) -> TraceQuota | None:
     """What is offered to the person, in any open batch; then what the person put off, where they may still take it."""
     mine = [place.batch for place in places.places if place.is_mine]
     anybodys = [place.batch for place in places.places]
@@ -217,7 +217,7 @@ def _by_name(facts: dict[str, Any], places: _Places, lock: str) -> TraceQuota | 
     return None
 
 
-def _walk(facts: dict[str, Any], place: _Place) -> TraceQuota | None:
+def _walk(facts: dict[str, Any], place: _OpenBatch) -> TraceQuota | None:
     facts = {**facts, **place._asdict()}
     if place.has_back and (row := executed(_BACK, facts).fetchone()):
         _go_on(facts, place, looked_at=row[-1])
@@ -238,7 +238,7 @@ def _walk(facts: dict[str, Any], place: _Place) -> TraceQuota | None:
     return None
 
 
-def _go_on(facts: dict[str, Any], place: _Place, looked_at: datetime | None = None) -> None:
+def _go_on(facts: dict[str, Any], place: _OpenBatch, looked_at: datetime | None = None) -> None:
     """Write down where the person is: at the first slots that are free, also where somebody else is moving them."""
     now = timezone.now() - _LATE
     returned_at = min(looked_at or now, now)

@@ -48,10 +48,10 @@ STATES = {
 SINCE = {"day": ("Today", 1), "week": ("7 days", 7), "month": ("30 days", 30)}
 _NOTED = Exists(Note.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk")))
 NOTES = {"with": "With notes", "without": "Without notes"}
-_COUNTS_OR_SURPLUS = ~Q(is_withdrawn()) & ~Q(is_replaced()) & ~Q(is_set_aside())
+_NOT_SET_ASIDE = ~Q(is_withdrawn()) & ~Q(is_replaced()) & ~Q(is_set_aside())
 _IN_STATE = {
-    "counted": _COUNTS_OR_SURPLUS & Q(is_surplus=False),
-    "surplus": _COUNTS_OR_SURPLUS & Q(is_surplus=True),
+    "counted": _NOT_SET_ASIDE & Q(is_surplus=False),
+    "surplus": _NOT_SET_ASIDE & Q(is_surplus=True),
     "withdrawn": Q(is_withdrawn()),
     "replaced": Q(is_replaced()) & ~Q(is_withdrawn()),
     "set_aside": Q(is_set_aside()) & ~Q(is_withdrawn()) & ~Q(is_replaced()),

@@ -234,7 +234,7 @@ def _mine(within: dict[str, Any], user: User) -> dict[UUID, dict[str, Any]]:
     slot and of unfinished ones."""
     here = {"organisation": OuterRef("organisation"), "trace": OuterRef("trace")}
     in_open = {**here, "batch__in": given_batches(within, user)}
-    surplus = Submission.objects.standing().filter(
+    surplus = Submission.objects.not_withdrawn().filter(
         organisation=OuterRef("organisation"), assignment=OuterRef("pk"), is_surplus=True
     )
     own = Assignment.objects.of(user).filter(**within, kind__in=ALIKE).order_by()

@@ -35,12 +35,12 @@ def readable_submission(membership: ActiveMembership, user: User, submission: UU
     return get_object_or_404(readable(membership, user), pk=submission, project=chosen)
 
 
-def standing_of_trace(membership: ActiveMembership, user: User, trace: UUID) -> list[Any]:
+def annotations_of_trace(membership: ActiveMembership, user: User, trace: UUID) -> list[Any]:
     """Of each person's annotation of the trace the newest that was not taken back, surplus ones too, the first to come
     first."""
     sees_all = membership.may(Right.SEE_ANNOTATIONS)
-    standing = Submission.objects.with_surplus() if sees_all else Submission.objects.submitted_by_person()
-    visible = standing.visible_to(membership, user).filter(assignment__trace=trace)
+    submissions = Submission.objects.with_surplus() if sees_all else Submission.objects.submitted_by_person()
+    visible = submissions.visible_to(membership, user).filter(assignment__trace=trace)
     rows = visible.select_related("project", "assignment__version").defer("project__draft", *_LONG[2:])
     return list(rows.order_by("pk"))
 

@@ -13,7 +13,7 @@ from django.test import Client
 from accounts.models import Project
 from bench.releases import difference
 from jobs.models import Job
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
 from traces.importing.import_job import ImportTraces
@@ -38,7 +38,7 @@ def bench_huge_trace(committed_tenants: Tenants, client: Client, capsys: pytest.
         "model_name_or_path": "m",
         "model_patch": patch.decode("utf-8", "replace"),
     }
-    source = BytesSource("preds.jsonl", json.dumps(record).encode() + b"\n")
+    source = InMemoryRunFile("preds.jsonl", json.dumps(record).encode() + b"\n")
     before = peak_mib()
     parts = import_in_parts(committed_tenants, source)
     after = peak_mib()
@@ -59,7 +59,7 @@ def bench_huge_trace(committed_tenants: Tenants, client: Client, capsys: pytest.
         print(f"page             {first * 1000:6.0f} ms at first, unrendered, {again * 1000:.0f} ms again, {sent}")
 
 
-def import_in_parts(tenants: Tenants, source: BytesSource) -> list[float]:
+def import_in_parts(tenants: Tenants, source: InMemoryRunFile) -> list[float]:
     """The seconds of each part, as a worker would do them."""
     kind = ImportTraces()
     with acting_in(tenants.acme):

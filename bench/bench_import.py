@@ -16,7 +16,7 @@ from assignments.actions.quotas import open_quotas
 from assignments.models import TraceQuota
 from bench.changes import as_file, small_record, tiny_record
 from jobs.models import Job
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tenancy.actor import acting_in
 from tests.tenants import Tenants
 from traces.importing.import_job import ImportTraces

@@ -14,14 +14,14 @@ def measured() -> dict[str, float]:
     from potato.runs.changes.derive import derive
     from potato.runs.converters.native import Native
     from potato.runs.model import Converted, ReadingOptions
-    from potato.runs.sources import BytesSource
+    from potato.runs.run_files import InMemoryRunFile
     from traces.rendering import highlight
     from traces.rendering.diff import DiffOptions, render_views
     from traces.rendering.steps import StepOptions, render_step
 
     changes = runpy.run_path(str(Path(__file__).with_name("changes.py")))
     content = changes["as_file"]([changes["record"](number, files=12, lines=25) for number in range(TRACES)])
-    entries = Native().read(BytesSource("runs.jsonl", content), ReadingOptions())
+    entries = Native().read(InMemoryRunFile("runs.jsonl", content), ReadingOptions())
     runs = [(entry.run, derive(entry.run)) for entry in entries if isinstance(entry, Converted)]
     options = [DiffOptions("unified"), DiffOptions("split")]
     begin, sent = processor(), 0

@@ -9,7 +9,7 @@ from accounts.actions.organisations import add_member, create_organisation
 from accounts.actions.projects import create_project, publish_configuration
 from accounts.models import Organisation, Project, User
 from jobs.models import Job
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 from potato_site.demo.runs import FOLDER as DEMO
 from tenancy.actor import acting_in
 from tenancy.roles import Role
@@ -50,7 +50,7 @@ def _person(number: int) -> User:
 def import_traces(stage: Stage, content: bytes, *, rendered: bool = True) -> None:
     """Import records of the format `native` as a worker does; `rendered`: all of them, as if the queue came near."""
     name = "runs.jsonl"
-    source = BytesSource(name, content)
+    source = InMemoryRunFile(name, content)
     kind = ImportTraces()
     with acting_in(stage.organisation):
         file = ImportedFile.objects.create(project=stage.project, name=name, size=source.size, format="native")

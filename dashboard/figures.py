@@ -159,10 +159,10 @@ def _acts(project: Project) -> dict[UUID, Any]:
 
 
 def _made(project: Project) -> dict[UUID, Any]:
-    standing = CountedAnnotation.objects.for_project(project)
+    counted = CountedAnnotation.objects.for_project(project)
     return {
         row["user"]: row
-        for row in standing.values("user").annotate(
+        for row in counted.values("user").annotate(
             submitted=Count("pk", filter=Q(is_surplus=False)),
             this_week=Count("pk", filter=Q(is_surplus=False, submitted_at__gt=timezone.now() - WEEK)),
             surplus=Count("pk", filter=Q(is_surplus=True)),

@@ -47,14 +47,14 @@ class ProjectPeople(BaseModel):
     left: list[ProjectPerson]
 
 
-class PlaceBody(Body):
+class ProjectRoleBody(Body):
     """`may_export` is of viewers; managers always may."""
 
     role: Literal["manager", "annotator", "viewer", "adjudicator"]
     may_export: bool = False
 
 
-class Place(BaseModel):
+class ProjectRoleOfPerson(BaseModel):
     name: str
     role: ProjectRole
     may_export: bool
@@ -90,15 +90,15 @@ class PersonView(ApiView):
 
 
 class ProjectPersonView(PersonView):
-    @extend_schema(request=PlaceBody, responses=Place)
+    @extend_schema(request=ProjectRoleBody, responses=ProjectRoleOfPerson)
     def put(self, request: Request, project: str, name: str) -> Response:
         """Put a member of the organisation on the project, or change their role there. Tasks that the new role may not
         hold go back to the queue."""
-        body = read(PlaceBody, request)
+        body = read(ProjectRoleBody, request)
         row = put_on_project(
             project=self.project(), membership=self.member(), role=ProjectRole(body.role), may_export=body.may_export
         )
-        return Response(Place(name=name, role=ProjectRole(row.role), may_export=row.may_export))
+        return Response(ProjectRoleOfPerson(name=name, role=ProjectRole(row.role), may_export=row.may_export))
 
     @extend_schema(responses=Released)
     def delete(self, request: Request, project: str, name: str) -> Response:

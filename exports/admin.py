@@ -23,7 +23,7 @@ from potato.formats.compression import demand_compressible
 from potato.formats.options import known_options, read_options
 from potato.formats.registry import demand_schemes, formats, formats_for
 from potato.records.sources import RecordsError
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from tenancy.admin import OrganisationModelAdmin, OrganisationModelForm
 from tenancy.roles import Right
 

@@ -55,7 +55,7 @@ UUIDField.register_lookup(AnyOfIds)
 ForeignKey.register_lookup(AnyOfIds)
 
 
-class Place(NamedTuple):
+class SubmissionKey(NamedTuple):
     """A submission: its id and its assignment's, which of the assignment's it is, and what else was asked for."""
 
     pk: bytes
@@ -99,7 +99,7 @@ class Counting:
     def exists(self, resolve: Resolve) -> bool:
         return next(self.batches(resolve, None, LATEST_AT_ONCE), None) is not None
 
-    def batches(self, resolve: Resolve, after: bytes | None, rows: int) -> Iterator[tuple[list[Place], bool]]:
+    def batches(self, resolve: Resolve, after: bytes | None, rows: int) -> Iterator[tuple[list[SubmissionKey], bool]]:
         """Those behind that id in the order of their ids, each with the size of its answers; no batch is empty. Beside
         each batch stands whether nothing of the project was left out between its first and its last."""
         at_once = min(rows, LATEST_AT_ONCE) if resolve == "latest" else rows
@@ -112,7 +112,7 @@ class Counting:
                 return
             after = places[-1].pk
 
-    def under(self, assignments: Collection[bytes]) -> list[Place]:
+    def under(self, assignments: Collection[bytes]) -> list[SubmissionKey]:
         """Those under the assignments, each with the size of its answers."""
         rows = self._added().filter(assignment__any_of=assignments)
         return self._chosen(self._places(rows, Length("packed")), "all")
@@ -170,7 +170,7 @@ class Counting:
             rows = Assignment.objects.filter(pk__any_of=assignments).values_list("pk", "trace_id")
             return {pk.bytes: trace.bytes for pk, trace in rows}
 
-    def _places(self, rows: Any, value: Any, at_most: int | None = None) -> list[Place]:
+    def _places(self, rows: Any, value: Any, at_most: int | None = None) -> list[SubmissionKey]:
         """All as one row: so many rows would take as long as those of the records. They stand in the order in which
         the statement inside gives them: sorting them once more takes as long as reading them."""
         if at_most is not None:
@@ -181,9 +181,9 @@ class Counting:
         with reading(self._actor), connection.cursor() as cursor:
             cursor.execute(packed, parameters)
             (places,) = cursor.fetchone()
-        return list(map(Place._make, iter_unpack(_LAYOUT, places or b"")))
+        return list(map(SubmissionKey._make, iter_unpack(_LAYOUT, places or b"")))
 
-    def _chosen(self, places: Sequence[Place], resolve: Resolve) -> list[Place]:
+    def _chosen(self, places: Sequence[SubmissionKey], resolve: Resolve) -> list[SubmissionKey]:
         """Those of the places that an export selects."""
         chosen = self._resolved(places, resolve, self._snapshot)
         if self._since is None or not chosen:
@@ -191,13 +191,13 @@ class Counting:
         then = {place.pk for place in self._resolved(self._seen_at(self._since, chosen), resolve, self._since)}
         return [place for place in chosen if place.pk not in then]
 
-    def _seen_at(self, snapshot: Snapshot, places: Sequence[Place]) -> list[Place]:
+    def _seen_at(self, snapshot: Snapshot, places: Sequence[SubmissionKey]) -> list[SubmissionKey]:
         rows = Submission.objects.filter(snapshot.saw(), pk__any_of=[place.pk for place in places])
         with reading(self._actor):
             seen = {pk.bytes for pk in rows.values_list("pk", flat=True)}
         return [place for place in places if place.pk in seen]
 
-    def _resolved(self, places: Sequence[Place], resolve: Resolve, snapshot: Snapshot) -> list[Place]:
+    def _resolved(self, places: Sequence[SubmissionKey], resolve: Resolve, snapshot: Snapshot) -> list[SubmissionKey]:
         """Those that counted at that moment, and were what is asked for."""
         counted = self._counted(self._passing(places, resolve), snapshot)
         if resolve != "latest" or not counted:
@@ -213,12 +213,12 @@ class Counting:
         assignments = self.assignments(traces)
         rows = self._seen(snapshot).filter(assignment__any_of=assignments)
         counted = self._counted(self._passing(self._places(rows, _SECOND), "all"), snapshot)
-        newest: dict[bytes, Place] = {}
+        newest: dict[bytes, SubmissionKey] = {}
         for place in sorted(counted, key=lambda place: (place.value, place.pk)):
             newest[assignments[place.assignment]] = place
         return {place.pk for place in newest.values()}
 
-    def _passing(self, places: Sequence[Place], resolve: Resolve) -> Sequence[Place]:
+    def _passing(self, places: Sequence[SubmissionKey], resolve: Resolve) -> Sequence[SubmissionKey]:
         """Those whose assignment and trace are what is asked for, and what the filters let pass."""
         filters = self._filters
         kind = kind_of_assignments(resolve)
@@ -269,7 +269,7 @@ class Counting:
         with reading(self._actor):
             return [pk.bytes for pk in rows.values_list("pk", flat=True)]
 
-    def _counted(self, places: Sequence[Place], snapshot: Snapshot) -> list[Place]:
+    def _counted(self, places: Sequence[SubmissionKey], snapshot: Snapshot) -> list[SubmissionKey]:
         """Those that were not taken back, returned or voided, and that no later one under their assignment replaces."""
         if not places:
             return []
@@ -290,7 +290,7 @@ class Counting:
                 newest[place.assignment] = max(newest[place.assignment], place.number)
         return newest
 
-    def _taken_back(self, places: Iterable[Place], snapshot: Snapshot) -> set[bytes]:
+    def _taken_back(self, places: Iterable[SubmissionKey], snapshot: Snapshot) -> set[bytes]:
         keys = {place.pk for place in places}
         rows = Withdrawal.objects.filter(
             snapshot.saw(),
@@ -301,7 +301,7 @@ class Counting:
         with reading(self._actor):
             return {pk.bytes for pk in rows.values_list("submission_id", flat=True)} & keys
 
-    def _set_aside(self, places: Iterable[Place], snapshot: Snapshot) -> set[bytes]:
+    def _set_aside(self, places: Iterable[SubmissionKey], snapshot: Snapshot) -> set[bytes]:
         """Those whose newest decision at that moment was that they do not count."""
         keys = {place.pk for place in places}
         rows = Decision.objects.filter(snapshot.saw(), organisation=self._project.organisation_id)

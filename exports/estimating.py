@@ -18,7 +18,7 @@ from exports.policies import Usage, usage
 from exports.source_answers import count_answers
 from potato.formats.options import read_options
 from potato.formats.registry import format_named
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato.wording import counted
 
 # How large a record is as text beside how it is stored, where no earlier export of the format says better.
@@ -90,7 +90,7 @@ def estimate_export(*, project: Project, format: str, options: Mapping[str, Any]
     taken_back = Q(Exists(withdrawals))
     passing = filtered(Submission.objects.for_project(project), project, filters) if filters else None
     passes = Q(Exists(passing.filter(pk=OuterRef("pk")))) if passing is not None else Q()
-    later = Submission.objects.standing().filter(
+    later = Submission.objects.not_withdrawn().filter(
         organisation=OuterRef("organisation"), assignment=OuterRef("assignment"), number__gt=OuterRef("number")
     )
     replaced, set_aside = Q(Exists(later)), Q(is_set_aside())

@@ -20,7 +20,7 @@ from potato.records.sources import Record, json_text
 from potato.runs.converters.native import Native, run_as_native
 from potato.runs.exact_json import json_sha256
 from potato.runs.model import Converted, ReadingOptions
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 from tenancy import audit
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
@@ -98,7 +98,7 @@ def _load_traces(
         entry = json.loads(line)
         name, version = entry.get("external_id", entry.get("id")), entry.get("trace_version", 1)
         run = {key: value for key, value in entry.items() if key not in _ABOUT_IMPORT}
-        source = BytesSource(TRACES, json_text(run).encode("ascii"), BOUNDS)
+        source = InMemoryRunFile(TRACES, json_text(run).encode("ascii"), BOUNDS)
         read = next(iter(_NATIVE.read(source, ReadingOptions(bounds=BOUNDS))))
         if not isinstance(read, Converted):
             raise NotLoadable(f"{TRACES} line {place}: {read.sentence}")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from exports.models import Export, ExportPolicy
 from exports.pseudonyms import Pseudonyms
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from tenancy import audit
 from tenancy.actor import active_organisation
 from tenancy.errors import Refused

@@ -9,13 +9,13 @@ from exports.models import Export, ExportSchedule
 from exports.scheduling import place_in_words, what_in_words
 from jobs.models import RunState, ScheduleRun
 from jobs.schedules.shown import RUNS_SHOWN, ShownRun, ShownSchedule, last_runs, shown_run, shown_schedule
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato.wording import counted
 
 
 def listed_schedules(project: Project, organisation: str, now: datetime) -> list[ShownSchedule]:
     """The project's schedules, the oldest first, with two queries."""
-    schedules: list[ExportSchedule] = list(ExportSchedule.objects.kept().filter(project=project))
+    schedules: list[ExportSchedule] = list(ExportSchedule.objects.not_deleted().filter(project=project))
     runs = last_runs(schedules)
     words = [f"{what_in_words(schedule)}, {place_in_words(schedule, organisation)}" for schedule in schedules]
     return [

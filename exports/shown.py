@@ -17,7 +17,7 @@ from jobs.models import OPEN_STATES, JobState
 from potato.formats.options import accepted_values, known_options
 from potato.formats.registry import Format, formats, formats_for
 from potato.formats.writing import left_out_in_words
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato.wording import listed
 
 EXPORTS_SHOWN = 25

@@ -115,7 +115,7 @@ def _claim(turn: Turn, trace: UUID, kind: Kind) -> Assignment:
         lease_until=until,
         batch_id=turn.quota.batch_id,
     )
-    if insert(row, unless_there=True):
+    if insert(row, ignore_conflicts=True):
         return row
     own = Assignment.objects.filter(
         organisation=position.organisation_id, trace=trace, user=position.user_id, kind=kind

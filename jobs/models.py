@@ -187,13 +187,13 @@ AnySchedule = TypeVar("AnySchedule", bound="Schedule")
 class ScheduleQuerySet(models.QuerySet[AnySchedule]):
     """Queries that hold for every kind of schedule; its own class may extend them."""
 
-    def kept(self) -> Self:
+    def not_deleted(self) -> Self:
         """Those that nobody has removed."""
         return self.filter(removed_at__isnull=True)
 
     def due(self, now: datetime) -> Self:
         """Those to look at now: whose time has come, and those that fired when the clock was ahead of this."""
-        return self.kept().filter(Q(next_at__lte=now) | Q(last_fire_time__gt=now), paused_at__isnull=True)
+        return self.not_deleted().filter(Q(next_at__lte=now) | Q(last_fire_time__gt=now), paused_at__isnull=True)
 
 
 class Schedule(TenantModel):

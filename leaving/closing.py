@@ -72,11 +72,11 @@ class Removed:
 
 def extent() -> Extent:
     """Of the active organisation."""
-    elsewhere = ExportSchedule.objects.kept().exclude(destination=Destination.KEPT)
+    elsewhere = ExportSchedule.objects.not_deleted().exclude(destination=Destination.KEPT)
     return Extent(
         projects=Project.objects.count(),
         traces=Trace.objects.count(),
-        annotations=Submission.objects.standing().count(),
+        annotations=Submission.objects.not_withdrawn().count(),
         people=Membership.objects.active().exclude(role=Role.SERVICE).count(),
         files=Export.objects.ready().count(),
         schedules=list(elsewhere.order_by("name").values_list("name", flat=True)),

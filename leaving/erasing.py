@@ -61,7 +61,7 @@ def consequences(membership: Membership) -> Consequences:
     """What `erase_member` would do."""
     user = membership.user
     return Consequences(
-        annotations=Submission.objects.standing().filter(assignment__user=user).count(),
+        annotations=Submission.objects.not_withdrawn().filter(assignment__user=user).count(),
         held=count_held(user),
         drafts=_unsubmitted_drafts(user).count(),
         sessions=live_sessions(user).count(),

@@ -74,7 +74,7 @@ def preview(trace: Trace, projects: Collection[Project]) -> Going:
     exports = list(_exports(ids))
     return Going(
         traces=traces,
-        annotations=Submission.objects.standing().filter(assignment__trace__in=ids).count(),
+        annotations=Submission.objects.not_withdrawn().filter(assignment__trace__in=ids).count(),
         held=Assignment.objects.filter(trace__in=ids).open().count(),
         answers=_count("agreement_sourceanswer", ids),
         files=len(exports),
@@ -274,8 +274,8 @@ def _remove_mentions(left: dict[str, Any], organisation: UUID) -> int:
 
 def _uncount(ids: Collection[UUID]) -> None:
     """Take the annotations back, so that every count that lives beside them goes down by them."""
-    standing = Submission.objects.standing().filter(assignment__trace__in=ids)
-    rows = list(standing.values_list("pk", "assignment", "project"))
+    submissions = Submission.objects.not_withdrawn().filter(assignment__trace__in=ids)
+    rows = list(submissions.values_list("pk", "assignment", "project"))
     Withdrawal.objects.bulk_create(Withdrawal(submission_id=pk) for pk, _, _ in rows)
     for project in Project.everything.filter(pk__in={project for _, _, project in rows}):
         take_in(project=project, assignments={one for _, one, of in rows if of == project.pk})

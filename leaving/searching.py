@@ -23,7 +23,7 @@ _MOST_UNPACKED = 2**30
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Occurrence:
     """Where a text was found: a column of a table with the number of its rows, or a file of a storage."""
 
     where: str
@@ -33,7 +33,7 @@ class Place:
         return f"{self.where} ({self.rows})"
 
 
-def rows_with(marks: Sequence[str]) -> list[Place]:
+def rows_with(marks: Sequence[str]) -> list[Occurrence]:
     """The columns in which one of the texts stands, whatever its case, of all organisations. Call it within
     `unscoped`; a table that only the owner may read is left out."""
     readable = [table for table in all_tables() if _may_read(table)]
@@ -42,19 +42,19 @@ def rows_with(marks: Sequence[str]) -> list[Place]:
     for table in readable:
         for column in texts.get(table, ()):
             if rows := _text_rows(table, column, marks):
-                places.append(Place(f"{table}.{column}", rows))
+                places.append(Occurrence(f"{table}.{column}", rows))
         for column in packed.get(table, ()):
             if rows := _packed_rows(table, column, marks):
-                places.append(Place(f"{table}.{column}", rows))
+                places.append(Occurrence(f"{table}.{column}", rows))
     return places
 
 
-def files_with(marks: Sequence[str]) -> list[Place]:
+def files_with(marks: Sequence[str]) -> list[Occurrence]:
     """The stored files in which one of the texts stands, in their content or in their name."""
     wanted = _as_bytes(marks)
     # Both storages may be one folder.
     places = {
-        Place(name, 1)
+        Occurrence(name, 1)
         for storage in (default_storage, storages["exports"])
         for name in every_file(storage)
         if _contains(name.encode(), wanted) or _file_contains(storage, name, wanted)

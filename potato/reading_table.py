@@ -16,7 +16,7 @@ from potato.runs.changes.model import ChangeSet
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, StatedTask
 from potato.runs.packages import BROKEN, is_package, sources_in
-from potato.runs.sources import HEAD_BYTES, FileSource, source_at
+from potato.runs.run_files import HEAD_BYTES, StoredRunFile, source_at
 
 _HEADING = (
     "| file | format | runs | steps | calls | files | lines | left out | not known | mended | replayed |\n"
@@ -96,7 +96,7 @@ def _changed_lines(changes: ChangeSet) -> Counter[tuple[str, str, str]]:
     )
 
 
-def read_row(name: str, source: FileSource) -> FileRow:
+def read_row(name: str, source: StoredRunFile) -> FileRow:
     """The row of one file."""
     row = FileRow(name)
     for entry in read_file(source, ReadingOptions()):
@@ -123,7 +123,7 @@ def rows_of_folder(folder: Path) -> Iterator[FileRow]:
             yield read_row(name, source_at(path))
             continue
         for member in sources_in(path.name, lambda path=path: path.open("rb")):  # type: ignore[misc]
-            if not isinstance(member, FileSource):
+            if not isinstance(member, StoredRunFile):
                 yield FileRow(name, problems=[member.sentence])
                 continue
             try:

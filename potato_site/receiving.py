@@ -26,7 +26,7 @@ from accounts.api.authentication import WRONG_TOKENS
 from accounts.attempts import client_network
 from accounts.models.projects import visible_project
 from assignments.api.views import LARGEST_ANNOTATION
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato_site.views import refusal
 from tenancy import actor
 from tenancy.errors import Frozen, Refused, frozen_by

@@ -9,7 +9,7 @@ from django.templatetags.static import static
 from potato.configuration import ProjectConfiguration
 from potato.runs.converters.reading import Bookmark, read_on
 from potato.runs.model import Converted, ReadingOptions
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 
 _FOLDER = Path(__file__).resolve().parent / "samples"
 _PICTURE = re.compile(r"\.\./pictures/([0-9a-f]{64})/(whole|small)\.webp")

@@ -61,7 +61,7 @@ class AnyOf(Lookup[list[str]]):
         return f"{column} = ANY(%s)", (*values, self.rhs)
 
 
-class _Place(NamedTuple):
+class _Placeholder(NamedTuple):
     """One placeholder of the SQL: a parameter's, in a wrapper of the database adapter or bare, or a constant's."""
 
     parameter: str | None
@@ -74,7 +74,7 @@ class _Place(NamedTuple):
         value = values[self.parameter]
         return self.wrap(value) if self.wrap else value
 
-    def is_same(self, other: "_Place") -> bool:
+    def is_same(self, other: "_Placeholder") -> bool:
         return self[:2] == other[:2] and list(_flat([self.constant])) == list(_flat([other.constant]))
 
 
@@ -94,7 +94,7 @@ class _Statement:
 
     def _described(
         self, build: Callable[..., Any], compile_: Callable[[Any], tuple[str, tuple[Any, ...]]]
-    ) -> tuple[str, list[_Place]]:
+    ) -> tuple[str, list[_Placeholder]]:
         stand_ins = {name: _STAND_INS[parameter.annotation]() for name, parameter in self._signature.parameters.items()}
         with connection.execute_wrapper(_Refusing(build.__qualname__)):
             sql, values = copy_context().run(lambda: compile_(_as_somebody(build, stand_ins)))
@@ -142,13 +142,13 @@ def _flat(values: Iterable[Any]) -> Iterable[Any]:
             yield value
 
 
-def _place(value: Any, stand_ins: dict[str, Any]) -> _Place:
+def _place(value: Any, stand_ins: dict[str, Any]) -> _Placeholder:
     for parameter, stand_in in stand_ins.items():
         if isinstance(value, type(stand_in)) and value == stand_in:
-            return _Place(parameter, None if type(value) is type(stand_in) else type(value), None)
+            return _Placeholder(parameter, None if type(value) is type(stand_in) else type(value), None)
         if getattr(value, "obj", None) == stand_in:
-            return _Place(parameter, type(value), None)
-    return _Place(None, None, value)
+            return _Placeholder(parameter, type(value), None)
+    return _Placeholder(None, None, value)
 
 
 def _bound(expected: Signature, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -277,17 +277,17 @@ _Key = tuple[type[Model], bool, frozenset[str]]
 _inserts: dict[_Key, tuple[str, list[Any]]] = {}
 
 
-def insert(row: Model, *, unless_there: bool = False) -> bool:
+def insert(row: Model, *, ignore_conflicts: bool = False) -> bool:
     """Store a new row as `row.save(force_insert=True)` does, without signals; whether it was stored.
 
-    With `unless_there` a row that breaks a unique constraint is left out instead of refused. What the database fills
-    by itself is read when somebody asks for it.
+    With `ignore_conflicts` a row that breaks a unique constraint is left out instead of refused. What the database
+    fills by itself is read when somebody asks for it.
     """
     # One statement for all rows that leave the same columns to the database.
     filled = frozenset(name for name, value in row.__dict__.items() if isinstance(value, DatabaseDefault))
-    key = (type(row), unless_there, filled)
+    key = (type(row), ignore_conflicts, filled)
     if key not in _inserts:
-        _inserts[key] = _built_insert(row, unless_there, filled)
+        _inserts[key] = _built_insert(row, ignore_conflicts, filled)
     sql, fields = _inserts[key]
     values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
     is_stored = bool(executed(sql, values).rowcount)
@@ -297,9 +297,9 @@ def insert(row: Model, *, unless_there: bool = False) -> bool:
     return is_stored
 
 
-def _built_insert(row: Model, unless_there: bool, filled: frozenset[str]) -> tuple[str, list[Any]]:
+def _built_insert(row: Model, ignore_conflicts: bool, filled: frozenset[str]) -> tuple[str, list[Any]]:
     columns = list(row._meta.local_concrete_fields)
-    query = InsertQuery(type(row), on_conflict=OnConflict.IGNORE if unless_there else None)
+    query = InsertQuery(type(row), on_conflict=OnConflict.IGNORE if ignore_conflicts else None)
     query.insert_values(columns, [row])
     ((sql, _),) = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
     return sql, [field for field in columns if field.attname not in filled]

@@ -85,7 +85,7 @@ def verbs_about(about: str) -> list[str]:
     return [name for name, verb in _verbs.items() if verb.about == about]
 
 
-def unchanging_verbs() -> list[str]:
+def read_only_verbs() -> list[str]:
     """Those that changed nothing of the organisation's data."""
     return [name for name, verb in _verbs.items() if not verb.changes]
 

@@ -23,7 +23,7 @@ from jobs.runner import run_here
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.registry import trace_converters
 from potato.runs.packages import left_out
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from potato.wording import shortened
 from tenancy import audit, limits
 from tenancy.actor import acting_in, current

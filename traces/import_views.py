@@ -18,7 +18,7 @@ from accounts.live_parts import live_context, part_answer
 from accounts.models import Project
 from accounts.models.projects import visible_project
 from potato.runs.converters.detection import AUTOMATIC
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato.wording import counted
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused

@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import Membership, Project
 from jobs.models import JobState
 from potato.runs.converters.registry import trace_converters
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from potato.wording import counted
 from traces import uses
 from traces.actions import can_try_again

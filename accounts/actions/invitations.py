@@ -97,7 +97,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Place:
+class ProjectGrant:
     """What whoever joins is in a project, and the number of the batch in which they are named, if any."""
 
     project: Project
@@ -112,7 +112,7 @@ def invite(
     role: Role,
     annotator_name: str,
     by_owner: bool,
-    projects: Collection[Place] = (),
+    projects: Collection[ProjectGrant] = (),
     places: int = 1,
     lasts: timedelta = LASTS,
 ) -> tuple[Invitation, InvitationToken]:
@@ -368,7 +368,7 @@ def _end_useless(email: str) -> None:
             audit.record("invitation.revoked", row)
 
 
-def _demand_batch(place: Place) -> None:
+def _demand_batch(place: ProjectGrant) -> None:
     if place.batch is None:
         return
     if place.role not in project_roles_with(Right.ANNOTATE):

@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from pydantic import BaseModel, ConfigDict
 
 
-class GapPlace(BaseModel):
+class GapLocation(BaseModel):
     """Where on the task page a gap is mended; keys that do not apply are left out."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -30,7 +30,7 @@ class Gap(BaseModel):
     sentence: str
     kind: str
     """`missing`: something has to be added. `refused`: what is there is not allowed."""
-    place: GapPlace
+    place: GapLocation
 
 
 class Fault(BaseModel):

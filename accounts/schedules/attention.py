@@ -21,7 +21,7 @@ def failed_schedules(kind: ScheduleKind, project: Project) -> Iterator[Matter]:
     """
     runs = ScheduleRun.objects.filter(organisation=OuterRef("organisation"), schedule=OuterRef("pk"))
     newest = runs.exclude(state=RunState.SKIPPED).order_by("-fire_time").values("pk")[:1]
-    rows = kind.model.objects.kept().filter(Q(paused_at__isnull=True) | ~Q(paused_because=""), project=project)
+    rows = kind.model.objects.not_deleted().filter(Q(paused_at__isnull=True) | ~Q(paused_because=""), project=project)
     schedules = {row.newest: row for row in rows.annotate(newest=Subquery(newest)) if row.newest}
     if not schedules:
         return

@@ -156,7 +156,7 @@ class SchedulePages(Generic[Row, Definition]):
         """The project that the reader sees, and its schedule. Raises Http404."""
         chosen = visible_project(request.membership, project)
         rows: Any = self.kind.model._default_manager
-        kept = rows.kept().filter(project=chosen).select_related("project", "created_by")
+        kept = rows.not_deleted().filter(project=chosen).select_related("project", "created_by")
         row: Row = get_object_or_404(kept, pk=schedule_id)
         return chosen, row
 

@@ -96,14 +96,14 @@ Find = Callable[[HttpRequest, SearchText, int], Hits]
 
 
 @dataclass(frozen=True)
-class Source:
+class SearchProvider:
     name: str
     title: str
     position: int
     find: Find
 
 
-_sources: dict[str, Source] = {}
+_sources: dict[str, SearchProvider] = {}
 
 
 def address(request: HttpRequest, page: str, /, **parts: Any) -> str:
@@ -114,7 +114,7 @@ def address(request: HttpRequest, page: str, /, **parts: Any) -> str:
 def register(name: str, title: str, position: int, find: Find) -> None:
     """Called in AppConfig.ready(). Traces have position 10, projects 20, batches 30, people 40, annotations 50, what
     else there is 60 and more; sources of one title stand together."""
-    _sources[name] = Source(name, title, position, find)
+    _sources[name] = SearchProvider(name, title, position, find)
 
 
 def titles() -> list[str]:
@@ -136,5 +136,5 @@ def search(request: HttpRequest, text: SearchText, most: int) -> list[Group]:
     return list(groups.values())
 
 
-def _ordered() -> list[Source]:
+def _ordered() -> list[SearchProvider]:
     return sorted(_sources.values(), key=lambda source: source.position)

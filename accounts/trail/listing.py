@@ -13,7 +13,7 @@ from accounts.models import AuditEvent, Project
 from tenancy.actor import ActiveMembership
 from tenancy.ids import read_id
 from tenancy.roles import Right
-from tenancy.sentences import subjects, unchanging_verbs, verbs_about
+from tenancy.sentences import read_only_verbs, subjects, verbs_about
 
 PERIODS = {"1": "the last day", "7": "the last 7 days", "30": "the last 30 days", "365": "the last year", "all": "all"}
 
@@ -68,7 +68,7 @@ class DecisionFilters(Filters):
         if self.about:
             rows = rows.filter(verb__in=verbs_about(self.about))
         if self.changes:
-            rows = rows.exclude(verb__in=unchanging_verbs())
+            rows = rows.exclude(verb__in=read_only_verbs())
         if self.target:
             rows = rows.filter(target_id=self.target)
         if self.days != "all":

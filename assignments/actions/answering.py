@@ -16,7 +16,7 @@ def returned_decision(assignment: Assignment) -> Decision | None:
     """The decision that has returned what the assignment submitted last, while it waits for its annotator."""
     if assignment.returned_until is None or not assignment.is_open:
         return None
-    newest = assignment.submissions.filter(organisation=assignment.organisation_id).standing().order_by("-number")
+    newest = assignment.submissions.filter(organisation=assignment.organisation_id).not_withdrawn().order_by("-number")
     submission = newest.values_list("pk", flat=True).first()
     decisions = Decision.objects.filter(organisation=assignment.organisation_id, submission=submission)
     last = decisions.order_by("-number").first()

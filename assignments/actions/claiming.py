@@ -131,7 +131,7 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
             lease_until=now + timedelta(minutes=rules.lease_minutes),
         )
         # Most traces are new to the person: only where the unique key says otherwise is the earlier claim looked for.
-        return claim if insert(claim, unless_there=True) else _claim_again(claim)
+        return claim if insert(claim, ignore_conflicts=True) else _claim_again(claim)
 
 
 def resume(*, assignment: Assignment) -> Assignment:

@@ -254,7 +254,7 @@ def refuse_undecidable(submission: Submission, outcome: str, assignment: Assignm
 
 def _is_newest(submission: Submission) -> bool:
     own = Submission.objects.filter(organisation=submission.organisation_id, assignment=submission.assignment_id)
-    return own.standing().order_by("-number").values_list("pk", flat=True).first() == submission.pk
+    return own.not_withdrawn().order_by("-number").values_list("pk", flat=True).first() == submission.pk
 
 
 def take_back_return(locked: Locked) -> None:

@@ -83,7 +83,7 @@ def lock_queue_position(project: Project, user: User) -> QueuePosition:
     queue_position = _queue_position.first(project.organisation_id, project.pk, user.pk)
     if queue_position is None:
         # Another tab may be quicker: then this waits until that one has committed, and locks its row.
-        insert(QueuePosition(project=project, user=user), unless_there=True)
+        insert(QueuePosition(project=project, user=user), ignore_conflicts=True)
         queue_position = _queue_position.get(project.organisation_id, project.pk, user.pk)
     queue_position.project = project
     return queue_position

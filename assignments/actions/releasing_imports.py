@@ -20,7 +20,7 @@ STANDARD_NAME = "All traces"
 
 
 @dataclass(frozen=True)
-class Place:
+class ReleaseTarget:
     """Where a trace is released to."""
 
     batch: Batch
@@ -29,13 +29,13 @@ class Place:
     returned_at: datetime | None
 
 
-def released_at_import(*, project: Project, traces: Sequence[UUID], order: str) -> dict[UUID, Place | None]:
+def released_at_import(*, project: Project, traces: Sequence[UUID], order: str) -> dict[UUID, ReleaseTarget | None]:
     """For each of the new traces its place in a batch, or None for the pool. The caller opens quotas alone.
 
     Rules that are not ended are asked in their order; what none of them takes goes into the project's own batch, which
     is made when it is needed, unless the project lets imports wait.
     """
-    places: dict[UUID, Place | None] = dict.fromkeys(traces)
+    places: dict[UUID, ReleaseTarget | None] = dict.fromkeys(traces)
     left = list(traces)
     rules = StandingRule.objects.filter(organisation=project.organisation_id, project=project, ended_at__isnull=True)
     for rule in rules.select_related("batch").order_by("number"):
@@ -51,7 +51,7 @@ def released_at_import(*, project: Project, traces: Sequence[UUID], order: str) 
     return places
 
 
-def places_behind(batch: Batch, traces: Sequence[UUID]) -> dict[UUID, Place]:
+def places_behind(batch: Batch, traces: Sequence[UUID]) -> dict[UUID, ReleaseTarget]:
     """Ranks behind all of the batch, in its order. Locks the batch.
 
     To those who have passed these ranks already they are given as slots that came free again.
@@ -66,7 +66,7 @@ def places_behind(batch: Batch, traces: Sequence[UUID]) -> dict[UUID, Place]:
     batch.last_rank = locked.last_rank + len(traces)
     is_walked = BatchPosition.objects.filter(organisation=batch.organisation_id, batch=batch).exists()
     now = timezone.now() if is_walked else None
-    return {trace: Place(batch, rank, step, now) for trace, rank in zip(traces, ranks, strict=True)}
+    return {trace: ReleaseTarget(batch, rank, step, now) for trace, rank in zip(traces, ranks, strict=True)}
 
 
 def supersede(*, project: Project, traces: Sequence[UUID]) -> int:

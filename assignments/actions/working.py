@@ -64,7 +64,7 @@ def save_draft(*, assignment: Assignment, fencing_token: int, revision: int, con
             heartbeat(assignment=assignment, fencing_token=fencing_token)
         now, packed = timezone.now(), pack(content)
         first = Draft(assignment=assignment, packed=packed, saved_at=now)
-        if not revision and insert(first, unless_there=True):
+        if not revision and insert(first, ignore_conflicts=True):
             return first
         is_saved = bool(revision and _saved.run(assignment.organisation_id, assignment.pk, revision, packed, now))
         stored = assignment.draft()

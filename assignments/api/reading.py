@@ -18,7 +18,7 @@ from assignments.api.parameters import LINES
 from assignments.comparing import Cell, compare
 from assignments.models import Submission
 from assignments.notes import WrittenNote, written_notes
-from assignments.readable import readable, standing_of_trace, trace_in
+from assignments.readable import annotations_of_trace, readable, trace_in
 from assignments.submission_records import annotator_names, elapsed, submission_record
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.schemes.matching import TOLERANCE
@@ -77,7 +77,7 @@ class ComparisonView(ApiView):
         trace = trace_in(chosen, trace_id)
         submissions = [
             (submission, configuration)
-            for submission in standing_of_trace(self.membership, self.person, trace.pk)
+            for submission in annotations_of_trace(self.membership, self.person, trace.pk)
             if (configuration := _configuration(submission)) is not None
         ]
         names = annotator_names(submission.assignment.user_id for submission, _ in submissions)
@@ -109,7 +109,7 @@ class ComparisonView(ApiView):
                     for row in (*compared.whole, *compared.totals, *compared.ratings, *compared.steps)
                 ],
                 places=[
-                    shapes.ComparedPlace(
+                    shapes.ComparedLines(
                         file=place.file,
                         side=place.side,
                         line_start=place.first,

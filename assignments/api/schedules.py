@@ -62,7 +62,7 @@ class SchedulesView(ApiView, Generic[Row, Definition]):
 
     def schedule(self) -> Any:
         """The schedule that the address names, where the caller may reach it."""
-        rows = self.rows.objects.kept().select_related("project")
+        rows = self.rows.objects.not_deleted().select_related("project")
         return get_object_or_404(self.reachable(rows), pk=self.kwargs["schedule_id"])
 
     def absolute_address(self, route: str, row: str | None) -> str | None:
@@ -75,7 +75,7 @@ class SchedulesView(ApiView, Generic[Row, Definition]):
 
 class _ProjectSchedules(SchedulesView[Any, Any]):
     def get(self, request: Request, project: str) -> Response:
-        rows = self.rows.objects.kept().filter(project=self.project())
+        rows = self.rows.objects.not_deleted().filter(project=self.project())
         following, previous, schedules = cursor_page(rows.select_related("project"), request)
         results = [self.shown(schedule) for schedule in schedules]
         return Response(self.bodies.page(next=following, previous=previous, results=results))

@@ -306,7 +306,7 @@ class ComparedRow(Shape):
     """How far apart the numbers are."""
 
 
-class ComparedPlace(Shape):
+class ComparedLines(Shape):
     file: str
     side: Literal["new", "old"]
     line_start: int
@@ -323,4 +323,4 @@ class Comparison(Shape):
     """Comments on the same side of a file mean the same place where at most so many lines lie between them."""
     rows: list[ComparedRow]
     """What is said of the whole run, then of files, then of steps."""
-    places: list[ComparedPlace]
+    places: list[ComparedLines]

@@ -82,13 +82,13 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Annotate what keeps it from counting: `is_withdrawn`, `is_replaced` by a newer one, `is_set_aside`."""
         return self.with_withdrawal().annotate(is_replaced=is_replaced(), is_set_aside=is_set_aside())
 
-    def standing(self) -> "SubmissionQuerySet":
+    def not_withdrawn(self) -> "SubmissionQuerySet":
         """Those that nobody has withdrawn."""
         return self.exclude(is_withdrawn())
 
     def newest(self) -> "SubmissionQuerySet":
         """Of each assignment the newest submission that is not withdrawn, whatever was decided of it."""
-        return self.standing().exclude(is_replaced())
+        return self.not_withdrawn().exclude(is_replaced())
 
     def with_surplus(self) -> "SubmissionQuerySet":
         """Of each assignment the newest submission that is not withdrawn, those beyond the target included, and
@@ -152,7 +152,7 @@ def is_withdrawn() -> Exists:
 def is_replaced() -> Exists:
     """The condition of submissions whose assignment has a newer one that stands."""
     return Exists(
-        Submission.objects.standing().filter(
+        Submission.objects.not_withdrawn().filter(
             organisation=OuterRef("organisation"), assignment=OuterRef("assignment"), number__gt=OuterRef("number")
         )
     )

@@ -13,10 +13,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.models import User
-from assignments.comparing import MOST_COMPARED, Comparison, Place, Row, compare
+from assignments.comparing import MOST_COMPARED, CommentedLines, Comparison, Row, compare
 from assignments.history import trace_title
 from assignments.models import TraceQuota
-from assignments.readable import standing_of_trace
+from assignments.readable import annotations_of_trace
 from assignments.submission_records import annotator_names, elapsed, initials
 from assignments.summaries import Brief, submission_briefs
 from assignments.wording import duration
@@ -60,8 +60,8 @@ class Person:
 
 
 @dataclass(frozen=True)
-class ShownPlace:
-    place: Place
+class ShownComments:
+    place: CommentedLines
     lines: SafeHtml | None
 
 
@@ -71,7 +71,7 @@ class ShownFile:
 
     path: str
     file: TraceFile | None
-    places: tuple[ShownPlace, ...]
+    places: tuple[ShownComments, ...]
 
     @property
     def comments(self) -> int:
@@ -95,7 +95,7 @@ class ComparePage:
         self.request, self.user, self.trace = request, user, trace
         self.has_names = request.GET.get("names") != HIDDEN
         self.is_in_order = request.GET.get("sort") == IN_ORDER
-        rows = standing_of_trace(membership, user, trace.pk)
+        rows = annotations_of_trace(membership, user, trace.pk)
         self.unreadable = 0
         readable = []
         for row in rows:
@@ -252,7 +252,7 @@ class ComparePage:
 
     def _files(self) -> list[ShownFile]:
         """The files with places, those with more of them first unless the order of the trace is asked for."""
-        by_file: dict[str, list[Place]] = {}
+        by_file: dict[str, list[CommentedLines]] = {}
         for place in self.comparison.places:
             by_file.setdefault(place.file, []).append(place)
         rows = dict(zip(self.paths, self.files, strict=True))
@@ -269,7 +269,7 @@ class ComparePage:
                 path,
                 rows.get(path),
                 tuple(
-                    ShownPlace(place, lines)
+                    ShownComments(place, lines)
                     for place, lines in zip(
                         places, excerpts.get(rows[path].pk, []) if path in rows else [None] * len(places), strict=True
                     )

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.models import User
-from assignments.readable import standing_of_trace
+from assignments.readable import annotations_of_trace
 from assignments.submission_records import annotator_names, initials
 from assignments.summaries import Brief, submission_briefs
 from tenancy.permissions import allowed
@@ -31,7 +31,7 @@ def _annotated(request: HttpRequest, trace: Trace) -> dict[str, Any] | None:
     """For who may see everybody's annotations; None for everybody else, and of a trace that nobody annotated."""
     if not allowed(request, Right.SEE_ANNOTATIONS):
         return None
-    rows = standing_of_trace(request.membership, cast(User, request.user), trace.pk)  # type: ignore[attr-defined]
+    rows = annotations_of_trace(request.membership, cast(User, request.user), trace.pk)  # type: ignore[attr-defined]
     if not rows:
         return None
     names = annotator_names(row.assignment.user_id for row in rows)

@@ -23,7 +23,7 @@ from assignments.listing import STATES, SubmissionRow, as_listed, submission_row
 from assignments.models import Assignment, Submission, Withdrawal
 from assignments.models.notes import LONGEST_NOTE
 from assignments.notes import written_notes
-from assignments.readable import standing_of_trace
+from assignments.readable import annotations_of_trace
 from assignments.reading.lists import Neighbours, list_in_address
 from assignments.reading.parts import shown_parts
 from assignments.review_notes import LONGEST_REVIEW_NOTE
@@ -259,7 +259,7 @@ class ReadPage:
 
     @cached_property
     def _of_trace(self) -> list[Any]:
-        return standing_of_trace(self.membership, self.user, self.trace.pk) if self.sees_all else []
+        return annotations_of_trace(self.membership, self.user, self.trace.pk) if self.sees_all else []
 
     def _facts(self, others: Sequence[Submission]) -> list[Fact]:
         facts = list(self._answers())

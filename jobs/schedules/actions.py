@@ -69,5 +69,5 @@ def remove_schedule(*, schedule: Schedule) -> None:
 
 
 def _kept(schedule: Schedule) -> ScheduleQuerySet[Schedule]:
-    rows: ScheduleQuerySet[Schedule] = type(schedule).objects.kept()
+    rows: ScheduleQuerySet[Schedule] = type(schedule).objects.not_deleted()
     return rows.filter(pk=schedule.pk)

@@ -62,7 +62,7 @@ def read_name(name: str) -> str:
 
 def demand_room(model: type[Schedule], project: UUID) -> None:
     """Raises TooManySchedules where the project has as many of that kind as it may."""
-    if model.objects.kept().filter(project=project).count() >= MOST_SCHEDULES:
+    if model.objects.not_deleted().filter(project=project).count() >= MOST_SCHEDULES:
         raise TooManySchedules(
             f"A project has at most {MOST_SCHEDULES} schedules of a kind. Delete one that nobody needs, then make this."
         )
@@ -71,7 +71,7 @@ def demand_room(model: type[Schedule], project: UUID) -> None:
 def locked(schedule: AnySchedule, seen: str = "") -> AnySchedule:
     """The row as it is now, locked. Raises ScheduleIsGone where somebody has removed it, and ChangedMeanwhile where it
     is not the one with the decision tag `seen`, which is empty for whoever does not care."""
-    rows = type(schedule).objects.kept().select_for_update(of=("self",))
+    rows = type(schedule).objects.not_deleted().select_for_update(of=("self",))
     row = cast("AnySchedule | None", rows.filter(pk=schedule.pk).first())
     if row is None:
         raise ScheduleIsGone(f"{schedule.name} was deleted meanwhile. Make a new schedule, if one is still definition.")

@@ -18,7 +18,7 @@ from potato.formats.options import KnownOption, Options, known_options, read_opt
 from potato.formats.registry import Format, demand_schemes, format_named, formats
 from potato.formats.writing import ARCHIVE_FILES, describe_left_out, files_written, write_export, write_folder
 from potato.records.folders import Folder, read_configuration
-from potato.records.sources import RecordsError, Source
+from potato.records.sources import RecordsError, RecordSource
 from potato.wording import counted
 
 
@@ -152,7 +152,7 @@ def output_folder(configuration: Path) -> Path:
     return folder
 
 
-def export(request: Request, source: Source) -> tuple[str, list[str]]:
+def export(request: Request, source: RecordSource) -> tuple[str, list[str]]:
     """Write what was asked for; answers a sentence about it, and what a person should know besides.
 
     Raises RecordsError where nothing can be written.

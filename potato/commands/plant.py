@@ -21,7 +21,7 @@ from potato.records.sources import RecordsError
 from potato.runs.converters.detection import NotATrace, choose
 from potato.runs.converters.native import run_as_native
 from potato.runs.model import AgentRun, Converted, ReadingOptions, TooLarge, Unreadable
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from potato.schemes.gold import expected_answers
 
 PATCHES = (".diff", ".patch")

@@ -136,7 +136,7 @@ class _CannotError(Exception):
 
 
 @dataclass(frozen=True)
-class _Place:
+class _NodePosition:
     """A node with the node of its key, None for an entry of a list, and the collection that it is in."""
 
     node: yaml.Node
@@ -179,11 +179,11 @@ class _Text:
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end + 1
 
-    def find(self, path: Path) -> tuple[_Place, Path]:
+    def find(self, path: Path) -> tuple[_NodePosition, Path]:
         """The deepest node on the way that is there, and what of the way is left."""
         if self.root is None:
             raise _CannotError
-        place = _Place(self.root, None, None)
+        place = _NodePosition(self.root, None, None)
         for at, step in enumerate(path):
             below = self._below(place.node, step)
             if below is None:
@@ -191,11 +191,11 @@ class _Text:
             place = below
         return place, ()
 
-    def _below(self, node: yaml.Node, step: str | int) -> _Place | None:
+    def _below(self, node: yaml.Node, step: str | int) -> _NodePosition | None:
         if isinstance(node, yaml.MappingNode):
-            return next((_Place(value, key, node) for key, value in node.value if key.value == step), None)
+            return next((_NodePosition(value, key, node) for key, value in node.value if key.value == step), None)
         if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            return _Place(node.value[step], None, node)
+            return _NodePosition(node.value[step], None, node)
         return None
 
     def replaced(self, start: int, end: int, with_text: str) -> str:
@@ -226,7 +226,7 @@ def _with_value(text: str, path: Path, value: Any) -> str:
     return _inserted(whole, whole.line_end(whole.end(place.node)), _block(_nested(left, value), column))
 
 
-def _with_other_value(whole: _Text, place: _Place, value: Any) -> str:
+def _with_other_value(whole: _Text, place: _NodePosition, value: Any) -> str:
     start, end = whole.start(place.node), whole.end(place.node)
     in_flow = isinstance(place.parent, yaml.CollectionNode) and bool(place.parent.flow_style)
     if place.key is None or in_flow or (not isinstance(value, list | dict) and not _is_long(value)):

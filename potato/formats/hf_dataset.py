@@ -29,7 +29,7 @@ from potato.formats.parquet import demand_parquet, parquet_pieces, record_column
 from potato.formats.registry import Format
 from potato.formats.training import readable
 from potato.formats.writing import Digest
-from potato.records.sources import Project, Record, RecordsError, Source, TraceFacts, json_text
+from potato.records.sources import Project, Record, RecordsError, RecordSource, TraceFacts, json_text
 from potato.runs.model import AgentRun
 from potato.runs.tasks import hash_task_text, resolve_task_id
 from potato.schemes.registry import scheme_types
@@ -123,7 +123,7 @@ class HfDataset(Format):
             self.state["last"] = max(self.state["last"], at)
         return with_identities(self._identities(record, run), row_line(row | _run_columns(run)))
 
-    def finish(self, source: Source) -> None:
+    def finish(self, source: RecordSource) -> None:
         # The configurations are in no note, and whoever writes the files has no source.
         self.state["guidelines"] = [[number, text, note] for number, text, note in source.configuration_sources()]
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from potato.entry_points import EXPORT_FORMATS, installed
 from potato.formats.options import Options
-from potato.records.sources import Need, Project, Record, RecordsError, Resolve, Source, TraceFacts
+from potato.records.sources import Need, Project, Record, RecordsError, RecordSource, Resolve, TraceFacts
 from potato.wording import listed
 
 
@@ -123,7 +123,7 @@ class Format:
         """The record's rows; none are empty bytes."""
         raise NotImplementedError
 
-    def finish(self, source: Source) -> None:
+    def finish(self, source: RecordSource) -> None:
         """After the last record, for what has to be counted over traces."""
 
     def head(self) -> bytes:

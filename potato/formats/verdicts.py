@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from potato.formats.consensus import Crowd, is_weighted, most_probable, remarks_on, weigh
 from potato.formats.options import ConsensusOptions
 from potato.formats.registry import Format
-from potato.records.sources import Project, Record, Source, TraceFacts, json_text, scheme_annotation
+from potato.records.sources import Project, Record, RecordSource, TraceFacts, json_text, scheme_annotation
 from potato.schemes.review.configuration import VerdictScheme
 from potato.wording import UNKNOWN
 
@@ -71,7 +71,7 @@ class Verdicts(Format):
     def remarks(self) -> list[str]:
         return remarks_on(self.consensus)
 
-    def finish(self, source: Source) -> None:
+    def finish(self, source: RecordSource) -> None:
         if is_weighted(self):
             self._weigh(source)
         if self.resolve != "majority":
@@ -82,7 +82,7 @@ class Verdicts(Format):
             _count(self.state["all"], decision)
             _count(self.state["by_agent_model"].setdefault(facts.agent_model or UNKNOWN, {}), decision)
 
-    def _weigh(self, source: Source) -> None:
+    def _weigh(self, source: RecordSource) -> None:
         """Count each trace by the consensus of its annotators. What is kept of a trace is its name and model."""
         crowd = Crowd(_options(self.project))
         traces: list[_Named] = []

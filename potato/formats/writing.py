@@ -22,7 +22,7 @@ from potato.formats.compression import compressed, demand_compressible
 from potato.formats.notes import Lines, Notes, kept_lines, noted
 from potato.formats.registry import Format
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from potato.records.sources import NO_TRACE, Record, RecordsError, Source, json_text
+from potato.records.sources import NO_TRACE, Record, RecordsError, RecordSource, json_text
 
 SCHEMA_VERSION = 1
 # Fast, and nearly as small: an archive of a large project is packed by one worker.
@@ -97,7 +97,7 @@ class Manifest:
         return members
 
 
-def write_rows(format: Format, source: Source, batch: Iterable[Record]) -> Iterator[bytes]:
+def write_rows(format: Format, source: RecordSource, batch: Iterable[Record]) -> Iterator[bytes]:
     """The rows of some records, record by record."""
     if not format.needs:
         return map(format.write, batch, repeat(NO_TRACE))
@@ -108,7 +108,7 @@ def write_rows(format: Format, source: Source, batch: Iterable[Record]) -> Itera
     )
 
 
-def write_body(format: Format, source: Source) -> Iterator[bytes]:
+def write_body(format: Format, source: RecordSource) -> Iterator[bytes]:
     """All rows of the source. Raises RecordsError where there are none."""
     if not source.names_every_version:
         for batch in source.records(format.resolve, buffered=False):
@@ -127,7 +127,7 @@ def demand_rows(format: Format) -> None:
         raise RecordsError(f"{format.nothing()} {describe_left_out(format)}".rstrip())
 
 
-def demand_traces(format: Format, source: Source) -> None:
+def demand_traces(format: Format, source: RecordSource) -> None:
     """Raises RecordsError where the format needs traces and there are none."""
     if format.needs_traces and not source.has_traces:
         raise RecordsError(
@@ -182,7 +182,7 @@ def chosen_options(format: Format) -> dict[str, Any]:
     return options
 
 
-def write_export(format: Format, source: Source, path: Path) -> Manifest:
+def write_export(format: Format, source: RecordSource, path: Path) -> Manifest:
     """Write the export to the path. An archive is a ZIP where the path ends so, else a folder; where the path is a
     folder, a format of several files writes them into it.
 
@@ -222,7 +222,7 @@ def files_written(format: type[Format], path: Path) -> list[Path]:
     return [path]
 
 
-def write_folder(format: Format, source: Source, folder: Path) -> Manifest:
+def write_folder(format: Format, source: RecordSource, folder: Path) -> Manifest:
     """Write an archive as a folder of files, without those of an earlier archive that this one has not.
 
     The manifest's size and hash are those of its annotations.
@@ -287,7 +287,7 @@ def _file_hash(path: Path) -> str | None:
         return None
 
 
-def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+def archive_members(format: Format, source: RecordSource) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of an archive but the manifest, each to be written before the next is asked for."""
     yield ANNOTATIONS, write_body(format, source)
     if first := next(lines := source.trace_lines(), None):
@@ -295,7 +295,7 @@ def archive_members(format: Format, source: Source) -> Iterator[tuple[str, Itera
     yield from configuration_members(source)
 
 
-def configuration_members(source: Source) -> Iterator[tuple[str, Iterable[bytes]]]:
+def configuration_members(source: RecordSource) -> Iterator[tuple[str, Iterable[bytes]]]:
     if newest := source.configuration_text():
         yield CONFIGURATION, [newest.encode("utf-8")]
     if versions := source.configuration_sources():
@@ -394,7 +394,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
+def _write_files(format: Format, source: RecordSource, folder: Path) -> Manifest:
     """The files of a format that writes several. The manifest's size and hash are those of all in their order."""
     digest = Digest()
     with tempfile.TemporaryFile(dir=folder.parent) as body:
@@ -409,7 +409,7 @@ def _write_files(format: Format, source: Source, folder: Path) -> Manifest:
     return build_manifest(format, digest)
 
 
-def _write_file(format: Format, source: Source, path: Path) -> Manifest:
+def _write_file(format: Format, source: RecordSource, path: Path) -> Manifest:
     digest, compression = Digest(), format.chosen.compression
     with tempfile.TemporaryFile(dir=path.parent) as body, _beside(path) as file:
         # What stands at the head may be known after the last row only.

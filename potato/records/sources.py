@@ -33,9 +33,9 @@ __all__ = [
     "Project",
     "Record",
     "RecordPaths",
+    "RecordSource",
     "RecordsError",
     "Resolve",
-    "Source",
     "TraceFacts",
     "json_text",
     "scheme_annotation",
@@ -150,7 +150,7 @@ RecordPaths: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where records come from. It can be read as often as one likes, always in the same order."""
 
     @property

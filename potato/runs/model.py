@@ -331,7 +331,7 @@ class Converter(Protocol):
 
     def recognises(self, head: bytes, filename: str) -> tuple[float, str]: ...
 
-    def read(self, lines: "Source", options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]: ...
+    def read(self, lines: "RunFile", options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]: ...
 
 
 class Surveyor(Protocol):
@@ -342,7 +342,7 @@ class Surveyor(Protocol):
     surveyed the file, and `read` does so itself.
     """
 
-    def survey(self, lines: "Source", options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]: ...
+    def survey(self, lines: "RunFile", options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]: ...
 
 
 class Lines(Protocol):
@@ -355,7 +355,7 @@ class Lines(Protocol):
     def __next__(self) -> bytes: ...
 
 
-class Source(Protocol):
+class RunFile(Protocol):
     """An uploaded file: bytes, read as often as a converter likes, bounded by the import.
 
     `folder` is the name of the folder in which the file lies, "" where it came alone. `begin` is where reading begins,
@@ -372,7 +372,7 @@ class Source(Protocol):
         """The file's first 64 KiB, or all of a shorter file."""
         ...
 
-    def at(self, place: ReadPosition, survey: dict[str, JSON] | None = None) -> "Source":
+    def at(self, place: ReadPosition, survey: dict[str, JSON] | None = None) -> "RunFile":
         """The same file, to be read from this place on."""
         ...
 
@@ -403,7 +403,7 @@ class Source(Protocol):
         file's own name without its ending, however deep, and other JSON lines beside it. Sorted."""
         ...
 
-    def companion(self, name: str) -> "Source | None":
+    def companion(self, name: str) -> "RunFile | None":
         """One of them, to be read as this file is; None where it is not there."""
         ...
 

@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from potato.runs.model import Unreadable
-from potato.runs.sources import (
+from potato.runs.run_files import (
     BASE_STATE,
     HEAD_BYTES,
-    FileSource,
+    StoredRunFile,
     chat_session,
     in_words,
     is_event_file,
@@ -65,7 +65,7 @@ def is_package(head: bytes) -> bool:
 
 def sources_in(
     name: str, open_file: Callable[[], BinaryIO], first: Collection[str] = ()
-) -> Iterator[FileSource | Unreadable]:
+) -> Iterator[StoredRunFile | Unreadable]:
     """The members of a ZIP that may be traces, in the order of their names, after those that are to come `first`. One
     that cannot be read is said.
 
@@ -113,7 +113,7 @@ def _entries_in(file: BinaryIO, length: int, tail: bytes, at: int, size: int) ->
     return file.read(size + _LOCATOR.size + _LARGE_END.size).count(b"PK\x01\x02")
 
 
-def _members(name: str, package: zipfile.ZipFile, first: Collection[str]) -> Iterator[FileSource | Unreadable]:
+def _members(name: str, package: zipfile.ZipFile, first: Collection[str]) -> Iterator[StoredRunFile | Unreadable]:
     members = package.infolist()
     unpacked = sum(member.file_size for member in members)
     if len(members) > _MEMBERS or unpacked > _UNPACKED_BYTES:
@@ -160,7 +160,7 @@ def _is_inspect_log(entries: dict[str, zipfile.ZipInfo]) -> bool:
 
 def _samples(
     name: str, package: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo]
-) -> Iterator[FileSource | Unreadable]:
+) -> Iterator[StoredRunFile | Unreadable]:
     """The samples of an Inspect log, each of which is a run."""
     samples = sorted(member for member in entries if member.startswith("samples/") and member.endswith(".json"))
     if not samples:
@@ -383,7 +383,7 @@ def _may_be_a_trace(path: PurePosixPath, of_one_run: set[PurePosixPath]) -> bool
 
 def _source(
     package: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], member: str, companions: list[str]
-) -> FileSource:
+) -> StoredRunFile:
     folder = PurePosixPath(member).parent
     names = [posixpath.relpath(name, folder) for name in companions]
 
@@ -394,7 +394,7 @@ def _source(
         picture = entries.get(posixpath.normpath(str(folder / name)))
         return None if picture is None or picture.flag_bits & _ENCRYPTED else lambda: opened(picture)
 
-    return FileSource(
+    return StoredRunFile(
         member,
         lambda: opened(entries[member]),
         entries[member].file_size,

@@ -4,7 +4,7 @@ import io
 from typing import BinaryIO, cast
 
 from potato.runs.model import Bounds
-from potato.runs.sources import HEAD_BYTES, FileSource, in_words
+from potato.runs.run_files import HEAD_BYTES, StoredRunFile, in_words
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _ENDING = ".zst"
@@ -20,10 +20,10 @@ def is_zstandard(head: bytes) -> bool:
     return head.startswith(MAGIC)
 
 
-def unpacked(source: FileSource, bounds: Bounds) -> FileSource:
+def unpacked(source: StoredRunFile, bounds: Bounds) -> StoredRunFile:
     """The file as what it holds, under its name without ".zst". Reading it may raise NotUnpacked."""
     name = source.name[: -len(_ENDING)] if source.name.lower().endswith(_ENDING) else source.name
-    return FileSource(
+    return StoredRunFile(
         name,
         lambda: cast(BinaryIO, io.BufferedReader(_Stream(source.opened(), source.name))),
         source.size,

@@ -15,7 +15,7 @@ from potato.wording import listed, shortened
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TaskLocation:
     """Where on the task page a gap is filled; what does not apply is None."""
 
     file: str | None = None
@@ -25,7 +25,7 @@ class Place:
     dimension: str | None = None
 
 
-NOWHERE = Place()
+NOWHERE = TaskLocation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class Gap:
     code: str
     sentence: str
     kind: Literal["missing", "refused"]
-    place: Place = NOWHERE
+    place: TaskLocation = NOWHERE
 
     def below(self, *path: str | int) -> Gap:
         return replace(self, path=(*path, *self.path))
 
 
-def missing(path: Path, code: str, sentence: str, place: Place = NOWHERE) -> Gap:
+def missing(path: Path, code: str, sentence: str, place: TaskLocation = NOWHERE) -> Gap:
     return Gap(path, code, sentence, "missing", place)
 
 
-def refused(path: Path, code: str, sentence: str, place: Place = NOWHERE) -> Gap:
+def refused(path: Path, code: str, sentence: str, place: TaskLocation = NOWHERE) -> Gap:
     return Gap(path, code, sentence, "refused", place)
 
 

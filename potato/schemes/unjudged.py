@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from potato.schemes.answers import Answers, Gap, Place, missing, refused, shown
+from potato.schemes.answers import Answers, Gap, TaskLocation, missing, refused, shown
 
 KEY = "cannot_judge"
 """Of a result's steps, of a file's ratings, and of the annotations of a whole trace."""
@@ -20,9 +20,9 @@ LONGEST_REASON = 500
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 
-def reason_gaps(reason: str, subject: str, place: Place | None = None) -> Iterator[Gap]:
+def reason_gaps(reason: str, subject: str, place: TaskLocation | None = None) -> Iterator[Gap]:
     """What is wrong with the reason why `subject`, such as "step 3", cannot be judged."""
-    where = place or Place()
+    where = place or TaskLocation()
     if not reason.strip():
         yield missing((KEY,), "no_reason", f"Say why {subject} cannot be judged.", where)
     elif len(reason) > LONGEST_REASON:

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from accounts.drawn_icons import drawn_icon
 from accounts.models import Project
 from accounts.project_pages import visible_tabs
-from potato_site.unchanging import UnchangingNode, parsed
+from potato_site.rendered_once import RenderedOnceNode, parsed
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
@@ -58,11 +58,11 @@ def project_tabs(context: template.Context, project: Project, current: str) -> d
 
 
 @register.tag
-def unchanging(parser: template.base.Parser, token: template.base.Token) -> UnchangingNode:
+def rendered_once(parser: template.base.Parser, token: template.base.Token) -> RenderedOnceNode:
     """What is the same on every page and for everybody, as `{% static %}`: rendered once a process.
 
-    `{% unchanging tab work_word %}`: once for all that these are at the time, so each must be one of a few words; the
-    content sees nothing else of the page. What could tell one organisation or person from another is refused.
+    `{% rendered_once tab work_word %}`: once for all that these are at the time, so each must be one of a few words;
+    the content sees nothing else of the page. What could tell one organisation or person from another is refused.
     """
     harmless: tuple[Callable[..., Any], ...] = (icon, configured_icon, site_url)
     return parsed(parser, token, frozenset(harmless))

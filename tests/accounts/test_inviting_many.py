@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.actions.invitations import (
     InvitationOver,
-    Place,
+    ProjectGrant,
     TakenOff,
     accept_invitation,
     accept_with_new_account,
@@ -65,7 +65,7 @@ def class_link(tenants: Tenants, places: int = 3) -> InvitationToken:
             role=Role.MEMBER,
             annotator_name="student_",
             by_owner=True,
-            projects=[Place(tenants.acme_project)],
+            projects=[ProjectGrant(tenants.acme_project)],
             places=places,
         )[1]
 
@@ -177,7 +177,7 @@ def test_a_manager_of_one_project_invites_to_no_other_and_as_nothing_else(tenant
     with acting_in(tenants.acme, tenants.alice):
         other = Project.objects.create(slug="other", name="Other")
         invitation, token = invite(
-            email="a@lab.example", role=Role.MEMBER, annotator_name="a", by_owner=True, projects=[Place(other)]
+            email="a@lab.example", role=Role.MEMBER, annotator_name="a", by_owner=True, projects=[ProjectGrant(other)]
         )
         whole, _ = invite(email="b@lab.example", role=Role.ADMIN, annotator_name="b", by_owner=True)
         both, _ = invite(
@@ -185,7 +185,7 @@ def test_a_manager_of_one_project_invites_to_no_other_and_as_nothing_else(tenant
             role=Role.MEMBER,
             annotator_name="c",
             by_owner=True,
-            projects=[Place(other), Place(tenants.acme_project)],
+            projects=[ProjectGrant(other), ProjectGrant(tenants.acme_project)],
         )
     assert client.get("/o/acme/p/other/people/invite/").status_code == 404
     for row in (invitation, whole, both):
@@ -198,7 +198,7 @@ def other_invitation(tenants: Tenants) -> tuple[Invitation, InvitationToken]:
     with acting_in(tenants.acme, tenants.alice):
         other = Project.objects.create(slug="other", name="Secret study")
         return invite(
-            email="a@lab.example", role=Role.MEMBER, annotator_name="a", by_owner=True, projects=[Place(other)]
+            email="a@lab.example", role=Role.MEMBER, annotator_name="a", by_owner=True, projects=[ProjectGrant(other)]
         )
 
 

@@ -209,7 +209,7 @@ def test_each_project_gets_the_nightly_schedule_with_its_first_configuration(com
     comparing.publish(target=3)
     outbox.deliver(comparing.actor)
     with acting(comparing.actor):
-        assert AgreementSchedule.objects.kept().get().name == "Weekly", "whoever deleted it wants none"
+        assert AgreementSchedule.objects.not_deleted().get().name == "Weekly", "whoever deleted it wants none"
 
 
 def test_a_report_that_failed_is_tried_again_the_next_night(
@@ -305,7 +305,7 @@ def test_of_two_who_change_it_at_once_the_second_is_asked_to_look_again(comparin
         change_schedule(schedule=weekly, definition=Definition("Hourly", cron="0 * * * *"), seen=seen)
         with pytest.raises(ChangedMeanwhile, match="Somebody else changed this schedule"):
             change_schedule(schedule=weekly, definition=Definition("Daily", cron="0 1 * * *"), seen=seen)
-        assert AgreementSchedule.objects.kept().get().name == "Hourly"
+        assert AgreementSchedule.objects.not_deleted().get().name == "Hourly"
 
 
 def test_whoever_is_late_hears_that_it_was_deleted(comparing: Comparing) -> None:
@@ -336,7 +336,7 @@ def test_a_manager_makes_changes_runs_pauses_and_deletes_one(comparing: Comparin
     made = manager.post(f"{PAGE}new/", FORM, follow=True).content.decode()
     assert "Every Monday at 06:00 Europe/Berlin, agreement of people." in made
     with acting(comparing.actor):
-        row = AgreementSchedule.objects.kept().get()
+        row = AgreementSchedule.objects.not_deleted().get()
     here = f"{PAGE}{row.pk}/"
     assert manager.post(here, {**FORM, "seen": row.decision_tag, "at": "07:30"}).status_code == 302
     stale = manager.post(here, {**FORM, "seen": row.decision_tag})

@@ -65,7 +65,7 @@ BATCH_OF = """
 SELECT b.xmin::text FROM assignments_tracequota q JOIN assignments_batch b ON b.id = q.batch_id
  WHERE q.trace_id = %(trace)s
 """
-TRUTH = """
+COUNTS_SQL = """
 SELECT q.active, q.done, q.target,
   (SELECT count(*) FROM assignments_assignment a WHERE a.trace_id = q.trace_id AND a.state = 'claimed'),
   (SELECT count(*) FROM assignments_submission s JOIN assignments_assignment a ON a.id = s.assignment_id
@@ -82,13 +82,13 @@ class KilledError(Exception):
 
 
 @dataclass
-class Game:
+class Race:
     actor: Actor
     project: Project
     people: list[User]
     counts: Counter[str] = field(default_factory=Counter)
     acknowledged: list[UUID] = field(default_factory=list)
-    lied: list[str] = field(default_factory=list)
+    wrong_answers: list[str] = field(default_factory=list)
     claims: defaultdict[tuple[UUID, int], set[int]] = field(default_factory=lambda: defaultdict(set))
     """The threads that each claim, by its assignment and token, was answered to: a person plays in several."""
     from_closed: set[tuple[UUID, int]] = field(default_factory=set)
@@ -144,15 +144,15 @@ class Game:
             return str((cursor.fetchone() or ("",))[0])
 
     @contextmanager
-    def transaction(self, dice: random.Random, what: str) -> Iterator[None]:
+    def transaction(self, rng: random.Random, what: str) -> Iterator[None]:
         """One request, which now and then is killed: before its end, or with its connection to the database."""
-        dies = dice.random() < 0.05
+        dies = rng.random() < 0.05
         try:
             with acting(self.actor):
                 yield
                 if dies:
                     self.count("killed")
-                    if dice.random() < 0.5:
+                    if rng.random() < 0.5:
                         connection.connection.close()
                     raise KilledError
         except (KilledError, DatabaseError, psycopg.Error):
@@ -163,101 +163,101 @@ class Game:
         self.count(what)
 
 
-def play(game: Game, seed: int, *, steers: bool) -> None:
-    dice = random.Random(seed)  # noqa: S311
+def play(race: Race, seed: int, *, steers: bool) -> None:
+    rng = random.Random(seed)  # noqa: S311
     try:
-        while left := [person for person in game.people if person.pk not in game.finished]:
-            if steers and dice.random() < 0.02:
-                _steer(game, dice)
-            person, freed = dice.choice(left), game.freed
-            if _turn(game, person, dice, seed) is not None:
-                game.finish(person, freed)
+        while left := [person for person in race.people if person.pk not in race.finished]:
+            if steers and rng.random() < 0.02:
+                _steer(race, rng)
+            person, freed = rng.choice(left), race.freed
+            if _turn(race, person, rng, seed) is not None:
+                race.finish(person, freed)
     finally:
         connections.close_all()
 
 
-def _turn(game: Game, person: User, dice: random.Random, thread: int) -> Reason | None:
-    is_watched = dice.random() < 0.3
-    before = game.free_for(person) if is_watched else set()
-    closed = game.closed_for(person) if is_watched else set()
+def _turn(race: Race, person: User, rng: random.Random, thread: int) -> Reason | None:
+    is_watched = rng.random() < 0.3
+    before = race.free_for(person) if is_watched else set()
+    closed = race.closed_for(person) if is_watched else set()
     given: Assignment | NothingToDo | None = None
     try:
-        with game.transaction(dice, "asked"):
-            given = claim_next(project=game.project, user=person)
+        with race.transaction(rng, "asked"):
+            given = claim_next(project=race.project, user=person)
     except KilledError:
         return None
     if isinstance(given, NothingToDo):
         # What was free before and after, and nobody has touched between, was free when the answer was made.
-        if given.reason != Reason.BUSY and (left := before & game.free_for(person)):
-            game.lied.append(f"{given.reason} although {len(left)} are free")
+        if given.reason != Reason.BUSY and (left := before & race.free_for(person)):
+            race.wrong_answers.append(f"{given.reason} although {len(left)} are free")
         return None if given.reason == Reason.BUSY else given.reason
     assert given is not None
-    game.count("claim")
+    race.count("claim")
     # Nothing of its batch has changed since the person, who did not hold the trace, asked.
-    is_from_closed = is_watched and (given.trace_id, game.batch_of(given)) in closed
-    game.answer((given.pk, given.fencing_token), thread, from_closed=is_from_closed)
-    chance = dice.random()
+    is_from_closed = is_watched and (given.trace_id, race.batch_of(given)) in closed
+    race.answer((given.pk, given.fencing_token), thread, from_closed=is_from_closed)
+    chance = rng.random()
     try:
         if chance < 0.06:
-            with game.transaction(dice, "skip"):
+            with race.transaction(rng, "skip"):
                 skip(assignment=given, fencing_token=given.fencing_token, reason="not my field")
-            game.free_again()
+            race.free_again()
         elif chance < 0.16:
-            with game.transaction(dice, "release"):
+            with race.transaction(rng, "release"):
                 release(assignment=given, fencing_token=given.fencing_token)
-            game.free_again()
+            race.free_again()
         else:
             submission = None
-            with game.transaction(dice, "submit"):
+            with race.transaction(rng, "submit"):
                 submission = store_submission(
                     assignment=given, fencing_token=given.fencing_token, key=str(uuid4()), payload={}, result={}
                 )
             assert submission is not None
-            with game.lock:
-                game.acknowledged.append(submission.pk)
+            with race.lock:
+                race.acknowledged.append(submission.pk)
     except KilledError:
         pass
     except (NotOpen, TakenOver) as refused:
         # A person in two threads: the other one was quicker.
-        game.count(f"refused: {refused.code}")
+        race.count(f"refused: {refused.code}")
     return None
 
 
-def _steer(game: Game, dice: random.Random) -> None:
+def _steer(race: Race, rng: random.Random) -> None:
     """Pause a batch, let one go on, withdraw one, or take a withdrawal back."""
-    with game.lock:
-        withdrawal = game.withdrawals.pop() if game.withdrawals and dice.random() < 0.7 else None
+    with race.lock:
+        withdrawal = race.withdrawals.pop() if race.withdrawals and rng.random() < 0.7 else None
     try:
-        with game.transaction(dice, "steered"):
+        with race.transaction(rng, "steered"):
             if withdrawal is not None:
                 undo(act=withdrawal)
             else:
-                batch = dice.choice(list(Batch.objects.for_project(game.project).filter(number__gt=1)))
-                action = dice.choice((pause_batch, resume_batch, resume_batch, withdraw_batch))
+                batch = rng.choice(list(Batch.objects.for_project(race.project).filter(number__gt=1)))
+                action = rng.choice((pause_batch, resume_batch, resume_batch, withdraw_batch))
                 act = action(batch=batch)
         if withdrawal is None and isinstance(act, SteeringAct):
-            with game.lock:
-                game.withdrawals.append(act)
+            with race.lock:
+                race.withdrawals.append(act)
     except KilledError:
         if withdrawal is not None:
-            with game.lock:
-                game.withdrawals.append(withdrawal)
+            with race.lock:
+                race.withdrawals.append(withdrawal)
     except Refused:
         # Somebody else was quicker, or it is too late for an undo.
-        game.count("steering refused")
-    game.free_again()
+        race.count("steering refused")
+    race.free_again()
 
 
-def _open_all(game: Game) -> None:
+def _open_all(race: Race) -> None:
     """Everything that is withdrawn or paused is given out after all, as far as it can be."""
-    with acting(game.actor):
-        for act in game.withdrawals:
+    with acting(race.actor):
+        for act in race.withdrawals:
             with suppress(Refused):
                 undo(act=act)
-        for batch in Batch.objects.for_project(game.project).filter(state=BatchState.PAUSED):
+        for batch in Batch.objects.for_project(race.project).filter(state=BatchState.PAUSED):
             resume_batch(batch=batch)
-    game.withdrawals.clear()
-    game.free_again()
+    race.withdrawals.clear()
+    race.free_again()
 
 
 def _batches(tenants: Tenants, project: Project, people: list[User]) -> None:
@@ -304,44 +304,44 @@ def test_sixty_four_threads_claim_from_batches_and_are_killed_at_random(committe
             while open_quotas(project=queue.project):
                 pass
             _batches(committed_tenants, queue.project, people)
-        game = Game(actor, queue.project, people[round_ % 3 :: 3])
-        _play_all(game, round_, steers=True)
-        assert game.lied == []
-        assert game.given_from_closed() == []
-        _open_all(game)
-        _play_all(game, round_, steers=False)
-        assert game.lied == []
-        _look_at(game)
-        claims += game.counts["claim"]
-        killed += game.counts["killed"]
+        race = Race(actor, queue.project, people[round_ % 3 :: 3])
+        _play_all(race, round_, steers=True)
+        assert race.wrong_answers == []
+        assert race.given_from_closed() == []
+        _open_all(race)
+        _play_all(race, round_, steers=False)
+        assert race.wrong_answers == []
+        _look_at(race)
+        claims += race.counts["claim"]
+        killed += race.counts["killed"]
         round_ += 1
-        print(f"round {round_}: {dict(game.counts)}")
+        print(f"round {round_}: {dict(race.counts)}")
 
 
-def _play_all(game: Game, round_: int, *, steers: bool) -> None:
+def _play_all(race: Race, round_: int, *, steers: bool) -> None:
     with ThreadPoolExecutor(THREADS) as threads:
         seeds = range(round_ * THREADS, (round_ + 1) * THREADS)
-        players = [threads.submit(play, game, seed, steers=steers) for seed in seeds]
+        players = [threads.submit(play, race, seed, steers=steers) for seed in seeds]
         for player in players:
             player.result(timeout=600)
 
 
-def _look_at(game: Game) -> None:
-    with acting(game.actor), connection.cursor() as cursor:
-        cursor.execute(TRUTH, {"project": game.project.pk})
+def _look_at(race: Race) -> None:
+    with acting(race.actor), connection.cursor() as cursor:
+        cursor.execute(COUNTS_SQL, {"project": race.project.pk})
         rows = cursor.fetchall()
-        stored = set(Submission.objects.for_project(game.project).values_list("pk", flat=True))
+        stored = set(Submission.objects.for_project(race.project).values_list("pk", flat=True))
     assert len(rows) == TRACES
     for active, done, target, claimed, submitted, people in rows:
         assert (active, done) == (claimed, submitted), "a slot is lost, or was given twice"
         assert active + done <= target
         assert people == submitted
-    assert stored == set(game.acknowledged), "what was acknowledged is stored, and nothing else"
-    for person in game.people:
-        held = _held(game, person)
-        assert held or not game.free_for(person), "everybody was told that nothing is left for them"
+    assert stored == set(race.acknowledged), "what was acknowledged is stored, and nothing else"
+    for person in race.people:
+        held = _held(race, person)
+        assert held or not race.free_for(person), "everybody was told that nothing is left for them"
 
 
-def _held(game: Game, person: User) -> bool:
-    with acting(game.actor):
-        return Assignment.objects.for_project(game.project).of(person).open().exists()
+def _held(race: Race, person: User) -> bool:
+    with acting(race.actor):
+        return Assignment.objects.for_project(race.project).of(person).open().exists()

@@ -32,7 +32,7 @@ MUST_HAPPEN = ("claim", "skip", "expire", "late submit", "repeated submit")
 FINAL = (Reason.ALL_DONE, Reason.YOURS_ARE_DONE)
 
 # Written apart from the product's own querysets, to be their second opinion. One statement sees one moment.
-TRUTH = """
+COUNTS_SQL = """
 WITH counted AS (
   SELECT a.trace_id, count(*) AS submissions, count(DISTINCT a.user_id) AS people
   FROM assignments_submission s JOIN assignments_assignment a ON a.id = s.assignment_id
@@ -52,7 +52,7 @@ WHERE project_id = %(project)s AND (%(trace)s::uuid IS NULL OR trace_id = %(trac
 
 
 @dataclass
-class Game:
+class Race:
     """One project that is played until it is done, and what was seen."""
 
     actor: Actor
@@ -69,7 +69,7 @@ class Game:
 
     def truth(self, trace: UUID | None = None) -> list[tuple[int, ...]]:
         with acting(self.actor), connection.cursor() as cursor:
-            cursor.execute(TRUTH, {"project": self.project.pk, "trace": trace})
+            cursor.execute(COUNTS_SQL, {"project": self.project.pk, "trace": trace})
             rows: list[tuple[int, ...]] = cursor.fetchall()
         for active, done, claimed, counted, by_people, _ in rows:
             assert (active, done) == (claimed, counted)
@@ -103,93 +103,93 @@ class Game:
         return submission
 
 
-def play(game: Game, seed: int) -> None:
+def play(race: Race, seed: int) -> None:
     """Go round the annotators until nobody finds anything to do."""
-    dice = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)  # noqa: S311
     try:
         while True:
-            reasons = [_turn(game, person, dice) for person in dice.sample(game.people, ANNOTATORS)]
+            reasons = [_turn(race, person, rng) for person in rng.sample(race.people, ANNOTATORS)]
             if all(reason in FINAL for reason in reasons):
                 return
     finally:
         connections.close_all()
 
 
-def _turn(game: Game, person: User, dice: random.Random) -> Reason | None:
-    with acting(game.actor):
-        given = claim_next(project=game.project, user=person)
+def _turn(race: Race, person: User, rng: random.Random) -> Reason | None:
+    with acting(race.actor):
+        given = claim_next(project=race.project, user=person)
     if isinstance(given, NothingToDo):
         return given.reason
-    game.count("claim")
-    game.truth(given.trace_id)
-    key, result = str(uuid4()), {"verdict": {"by": person.username, "n": dice.random()}}
-    chance = dice.random()
+    race.count("claim")
+    race.truth(given.trace_id)
+    key, result = str(uuid4()), {"verdict": {"by": person.username, "n": rng.random()}}
+    chance = rng.random()
     if chance < 0.12:
-        with game.acts(given, "skip"):
+        with race.acts(given, "skip"):
             skip(assignment=given, fencing_token=given.fencing_token, reason="not mine")
     elif chance < 0.17:
-        with game.acts(given, "release"):
+        with race.acts(given, "release"):
             release(assignment=given, fencing_token=given.fencing_token)
     elif chance < 0.42:
-        with game.acts(given, "draft"):
+        with race.acts(given, "draft"):
             save_draft(assignment=given, fencing_token=given.fencing_token, revision=0, content=result)
-        _wait_for_the_sweep(game, given)
+        _wait_for_the_sweep(race, given)
         if chance < 0.36:
-            game.send(given, "late submit", key, result)
+            race.send(given, "late submit", key, result)
     else:
-        submission = game.send(given, "submit", key, result)
+        submission = race.send(given, "submit", key, result)
         if submission is not None and chance < 0.62:
-            again = game.send(given, "repeated submit", key, result)
+            again = race.send(given, "repeated submit", key, result)
             assert again is not None
             assert again.pk == submission.pk
         elif submission is not None and chance < 0.68:
-            with game.acts(given, "withdraw"):
+            with race.acts(given, "withdraw"):
                 withdraw(submission=submission)
     return None
 
 
-def _wait_for_the_sweep(game: Game, assignment: Assignment) -> None:
+def _wait_for_the_sweep(race: Race, assignment: Assignment) -> None:
     """The lease is over now; go on when it was swept, or when somebody else has gone on with it."""
-    with acting(game.actor):
+    with acting(race.actor):
         Assignment.objects.filter(pk=assignment.pk, state=OPEN, fencing_token=assignment.fencing_token).update(
             lease_until=timezone.now()
         )
     for _ in range(40):
-        with acting(game.actor):
+        with acting(race.actor):
             if Assignment.objects.get(pk=assignment.pk).state != AssignmentState.CLAIMED:
                 return
         time.sleep(0.01)
 
 
-def sweep(game: Game) -> None:
+def sweep(race: Race) -> None:
     try:
-        while not game.over.is_set():
-            expired = expire_leases(game.actor)
-            with game.lock:
-                game.counts["expire"] += expired
+        while not race.over.is_set():
+            expired = expire_leases(race.actor)
+            with race.lock:
+                race.counts["expire"] += expired
             if expired:
-                game.truth()
+                race.truth()
             time.sleep(0.01)
     finally:
         connections.close_all()
 
 
-def _play_once(tenants: Tenants, people: list[User], counts: Counter[str], number: int) -> Game:
+def _play_once(tenants: Tenants, people: list[User], counts: Counter[str], number: int) -> Race:
     with acting_in(tenants.acme, tenants.alice) as actor:
         queue = Queue(tenants, Project.objects.create(slug=f"round-{number}", name=f"Round {number}"))
         queue.publish(target=WANTED)
         queue.add_traces(TRACES)
-    game = Game(actor, queue.project, people, counts)
+    race = Race(actor, queue.project, people, counts)
     with ThreadPoolExecutor(THREADS + 1) as threads:
-        sweeper = threads.submit(sweep, game)
-        players = [threads.submit(play, game, number * THREADS + seed) for seed in range(THREADS)]
+        sweeper = threads.submit(sweep, race)
+        players = [threads.submit(play, race, number * THREADS + seed) for seed in range(THREADS)]
         try:
             for player in players:
                 player.result(timeout=150)
         finally:
-            game.over.set()
+            race.over.set()
         sweeper.result(timeout=30)
-    return game
+    return race
 
 
 @pytest.mark.timeout(200)
@@ -199,17 +199,17 @@ def test_eight_threads_race_for_the_places_until_all_is_done(committed_tenants: 
     counts: Counter[str] = Counter()
     number = 0
     while sum(counts[a] for a in _actions(counts)) < ACTIONS or min(counts[a] for a in MUST_HAPPEN) < OF_EACH:
-        game = _play_once(committed_tenants, people, counts, number)
+        race = _play_once(committed_tenants, people, counts, number)
         number += 1
-        for active, done, _, _, _, skipped in game.truth():
+        for active, done, _, _, _, skipped in race.truth():
             assert active == 0
             assert done == WANTED or (done < WANTED and ANNOTATORS - skipped < WANTED), (done, skipped)
-        with acting(game.actor):
-            stored = {row.pk: row.result for row in Submission.objects.for_project(game.project)}
-            assert all(stored[pk] == result for pk, result in game.acknowledged)
-            assert set(stored) == {pk for pk, _ in game.acknowledged}
-            assert Submission.objects.for_project(game.project).counted().count() == sum(
-                done for _, done, *_ in game.truth()
+        with acting(race.actor):
+            stored = {row.pk: row.result for row in Submission.objects.for_project(race.project)}
+            assert all(stored[pk] == result for pk, result in race.acknowledged)
+            assert set(stored) == {pk for pk, _ in race.acknowledged}
+            assert Submission.objects.for_project(race.project).counted().count() == sum(
+                done for _, done, *_ in race.truth()
             )
     print(f"{number} rounds: {dict(counts)}")
 

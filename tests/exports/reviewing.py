@@ -46,7 +46,7 @@ def review_at_random(reviews: Reviews, chance: random.Random) -> None:
 
 def _is_behind(decision: Decision) -> bool:
     """Whether something came after it in its assignment."""
-    newest = Submission.objects.filter(assignment=decision.submission.assignment_id).standing().order_by("-number")
+    newest = Submission.objects.filter(assignment=decision.submission.assignment_id).not_withdrawn().order_by("-number")
     return newest.values_list("pk", flat=True).first() not in (decision.submission_id, decision.correction_id)
 
 

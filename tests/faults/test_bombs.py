@@ -23,7 +23,7 @@ from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.reading import read_file
 from potato.runs.packages import BROKEN, is_package, sources_in
 from potato.runs.model import Converted, ReadingOptions, Unreadable
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 
 def memory(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))

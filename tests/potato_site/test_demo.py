@@ -68,7 +68,7 @@ def test_loading_it_again_changes_nothing() -> None:
             "step-reward": len(invented_runs()),
         }
         assert ExportSchedule.objects.count() == 2
-        assert Adjudication.objects.standing().count() == 2
+        assert Adjudication.objects.in_force().count() == 2
         assert Disagreement.objects.filter(differing__gt=0).count() > 5
 
 

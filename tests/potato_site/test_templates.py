@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils.safestring import mark_safe
 from pytest_django.fixtures import Settings
 
-from potato_site.unchanging import MOST_RENDERINGS, UnchangingNode
+from potato_site.rendered_once import MOST_RENDERINGS, RenderedOnceNode
 from tests.tenants import Tenants
 
 ROOT = Path(settings.BASE_DIR)
@@ -69,8 +69,8 @@ def test_the_pages_for_a_broken_server_need_neither_context_nor_database(page: s
     assert "0191f3a0" in render_to_string(page, {"request_id": "0191f3a0"})
 
 
-def unchanging(content: str, words: str = "") -> Template:
-    return Template("{% load interface static %}{% unchanging " + words + " %}" + content + "{% endunchanging %}")
+def rendered_once(content: str, words: str = "") -> Template:
+    return Template("{% load interface static %}{% rendered_once " + words + " %}" + content + "{% endrendered_once %}")
 
 
 def test_what_does_not_change_is_rendered_once_for_each_of_its_words() -> None:
@@ -81,7 +81,7 @@ def test_what_does_not_change_is_rendered_once_for_each_of_its_words() -> None:
             rendered_for.append(str.__str__(self))
             return str.__str__(self)
 
-    template = unchanging("{{ noun }}{% if is_late %} late{% endif %}", "noun is_late")
+    template = rendered_once("{{ noun }}{% if is_late %} late{% endif %}", "noun is_late")
     words = [("a", False), ("b", False), ("a", False), ("b", True), ("b", True)]
     shown = [template.render(Context({"noun": Word(noun), "is_late": late})) for noun, late in words]
     assert shown == ["a", "b", "a", "b late", "b late"]
@@ -89,7 +89,7 @@ def test_what_does_not_change_is_rendered_once_for_each_of_its_words() -> None:
 
 
 def test_a_text_that_is_safe_does_not_stand_for_the_same_one_that_is_not() -> None:
-    template = unchanging("{{ noun }}", "noun")
+    template = rendered_once("{{ noun }}", "noun")
     assert template.render(Context({"noun": mark_safe("<b>")})) == "<b>"
     assert template.render(Context({"noun": "<b>"})) == "&lt;b&gt;"
     assert template.render(Context({"noun": True})) == "True"
@@ -97,7 +97,7 @@ def test_a_text_that_is_safe_does_not_stand_for_the_same_one_that_is_not() -> No
 
 
 def test_what_does_not_change_knows_nothing_of_the_page_but_its_words(tenants: Tenants) -> None:
-    template = unchanging("{% include 'partials/banner.html' with tone='warn' %}", "work_word")
+    template = rendered_once("{% include 'partials/banner.html' with tone='warn' %}", "work_word")
     secret = {"text": "Acme's secret", "role": "alert", "work_word": "review"}
     assert "secret" not in template.render(Context(secret))
     assert "role=" not in template.render(Context(secret))
@@ -106,7 +106,7 @@ def test_what_does_not_change_knows_nothing_of_the_page_but_its_words(tenants: T
 def test_two_organisations_that_one_process_serves_see_nothing_of_each_other(tenants: Tenants, client: Client) -> None:
     pages = {}
     # What is rendered once was rendered for Acme first, on the pages and in a template that would like to know more.
-    curious = unchanging("{% include 'partials/banner.html' %}{{ work_word }}", "work_word")
+    curious = rendered_once("{% include 'partials/banner.html' %}{{ work_word }}", "work_word")
     for person, organisation in ((tenants.alice, tenants.acme), (tenants.charlie, tenants.birch)):
         client.force_login(person)
         response = client.get(f"/o/{organisation.slug}/")
@@ -157,17 +157,17 @@ def test_what_could_tell_one_person_from_another_is_refused_when_the_template_is
     content: str, words: str, why: str
 ) -> None:
     with pytest.raises(TemplateSyntaxError, match=why):
-        unchanging(content, words)
+        rendered_once(content, words)
 
 
 def test_a_word_is_one_of_a_few_and_no_object_of_a_page(tenants: Tenants) -> None:
     with pytest.raises(TypeError, match="got User for person"):
-        unchanging("{{ person }}", "person").render(Context({"person": tenants.alice}))
-    template = unchanging("{{ noun }}", "noun")
+        rendered_once("{{ person }}", "person").render(Context({"person": tenants.alice}))
+    template = rendered_once("{{ noun }}", "noun")
     for number in range(MOST_RENDERINGS + 50):
         assert template.render(Context({"noun": number})) == str(number)
-    (node,) = template.nodelist.get_nodes_by_type(UnchangingNode)
-    assert isinstance(node, UnchangingNode)
+    (node,) = template.nodelist.get_nodes_by_type(RenderedOnceNode)
+    assert isinstance(node, RenderedOnceNode)
     assert len(node.rendered) == MOST_RENDERINGS
 
 

@@ -127,7 +127,7 @@ def test_an_inserted_row_is_as_one_that_was_saved_and_a_second_one_is_refused_or
         assert insert(event)
         assert AuditEvent.objects.get(pk=event.pk).detail == {"snowman": "\u2603"}
         again = AuditEvent(pk=event.pk, verb="tests.again")
-        assert insert(again, unless_there=True) is False
+        assert insert(again, ignore_conflicts=True) is False
         with pytest.raises(IntegrityError), transaction.atomic():
             insert(again)
         assert AuditEvent.objects.get(pk=event.pk).verb == "tests.made"

@@ -15,7 +15,7 @@ from potato.runs.changes.model import ChangeSet
 from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import Converted, FileRead, ReadingOptions
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 from potato_site.demo.runs import invented_runs
 from tenancy.actor import acting_in
 from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
@@ -27,7 +27,7 @@ ONE_WITH_DRIFT = "pinger-retry-deliveries"
 @pytest.fixture(scope="module")
 def entries() -> dict[str, list[object]]:
     return {
-        path.name: list(read_file(BytesSource(path.name, path.read_bytes()), ReadingOptions()))
+        path.name: list(read_file(InMemoryRunFile(path.name, path.read_bytes()), ReadingOptions()))
         for path in sorted(FOLDER.iterdir())
     }
 

@@ -25,7 +25,7 @@ from potato.configuration import ProjectConfiguration
 from potato.runs.converters.native import run_as_native
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, ConversionReport, Converted, ReadingOptions, Step
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 from tenancy.actor import Actor, acting_in
 from tests.tenants import Tenants
 from traces.actions import EmptyFile, UnknownFormat, request_import
@@ -187,7 +187,7 @@ def test_many_traces_are_stored_with_less_than_a_statement_each(
     with acting_in(tenants.acme):
         file = ImportedFile.objects.create(project=tenants.acme_project, name="r.jsonl", size=1, format="native")
         job = Job(parameters={"file": str(file.pk)})
-        source = BytesSource("r.jsonl", lines(*(run(f"run-{number}", new=f"{number}\n") for number in range(100))))
+        source = InMemoryRunFile("r.jsonl", lines(*(run(f"run-{number}", new=f"{number}\n") for number in range(100))))
         with django_assert_max_num_queries(25):
             part = imports.ImportTraces().do_part(job, source)
         assert part.cursor["imported"] == Trace.objects.count() == 100
@@ -338,7 +338,7 @@ def test_nul_and_lone_surrogates_survive_import_and_come_out_again(committed_ten
         content = Body.objects.get(sha256=trace.content_sha256).content
     (converted,) = [
         entry
-        for entry in read_file(BytesSource("back.jsonl", lines(content)), ReadingOptions(), named="native")
+        for entry in read_file(InMemoryRunFile("back.jsonl", lines(content)), ReadingOptions(), named="native")
         if isinstance(entry, Converted)
     ]
     assert converted.run.task == record["task_description"]
@@ -566,7 +566,7 @@ def test_a_part_ends_when_its_time_is_over_and_the_next_one_goes_on_there(
     monkeypatch.setattr(imports, "SECONDS_A_PART", 0.0)
     with acting_in(tenants.acme):
         file = ImportedFile.objects.create(project=tenants.acme_project, name="r.jsonl", size=1, format="native")
-        source = BytesSource("r.jsonl", lines(run("one"), run("two")))
+        source = InMemoryRunFile("r.jsonl", lines(run("one"), run("two")))
         job, seen = Job(parameters={"file": str(file.pk)}), []
         for _ in range(6):
             part = imports.ImportTraces().do_part(job, source)

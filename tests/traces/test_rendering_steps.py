@@ -318,11 +318,11 @@ def test_nothing_hostile_in_any_text_of_a_step_becomes_markup(hostile: str) -> N
 def test_every_step_of_real_sessions_is_rendered() -> None:
     from potato.runs.converters.reading import read_file
     from potato.runs.model import Converted, ReadingOptions
-    from potato.runs.sources import BytesSource
+    from potato.runs.run_files import InMemoryRunFile
 
     steps = 0
     for path in shared_files("claude-code/*/session.jsonl"):
-        for entry in read_file(BytesSource(path.name, path.read_bytes()), ReadingOptions()):
+        for entry in read_file(InMemoryRunFile(path.name, path.read_bytes()), ReadingOptions()):
             for step in entry.run.steps if isinstance(entry, Converted) else ():
                 steps += 1
                 rendered_step = render_step(step, StepOptions())

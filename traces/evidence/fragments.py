@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from accounts.models import Project
 from potato.configuration import ProjectConfiguration, pinned
 from potato.runs.exact_json import change_from, step_from
-from tenancy.batches import insert_many
+from tenancy.bulk_insert import insert_many
 from tenancy.models import new_id
 from tenancy.prepared import prepared
 from traces.contents import keep_contents
@@ -108,7 +108,7 @@ class Making:
         kept = (fragment for fragment in self._made if fragment.sha256 in there)
         made = sorted(kept, key=lambda fragment: (fragment.sha256, fragment.view, fragment.part))
         rows = ({"id": str(new_id()), **{name: getattr(fragment, name) for name in names}} for fragment in made)
-        insert_many(Fragment, rows, unless_there=True)
+        insert_many(Fragment, rows, ignore_conflicts=True)
         self._made, self.size = [], 0
 
     def add(self, sha256: str, view: str, parts: "tuple[Part, ...]") -> None:

@@ -25,7 +25,7 @@ from potato.runs.converters.task_texts import has_tasks
 from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.named_keys import problems
 from potato.runs.packages import BROKEN, is_package, sources_in, task_texts_in
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 from traces.contents import keep_contents
 from traces.evidence.fragments import published_configuration
 from traces.evidence.nothing_to_judge import judged_of_file
@@ -58,7 +58,7 @@ class ImportTraces:
     def run_part(self, job: Job) -> Part:
         return self.do_part(job, None)
 
-    def do_part(self, job: Job, source: FileSource | None) -> Part:
+    def do_part(self, job: Job, source: StoredRunFile | None) -> Part:
         """The part at the job's cursor, out of the given source or the storage."""
         # Before any row of it is locked: whoever removes contents waits for this lock, and then wants those rows.
         keep_contents()
@@ -73,17 +73,17 @@ class ImportTraces:
         return _sum_up(file, cursor)
 
 
-def _survey(source: FileSource) -> dict[str, Any]:
+def _survey(source: StoredRunFile) -> dict[str, Any]:
     """How many files of a ZIP are read, and which of them come first because they state what others were asked."""
     first = task_texts_in(source.opened, has_tasks)
     return {"members": sum(1 for _ in sources_in(source.name, source.opened, first)), "first": first}
 
 
-def _stored(file: ImportedFile) -> FileSource:
-    return FileSource(file.name, lambda: cast(Any, default_storage.open(file.stored_as, "rb")), file.size)
+def _stored(file: ImportedFile) -> StoredRunFile:
+    return StoredRunFile(file.name, lambda: cast(Any, default_storage.open(file.stored_as, "rb")), file.size)
 
 
-def _read(file: ImportedFile, source: FileSource, cursor: dict[str, Any]) -> Part:
+def _read(file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]) -> Part:
     ends = time.monotonic() + SECONDS_A_PART
     first, before = cursor["seen"], cursor["imported"]
     is_package_of_runs = is_package(source.head())
@@ -115,8 +115,8 @@ def _read(file: ImportedFile, source: FileSource, cursor: dict[str, Any]) -> Par
 
 
 def _entries(
-    file: ImportedFile, source: FileSource, cursor: dict[str, Any]
-) -> Iterator[tuple[Entry | None, FileSource, int]]:
+    file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]
+) -> Iterator[tuple[Entry | None, StoredRunFile, int]]:
     """What the file holds from the cursor on, or the members of a ZIP one after another, each with the source that it
     came from and that one's number. The cursor stands behind each of them; None is a piece of work that gave nothing
     yet."""
@@ -144,8 +144,8 @@ def _entries(
 
 
 def _of_one(
-    file: ImportedFile, source: FileSource, cursor: dict[str, Any]
-) -> Iterator[tuple[Entry | None, FileSource]]:
+    file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]
+) -> Iterator[tuple[Entry | None, StoredRunFile]]:
     named, options = _reading(file)
     # What the person named wins; the project's own converter is only what it expects.
     for entry, behind in read_on(
@@ -176,7 +176,7 @@ class _Batch:
     has_texts: bool | None = None
     member: ImportedMember | None = None
 
-    def at_member(self, number: int, source: FileSource) -> None:
+    def at_member(self, number: int, source: StoredRunFile) -> None:
         """What is added from now on comes from this file of the import; the one before it is over."""
         if self.member is not None and self.member.number == number:
             return
@@ -193,7 +193,7 @@ class _Batch:
             self.member.is_over = True
             self.changed[self.member.number] = self.member
 
-    def add(self, entry: Entry, source: FileSource) -> None:
+    def add(self, entry: Entry, source: StoredRunFile) -> None:
         match entry:
             case Chosen():
                 # A ZIP has several: the last one stands in the file's row.

@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 
 from potato.runs.converters.native_pages import data_url
-from potato.runs.model import AgentRun, Converted, Screenshot, Source, Step, TooLarge
+from potato.runs.model import AgentRun, Converted, RunFile, Screenshot, Step, TooLarge
 from potato.runs.packages import BROKEN
 from traces.contents import keep_contents
 from traces.importing.pictures import NoPicture, Packed, packed, reuse_small_picture
@@ -20,7 +20,7 @@ _HAS_PICTURES = b'"screenshot":{'
 _ABSENT = "it did not come with the trace"
 
 
-def with_pictures(converted: Converted, source: Source, *, keeps_packed: bool = False) -> tuple[Converted, list[str]]:
+def with_pictures(converted: Converted, source: RunFile, *, keeps_packed: bool = False) -> tuple[Converted, list[str]]:
     """The run with its pictures stored, and sentences about those that cannot be shown.
 
     What a run says of a picture's hash counts for nothing, unless `keeps_packed`: then a picture of an archive, whose
@@ -79,7 +79,7 @@ def _sentences(run: AgentRun, refused: list[Screenshot]) -> list[str]:
 class _Keeper:
     """Stores the pictures of one run, each once."""
 
-    def __init__(self, source: Source, *, keeps_packed: bool) -> None:
+    def __init__(self, source: RunFile, *, keeps_packed: bool) -> None:
         self._source = source
         self._keeps_packed = keeps_packed
         self._found = 0

@@ -16,7 +16,7 @@ from potato.runs.converters.native import run_as_native
 from potato.runs.exact_json import canonical, change_record, json_sha256, step_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
-from tenancy.batches import insert_many
+from tenancy.bulk_insert import insert_many
 from tenancy.models import new_id
 from traces.contents import keep_contents
 from traces.importing.known_beginnings import GROWING, is_known_beginning
@@ -222,7 +222,7 @@ class _Rows:
         # Bodies that are there already are the same: the hash says so. In the order of their hashes, because two
         # imports that store the same ones would wait for each other in a circle.
         bodies = ({"id": str(new_id()), "sha256": key, "packed": self.bodies[key]} for key in sorted(self.bodies))
-        insert_many(Body, bodies, unless_there=True)
+        insert_many(Body, bodies, ignore_conflicts=True)
         insert_many(Trace, self.traces)
         insert_many(TraceStep, self.steps)
         insert_many(TraceFile, self.files)

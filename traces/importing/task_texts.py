@@ -9,7 +9,7 @@ from accounts.models import Project
 from jobs.row_text import storable
 from potato.runs.converters.task_texts import has_tasks
 from potato.runs.model import AgentRun, Converted, StatedTask
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 from traces.models import ImportedFile, ImportProblem, TaskText, Trace
 
 LONGEST = 100_000
@@ -95,7 +95,7 @@ def note_silent_tasks(file: ImportedFile) -> None:
     ImportProblem.objects.create(file=file, place=ImportProblem.WHOLE_FILE, code="no_task_text", sentence=sentence)
 
 
-def are_tasks_first(source: FileSource) -> bool:
+def are_tasks_first(source: StoredRunFile) -> bool:
     """Whether a file is to be imported before those of runs, for its texts belong to them."""
     return has_tasks(source.head(), source.name)
 

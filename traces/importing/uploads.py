@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from jobs.models import Job
 from jobs.sweeps import Sweep
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused
 from tenancy.models import new_id

@@ -91,7 +91,7 @@ def _chosen(options: dict[str, Any]) -> list[Schedule]:
     schedules: list[Schedule] = []
     for kind in kinds.registered():
         if options["kind"] in (None, kind.name):
-            rows = kind.model.objects.kept().select_related("organisation", "project")
+            rows = kind.model.objects.not_deleted().select_related("organisation", "project")
             if slug := options["organisation"]:
                 rows = rows.filter(organisation__slug=slug)
             if slug := options["project"]:

@@ -35,7 +35,7 @@ from potato.runs.model import (
     FileWrite,
     ReadingOptions,
     ReadPosition,
-    Source,
+    RunFile,
     Unreadable,
 )
 
@@ -68,7 +68,7 @@ class Aider:
             return 0.97, 'it has a line "# aider chat started at"'
         return 0.0, 'no line says "# aider chat started at"'
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         session: _Session | None = None
         count = lines.begin.state or 0
         for entry in numbered_lines(lines):

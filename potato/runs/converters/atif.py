@@ -35,10 +35,10 @@ from potato.runs.model import (
     Converted,
     ReadingOptions,
     ReadPosition,
-    Source,
+    RunFile,
     Unreadable,
 )
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 
 _DEEPEST = 8
 _AGENTS_ADVICE = "Export it with its sub-agents inside (subagent_trajectories)."
@@ -64,7 +64,7 @@ class Atif:
                 return 0.9, "it has the session and the agent of an ATIF trajectory"
         return 0.0, "no record has the schema_version or the steps of ATIF"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         open_run: _Lines | None = None
         for record in read_records(lines, options.bounds):
             if isinstance(record, Unreadable):

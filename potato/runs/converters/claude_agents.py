@@ -20,7 +20,7 @@ from potato.runs.converters.conversation import AGENT_TOOLS, Call, Conversation
 from potato.runs.converters.fields import name, text
 from potato.runs.converters.json_text import Malformed, parsed
 from potato.runs.converters.records import Record, read_records
-from potato.runs.model import JSON, ConversionReport, ReadingOptions, Source, TooLarge
+from potato.runs.model import JSON, ConversionReport, ReadingOptions, RunFile, TooLarge
 
 _AGENT_FILE = re.compile(r"agent-([\w-]{1,100})\.jsonl")
 _OF_THE_PROGRAM = re.compile(r"a?(compact|prompt_suggestion|side_question|session_memory|away_summary)\b|a?compact-")
@@ -51,7 +51,7 @@ class SideLines:
 class Companions:
     """What came with a file that holds these sessions."""
 
-    def __init__(self, source: Source, options: ReadingOptions, sessions: Collection[str]) -> None:
+    def __init__(self, source: RunFile, options: ReadingOptions, sessions: Collection[str]) -> None:
         self._source = source
         self._options = options
         self._sessions = sessions

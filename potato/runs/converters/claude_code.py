@@ -20,7 +20,7 @@ from potato.runs.converters.claude_session import NOISE, Session, session_key
 from potato.runs.converters.fields import objects, text
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
-from potato.runs.model import BEGINNING, JSON, Converted, ReadingOptions, ReadPosition, Source, Unreadable
+from potato.runs.model import BEGINNING, JSON, Converted, ReadingOptions, ReadPosition, RunFile, Unreadable
 
 _FOREIGN_KEYS = frozenset({"trajectory_format", "trajectory", "payload", "schema_version", "samples", "steps"})
 
@@ -46,7 +46,7 @@ class ClaudeCode:
             return 0.9, "it has the loglines of an exported session"
         return _recognises_messages(records)
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         last_lines = _last_lines(lines, options)
         companions = Companions(lines, options, last_lines.keys())
         sessions: dict[str, Session] = {}
@@ -70,7 +70,7 @@ class ClaudeCode:
                 after = replace(record.after, state=current) if record.after and not sessions else None
                 yield resumable(finished, after)
 
-    def survey(self, lines: Source, options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]:
+    def survey(self, lines: RunFile, options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]:
         """Where each session ends, so that mixed sessions are told apart while only open ones are in memory."""
         last: dict[str, JSON] = survey.setdefault("last", {})
         for record in read_records(lines, options.bounds):
@@ -89,7 +89,7 @@ def _at(record: Record) -> list[int]:
     return [record.place, record.nth]
 
 
-def _last_lines(source: Source, options: ReadingOptions) -> dict[str, JSON]:
+def _last_lines(source: RunFile, options: ReadingOptions) -> dict[str, JSON]:
     """What a survey found: the last record of each session."""
     survey = source.survey
     if survey is None:

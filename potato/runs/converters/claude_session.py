@@ -37,7 +37,7 @@ from potato.runs.converters.moments import Moments
 from potato.runs.converters.prompts import PersonMessage, is_by_program, person_message
 from potato.runs.converters.records import Record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 
 NOISE = frozenset(
     {

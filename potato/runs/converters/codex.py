@@ -24,10 +24,10 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
-    Source,
+    RunFile,
     Unreadable,
 )
-from potato.runs.sources import FileSource, in_words
+from potato.runs.run_files import StoredRunFile, in_words
 from potato.runs.unpacking import NotUnpacked, is_zstandard, unpacked
 
 _KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
@@ -55,7 +55,7 @@ class Codex:
                 return 0.9, "its first line has id, timestamp and instructions, as Codex wrote them before 0.20"
         return 0.0, "no line is one of a rollout (type and payload)"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         report = ConversionReport()
         moments = Moments()
         rollout = Rollout(report, moments.next)
@@ -146,7 +146,7 @@ class _Agents:
     """The rollouts beside this one, of agents that were started in it, or by those."""
 
     def __init__(
-        self, source: Source, options: ReadingOptions, moments: Moments, report: ConversionReport, size: int
+        self, source: RunFile, options: ReadingOptions, moments: Moments, report: ConversionReport, size: int
     ) -> None:
         self._source = source
         self._options = options
@@ -178,9 +178,9 @@ class _Agents:
             "those of its agents, as a folder or a ZIP."
         ]
 
-    def _open(self, name: str) -> Source | None:
+    def _open(self, name: str) -> RunFile | None:
         source = self._source.companion(name)
-        if isinstance(source, FileSource) and is_zstandard(source.head()):
+        if isinstance(source, StoredRunFile) and is_zstandard(source.head()):
             return unpacked(source, self._options.bounds)
         return source
 

@@ -30,7 +30,7 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.templates import task_in_prompt
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
 
 _LISTS = ("messages", "trajectory", "conversations", "history")
 _PATCHES = ("model_patch", "generated_patch", "git_patch", "patch")
@@ -61,7 +61,7 @@ class DatasetRows:
                 return 0.98, f"its rows have an instance_id and {key} with roles"
         return 0.0, "no row has an instance_id and messages with roles"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from potato.runs.converters.foreign import foreign_kind
 from potato.runs.converters.outline import Outline, detect_outline
 from potato.runs.converters.registry import trace_converters
-from potato.runs.model import Converter, Source
+from potato.runs.model import Converter, RunFile
 
 AUTOMATIC = "auto"
 SURE_ENOUGH = 0.5
@@ -30,7 +30,7 @@ class NotATrace(Exception):  # noqa: N818  (an answer to the person who uploaded
         self.sentence = sentence
 
 
-def choose(source: Source, *, named: str = AUTOMATIC, explicit: bool = False) -> ChosenConverter:
+def choose(source: RunFile, *, named: str = AUTOMATIC, explicit: bool = False) -> ChosenConverter:
     """The converter for the file.
 
     `named` is a format or "auto". A format that the project names must be the file's: where it is not, NotATrace

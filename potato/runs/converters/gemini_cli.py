@@ -35,10 +35,10 @@ from potato.runs.model import (
     Converted,
     FileWrite,
     ReadingOptions,
-    Source,
+    RunFile,
     Unreadable,
 )
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 
 _NOISE = ("info", "error", "warning", "about", "help", "stats", "quit", "compression")
 _REFUSED = "User rejected tool use"
@@ -70,7 +70,7 @@ class GeminiCli:
                 return 0.9, "it has contents with roles and parts, as Gemini's conversations have"
         return 0.0, "no record is a recorded chat of Gemini CLI or has contents with parts"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         chat = _Chat()
         contents: list[dict[str, JSON]] = []
         report = ConversionReport()
@@ -278,7 +278,7 @@ def _recorded(arguments: JSON, display: JSON) -> FileWrite | None:
 
 
 def _converted_chat(
-    chat: _Chat, source: Source, place: int, report: ConversionReport, options: ReadingOptions
+    chat: _Chat, source: RunFile, place: int, report: ConversionReport, options: ReadingOptions
 ) -> Converted | Unreadable:
     moments = Moments()
     session = _Session(chat, report, moments)
@@ -304,7 +304,7 @@ def _converted_chat(
 
 
 def _attach_agents(
-    session: _Session, source: Source, report: ConversionReport, moments: Moments, options: ReadingOptions
+    session: _Session, source: RunFile, report: ConversionReport, moments: Moments, options: ReadingOptions
 ) -> None:
     """Fold the chats of agents, which lie beside, under the calls that started them."""
     size = 0

@@ -26,7 +26,7 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
-    Source,
+    RunFile,
     TooLarge,
     Unreadable,
 )
@@ -54,7 +54,7 @@ class Inspect:
                 return 0.9, "it has events of an Inspect log"
         return 0.0, "no record is an Inspect log or a sample of one"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             if isinstance(record, Unreadable):
                 yield record
@@ -94,7 +94,7 @@ def _has_events(record: dict[str, JSON]) -> bool:
     )
 
 
-def _header(source: Source, options: ReadingOptions) -> dict[str, JSON]:
+def _header(source: RunFile, options: ReadingOptions) -> dict[str, JSON]:
     """What a log in a ZIP says of all its samples."""
     for member in _HEADERS:
         header = source.companion(member)

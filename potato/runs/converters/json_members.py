@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from potato.runs.model import Bounds, ReadPosition, Source, Unreadable
-from potato.runs.sources import in_words
+from potato.runs.model import Bounds, ReadPosition, RunFile, Unreadable
+from potato.runs.run_files import in_words
 
 # A quote alone begins a string whose end was not read yet. Possessive, because nothing is to be tried twice.
 _MARK = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
@@ -31,7 +31,7 @@ class Member:
 class _Portions:
     """What was read of the file: `data`, used up to `start`, which is the byte `offset` of the file."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RunFile) -> None:
         self._chunks = source.chunks()
         self.data = b""
         self.start = 0
@@ -69,7 +69,7 @@ class _Portions:
             self.read(_READ_AT_ONCE)
 
 
-def read_members(source: Source, bounds: Bounds) -> Iterator[Member | Unreadable]:
+def read_members(source: RunFile, bounds: Bounds) -> Iterator[Member | Unreadable]:
     """The members from the source's `begin` on; of an object each is a key with its value, `"key": value`.
 
     A member over the bound for documents is an Unreadable in its place, and so is what is missing or too much at the

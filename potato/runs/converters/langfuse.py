@@ -24,8 +24,8 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import read_records
 from potato.runs.converters.span_messages import chat_messages
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
-from potato.runs.sources import in_words
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.run_files import in_words
 
 _KINDS = {"GENERATION": MODEL, "TOOL": TOOL, "AGENT": AGENT}
 _TYPES = frozenset(
@@ -52,7 +52,7 @@ class Langfuse:
                     return 0.8, "it has the facts of a trace of Langfuse"
         return 0.0, "no record is a trace or an observation of Langfuse"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         spans: dict[str, list[Span]] = {}
         traces: dict[str, dict[str, JSON]] = {}
         report = ConversionReport()

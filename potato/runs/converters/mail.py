@@ -18,7 +18,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
 
-from potato.runs.model import Bounds, Source
+from potato.runs.model import Bounds, RunFile
 
 _LONGEST_BEGINNING = 4_096
 _BEGINNING = re.compile(
@@ -62,7 +62,7 @@ def begins_mail(data: bytes) -> bool:
     return _BEGINNING.match(data) is not None
 
 
-def read_mails(source: Source, bounds: Bounds) -> Iterator[tuple[PatchMail | None, int]]:
+def read_mails(source: RunFile, bounds: Bounds) -> Iterator[tuple[PatchMail | None, int]]:
     """The messages of an mbox from the source's `begin` on, each with the byte behind it.
 
     None stands for a message over the bound for documents.

@@ -33,7 +33,7 @@ from potato.runs.converters.shell_files import ShellFiles
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.templates import task_in_prompt
 from potato.runs.converters.tool_files import CallEffects
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
 
 _BLOCK = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\n", re.MULTILINE)
 _END_OF_BLOCK = re.compile(r"^```[ \t]*$", re.MULTILINE)
@@ -66,7 +66,7 @@ class MiniSweAgent:
                 return 0.85, "it is a .traj.json file of messages"
         return 0.0, "no record has messages of mini-swe-agent"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         messages: list[dict[str, JSON]] = []
         first: Record | None = None
         size = 0

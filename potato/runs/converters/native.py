@@ -33,7 +33,7 @@ from potato.runs.model import (
     FileEvent,
     FileOutcome,
     ReadingOptions,
-    Source,
+    RunFile,
     Step,
     SubAgent,
     ToolCall,
@@ -76,7 +76,7 @@ class Native:
                 return 0.6, "it has a patch and an id or a task_description"
         return 0.0, "no record has steps, files or a patch"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
 

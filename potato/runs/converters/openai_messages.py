@@ -18,7 +18,7 @@ from potato.runs.converters.facts import read_facts
 from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, ReadPosition, Source, Unreadable
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, ReadPosition, RunFile, Unreadable
 
 _ITEMS = word_set(
     "function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call"
@@ -53,7 +53,7 @@ class OpenAi:
                 return 0.8, "it has choices of a chat completion"
         return 0.0, "no record has messages with tool_calls, or items of Responses"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         run: _Run | None = None
         for record in read_records(lines, options.bounds):
             if isinstance(record, Unreadable):

@@ -32,11 +32,11 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
-    Source,
+    RunFile,
     TooLarge,
     Unreadable,
 )
-from potato.runs.sources import BASE_STATE, in_words
+from potato.runs.run_files import BASE_STATE, in_words
 
 _NUMBER = re.compile(r"event[-_](\d+)")
 _ACTIONS = word_set(
@@ -65,7 +65,7 @@ class OpenHands:
                 return 0.95, "its rows are results of OpenHands (history and git_patch)"
         return 0.0, "no record is an event of OpenHands or has a history of them"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         events: list[dict[str, JSON]] = []
         place = size = 0
         report = ConversionReport()
@@ -136,7 +136,7 @@ def _is_row(record: dict[str, JSON]) -> bool:
     return is_event or (not history and len(marks) > 1) or {"git_patch", "instruction"} <= marks
 
 
-def _folder(source: Source, record: Record, options: ReadingOptions) -> Converted | Unreadable:
+def _folder(source: RunFile, record: Record, options: ReadingOptions) -> Converted | Unreadable:
     """The conversation whose base state this is."""
     state = record.value
     run = EventRun(ConversionReport())
@@ -161,7 +161,7 @@ def _folder(source: Source, record: Record, options: ReadingOptions) -> Converte
 
 
 def _beside(
-    source: Source, options: ReadingOptions, report: ConversionReport
+    source: RunFile, options: ReadingOptions, report: ConversionReport
 ) -> Iterator[dict[str, JSON] | Unreadable]:
     """The events in files of their own, in the order of their numbers; or why the run cannot be read."""
     size = 0

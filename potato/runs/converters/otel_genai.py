@@ -28,8 +28,8 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
 from potato.runs.converters.span_messages import ChatMessage, chat_messages
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
-from potato.runs.sources import in_words
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.run_files import in_words
 
 _KINDS = {
     "chat": MODEL, "generate_content": MODEL, "text_completion": MODEL, "completion": MODEL, "execute_tool": TOOL,
@@ -60,7 +60,7 @@ class OtelGenAi:
                 return 0.9, "it has messages with parts, as OpenTelemetry's are"
         return 0.0, "no record is a span of OpenTelemetry or a message in its form"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         spans: list[Span] = []
         report = ConversionReport()
         unknown: list[JSON] = []

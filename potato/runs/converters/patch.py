@@ -23,11 +23,11 @@ from potato.runs.model import (
     Converted,
     ReadingOptions,
     ReadPosition,
-    Source,
+    RunFile,
     TooLarge,
     Unreadable,
 )
-from potato.runs.sources import in_words
+from potato.runs.run_files import in_words
 
 _SUFFIXES = (".patch", ".diff", ".mbox", ".eml")
 
@@ -50,7 +50,7 @@ class Patch:
             return 0.9, "it has a line that begins a diff"
         return 0.0, "no line begins a diff"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         head = lines.head()
         report = ConversionReport()
         if head.startswith(codecs.BOM_UTF8):
@@ -70,7 +70,7 @@ class Patch:
             yield Unreadable(1, "no_diff", f"{lines.name} holds no diff: no line begins with diff --git, ---, or @@.")
 
 
-def _mails(source: Source, options: ReadingOptions, report: ConversionReport) -> Iterator[Converted | Unreadable]:
+def _mails(source: RunFile, options: ReadingOptions, report: ConversionReport) -> Iterator[Converted | Unreadable]:
     series: _Series | None = None
     first = source.begin.before + 1
     for place, (mail, end) in enumerate(read_mails(source, options.bounds), first):

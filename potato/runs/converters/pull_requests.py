@@ -24,7 +24,7 @@ from potato.runs.converters.facts import patch_bytes, read_facts
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, Source, Unreadable
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
 
 _DIFFS = ("diff", "patch")
 _READ = frozenset(
@@ -56,7 +56,7 @@ class PullRequests:
                 return 0.8, "it has number, title and diff_url or baseRefOid, as pull requests have"
         return 0.0, "no record has number, title and commits of a pull request"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             yield record if isinstance(record, Unreadable) else resumable(_converted(record, options), record.after)
 

@@ -29,7 +29,7 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
-    Source,
+    RunFile,
     Step,
     ToolCall,
     Unreadable,
@@ -67,7 +67,7 @@ class React:
                 return 0.95, "it has steps with thought, action and observation"
         return 0.0, "no record has steps with thought, action and observation"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         layout = detect_outline(lines.head(), lines.name).layout
         if layout in ("text", "empty"):
             yield from _Text(lines.name, options).runs(lines)
@@ -124,7 +124,7 @@ class _Text:
         self._bounds = options.bounds
         self._count = 0
 
-    def runs(self, source: Source) -> Iterator[Converted | Unreadable]:
+    def runs(self, source: RunFile) -> Iterator[Converted | Unreadable]:
         run = _Run(source.begin.before + 1)
         self._count = source.begin.state or 0
         for entry in numbered_lines(source):

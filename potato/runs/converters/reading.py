@@ -13,11 +13,11 @@ from potato.runs.model import (
     Converter,
     ReadingOptions,
     ReadPosition,
-    Source,
+    RunFile,
     StatedTask,
     Unreadable,
 )
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 from potato.runs.unpacking import NotUnpacked, is_zstandard, unpacked
 
 
@@ -57,7 +57,7 @@ Entry: TypeAlias = Chosen | Converted | StatedTask | Unreadable
 
 
 def read_file(
-    source: Source, options: ReadingOptions, *, named: str = AUTOMATIC, explicit: bool = False
+    source: RunFile, options: ReadingOptions, *, named: str = AUTOMATIC, explicit: bool = False
 ) -> Iterator[Entry]:
     """What the file holds: a Chosen, then its runs, texts of tasks and unreadable records in their order.
 
@@ -70,10 +70,10 @@ def read_file(
 
 
 def read_on(
-    source: Source, options: ReadingOptions, mark: Bookmark, *, named: str = AUTOMATIC, explicit: bool = False
+    source: RunFile, options: ReadingOptions, mark: Bookmark, *, named: str = AUTOMATIC, explicit: bool = False
 ) -> Iterator[tuple[Entry | None, Bookmark]]:
     """As read_file, from a bookmark on: each entry with the bookmark behind it. None stands for a piece of a survey."""
-    if not (isinstance(source, FileSource) and is_zstandard(source.head())):
+    if not (isinstance(source, StoredRunFile) and is_zstandard(source.head())):
         yield from _read_on(source, options, mark, named=named, explicit=explicit)
         return
     last = mark
@@ -86,7 +86,7 @@ def read_on(
 
 
 def _read_on(
-    source: Source, options: ReadingOptions, mark: Bookmark, *, named: str, explicit: bool
+    source: RunFile, options: ReadingOptions, mark: Bookmark, *, named: str, explicit: bool
 ) -> Iterator[tuple[Entry | None, Bookmark]]:
     if mark.format:
         converter = trace_converters()[mark.format]
@@ -119,7 +119,7 @@ def _read_on(
         yield Unreadable(1, "nothing", sentence), replace(mark, has_entries=True)
 
 
-def _surveyed(converter: Converter, source: Source, options: ReadingOptions, mark: Bookmark) -> Iterator[Bookmark]:
+def _surveyed(converter: Converter, source: RunFile, options: ReadingOptions, mark: Bookmark) -> Iterator[Bookmark]:
     """Bookmarks of the survey, the last one of which has all that it found. One for a converter without a survey."""
     survey: Callable[..., Iterator[ReadPosition]] | None = getattr(converter, "survey", None)
     if survey is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from potato.runs.converters.json_members import Member, read_members
 from potato.runs.converters.json_text import Malformed, parsed, parsed_line
 from potato.runs.converters.outline import detect_outline
-from potato.runs.model import JSON, Bounds, Converted, ReadPosition, Source, TooLarge, Unreadable
+from potato.runs.model import JSON, Bounds, Converted, ReadPosition, RunFile, TooLarge, Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class NumberedLine:
         return ReadPosition(self.end, self.number)
 
 
-def read_records(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
+def read_records(source: RunFile, bounds: Bounds) -> Iterator[Record | Unreadable]:
     """The file's records in their order; of a document that is no list, the document is the one record."""
     outline = detect_outline(source.head(), source.name)
     if outline.layout == "utf-16":
@@ -61,7 +61,7 @@ def read_records(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable
         yield from _lines(source, bounds)
 
 
-def numbered_lines(source: Source) -> Iterator[NumberedLine | Unreadable]:
+def numbered_lines(source: RunFile) -> Iterator[NumberedLine | Unreadable]:
     """Lines from the source's `begin` on; a line over the bound is an Unreadable in its place."""
     lines = source.lines()
     number = source.begin.before
@@ -94,7 +94,7 @@ def record_in(member: Member, bounds: Bounds) -> Record | Unreadable:
     return _record(member.number, value, repairs, len(member.data), "Record", member.after)
 
 
-def _lines(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
+def _lines(source: RunFile, bounds: Bounds) -> Iterator[Record | Unreadable]:
     for line in numbered_lines(source):
         if isinstance(line, Unreadable):
             yield line
@@ -113,7 +113,7 @@ def _lines(source: Source, bounds: Bounds) -> Iterator[Record | Unreadable]:
             yield _record(line.number, value, mended, size, "Line", line.after if last else None, nth)
 
 
-def _document(source: Source, bounds: Bounds) -> Record | Unreadable:
+def _document(source: RunFile, bounds: Bounds) -> Record | Unreadable:
     repairs: Counter[str] = Counter()
     try:
         data = source.whole()

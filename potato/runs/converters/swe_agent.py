@@ -39,7 +39,7 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
-    Source,
+    RunFile,
     Unreadable,
 )
 
@@ -71,7 +71,7 @@ class SweAgent:
                 return 0.9, "it is a .traj file with a history of messages"
         return 0.0, "no record has a trajectory of actions and observations, or a history"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             if isinstance(record, Unreadable):
                 yield record

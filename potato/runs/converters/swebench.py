@@ -32,7 +32,7 @@ from potato.runs.model import (
     Converted,
     ReadingOptions,
     ReadPosition,
-    Source,
+    RunFile,
     StatedTask,
     Unreadable,
 )
@@ -58,7 +58,7 @@ class SweBench:
             return 1.0, "it has the tasks of a data set, instance_id and problem_statement"
         return 0.0, "no record has instance_id and model_patch"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | StatedTask | Unreadable]:
         if _is_table(lines):
             yield from tasks_in_table(lines)
             return
@@ -80,7 +80,7 @@ class SweBench:
                 converted.report.repairs["second prediction of one model for an instance"] += 1
             yield resumable(converted, entry.after)
 
-    def survey(self, lines: Source, options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]:
+    def survey(self, lines: RunFile, options: ReadingOptions, survey: dict[str, JSON]) -> Iterator[ReadPosition]:
         """Which instances have predictions of several models, and which predictions come again.
 
         While it goes on it notes short hashes of the instances, so that it stays small with very many of them.
@@ -111,7 +111,7 @@ def _short(instance: str) -> str:
     return base64.b85encode(digest[:8]).decode("ascii")
 
 
-def _is_table(source: Source) -> bool:
+def _is_table(source: RunFile) -> bool:
     """Whether the file is a table of tasks."""
     return detect_outline(source.head(), source.name).layout == "text" and has_tasks(source.head(), source.name)
 
@@ -120,7 +120,7 @@ def _is_prediction(value: JSON) -> bool:
     return isinstance(value, dict) and {"instance_id", "model_patch"} <= value.keys() and _OF_RUNS.isdisjoint(value)
 
 
-def _predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+def _predictions(source: RunFile, options: ReadingOptions) -> Iterator[Record | Unreadable]:
     if _is_object_of_predictions(source):
         yield from _named_predictions(source, options)
         return
@@ -139,7 +139,7 @@ def _predictions(source: Source, options: ReadingOptions) -> Iterator[Record | U
             yield _named(record.place + at - 1, key, value, type(record.repairs)(record.repairs), after)
 
 
-def _is_object_of_predictions(source: Source) -> bool:
+def _is_object_of_predictions(source: RunFile) -> bool:
     """Whether the file is one JSON object with a prediction, or something else, under each name."""
     outline = detect_outline(source.head(), source.name)
     document = outline.values[0] if outline.layout == "document" else None
@@ -150,7 +150,7 @@ def _is_object_of_predictions(source: Source) -> bool:
     )
 
 
-def _named_predictions(source: Source, options: ReadingOptions) -> Iterator[Record | Unreadable]:
+def _named_predictions(source: RunFile, options: ReadingOptions) -> Iterator[Record | Unreadable]:
     for member in read_members(source, options.bounds):
         if isinstance(member, Unreadable):
             yield member

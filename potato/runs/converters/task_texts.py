@@ -14,7 +14,7 @@ from dataclasses import replace
 from potato.runs.converters.fields import name, text
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import numbered_lines
-from potato.runs.model import JSON, ReadPosition, Source, StatedTask, Unreadable
+from potato.runs.model import JSON, ReadPosition, RunFile, StatedTask, Unreadable
 
 ID, TEXT = "instance_id", "problem_statement"
 _OF_RUNS = frozenset({"model_patch", "model_name_or_path"})
@@ -50,7 +50,7 @@ def read_task(value: dict[str, JSON], place: int, after: ReadPosition | None = N
     return StatedTask(place, instance, task, after)
 
 
-def tasks_in_table(source: Source) -> Iterator[StatedTask | Unreadable]:
+def tasks_in_table(source: RunFile) -> Iterator[StatedTask | Unreadable]:
     """The rows of a table whose first line names its columns. A cell may hold several lines between quotation marks."""
     read = source.begin
     cut: list[Unreadable] = []

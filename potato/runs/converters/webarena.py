@@ -27,8 +27,8 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
+    RunFile,
     Screenshot,
-    Source,
     Step,
     TooLarge,
     ToolCall,
@@ -70,7 +70,7 @@ class WebArena:
             return 0.9, "it is a page with the task_id and intent of a task of WebArena"
         return 0.0, "the page has no state_obv and no predict_action"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         try:
             data = lines.whole()
         except TooLarge as error:

@@ -32,8 +32,8 @@ from potato.runs.model import (
     ConversionReport,
     Converted,
     ReadingOptions,
+    RunFile,
     Screenshot,
-    Source,
     Step,
     ToolCall,
     Unreadable,
@@ -84,7 +84,7 @@ class WebVoyager:
                     return 0.9, "its instruction speaks of numerical labels on a screenshot"
         return 0.0, "no message gives a task and the address of a page to interact with"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         messages = _Messages(options.bounds)
         for record in read_records(lines, options.bounds):
             if isinstance(record, Unreadable):
@@ -150,7 +150,7 @@ def _read_content(content: JSON) -> _Content:
 
 
 def _converted(
-    about: dict[str, JSON], messages: list[dict[str, JSON]], record: Record, source: Source, options: ReadingOptions
+    about: dict[str, JSON], messages: list[dict[str, JSON]], record: Record, source: RunFile, options: ReadingOptions
 ) -> Converted | Unreadable:
     report = ConversionReport()
     report.repairs.update(record.repairs)

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Literal, NotRequired, TypedDict, cast
 
 from potato.runs.changes.places import SIDES, Evidence, JudgedFile, Side
-from potato.schemes.answers import Answers, Gap, Place, missing, refused, shown
+from potato.schemes.answers import Answers, Gap, TaskLocation, missing, refused, shown
 from potato.schemes.review.configuration import InlineCommentsBlock
 from potato.wording import listed, timestamp
 
@@ -73,8 +73,8 @@ class _Comment:
         return self.line_start if self.line_end is None else self.line_end
 
     @property
-    def place(self) -> Place:
-        return Place(self.file, self.side or "new", self.line_start, self.comment_id)
+    def place(self) -> TaskLocation:
+        return TaskLocation(self.file, self.side or "new", self.line_start, self.comment_id)
 
     @property
     def where(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from potato.runs.changes.places import Evidence, JudgedFile
-from potato.schemes.answers import Gap, Place, is_whole, missing, refused, shown
+from potato.schemes.answers import Gap, TaskLocation, is_whole, missing, refused, shown
 from potato.schemes.review.configuration import Dimension, FileRatingsBlock
 from potato.schemes.unjudged import KEY, reason_gaps
 from potato.wording import listed
@@ -118,7 +118,7 @@ def _refused(
             yield refused((path,), "unrated_file", sentence)
         reason = unjudged_reason(ratings, block)
         if reason is not None and isinstance(ratings, Mapping):
-            place = Place(file=path)
+            place = TaskLocation(file=path)
             yield from (gap.below(path) for gap in reason_gaps(reason, shown(path), place))
             if any(ratings.get(name) is not None for name in dimensions):
                 sentence = f"{shown(path)}: either rate it or say why it cannot be judged, not both."
@@ -134,7 +134,7 @@ def _refused(
             elif is_whole(number) and not _is_on_scale(number, dimensions[name]):
                 scale = dimensions[name].scale
                 sentence = f"{shown(path)}: {name} must be a whole number from {scale.min} to {scale.max}."
-                yield refused((path, name), "outside_scale", sentence, Place(file=path, dimension=name))
+                yield refused((path, name), "outside_scale", sentence, TaskLocation(file=path, dimension=name))
 
 
 def _missing(answered: Mapping[str, object], block: FileRatingsBlock, rated: Mapping[str, JudgedFile]) -> Iterator[Gap]:
@@ -145,7 +145,9 @@ def _missing(answered: Mapping[str, object], block: FileRatingsBlock, rated: Map
         for dimension in block.dimensions:
             if not isinstance(ratings, Mapping) or ratings.get(dimension.name) is None:
                 sentence = f"{shown(path)}: rate {dimension.display}."
-                yield missing((path, dimension.name), "not_rated", sentence, Place(file=path, dimension=dimension.name))
+                yield missing(
+                    (path, dimension.name), "not_rated", sentence, TaskLocation(file=path, dimension=dimension.name)
+                )
 
 
 def _is_on_scale(number: object, dimension: Dimension) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 
 _OTHER_VALUES: list[Any] = [
     None, True, -1, 3.5, "", "x", "\ud800\x00", [], [None], {}, {"type": 7}, [[]], {"role": []}, 10**30,
@@ -59,7 +59,7 @@ def retyped(value: Any, seed: int, count: int) -> Iterator[Any]:
 def read_without_error(data: bytes, name: str, format: str) -> list[Converted]:
     """The runs that the converter gives of the file; the test fails if anything is raised that is not an answer."""
     options = ReadingOptions()
-    answers = list(read_file(BytesSource(name, data, options.bounds), options, named=format, explicit=True))
+    answers = list(read_file(InMemoryRunFile(name, data, options.bounds), options, named=format, explicit=True))
     assert answers
     for answer in answers:
         if isinstance(answer, Converted):

@@ -9,7 +9,7 @@ from typing import Any
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions, Unreadable
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 
 WRONG: tuple[Any, ...] = (
     None,
@@ -75,7 +75,7 @@ def read_broken(data: bytes, name: str, format: str, *, seed: int, number: int =
     """How many of the broken files were read as runs. Every one is read as the format, whatever it looks like."""
     runs = 0
     for content in broken(data, seed, number):
-        for entry in read_file(BytesSource(name, content), ReadingOptions(), named=format, explicit=True):
+        for entry in read_file(InMemoryRunFile(name, content), ReadingOptions(), named=format, explicit=True):
             if isinstance(entry, Converted):
                 derive(entry.run)
                 assert len(entry.run.events) == len(entry.run.event_steps)

@@ -6,7 +6,7 @@ from typing import Any
 
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, StatedTask, Unreadable
-from potato.runs.sources import BytesSource
+from potato.runs.run_files import InMemoryRunFile
 
 
 def jsonl(*records: Any) -> bytes:
@@ -24,7 +24,7 @@ def read(
 ) -> list[Chosen | Converted | StatedTask | Unreadable]:
     """Everything that reading the file answers."""
     options = options or ReadingOptions()
-    return list(read_file(BytesSource(name, data, options.bounds), options, named=named, explicit=explicit))
+    return list(read_file(InMemoryRunFile(name, data, options.bounds), options, named=named, explicit=explicit))
 
 
 def runs(answers: Iterable[Chosen | Converted | StatedTask | Unreadable]) -> list[AgentRun]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import Converted, ReadingOptions, Unreadable
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 
 
 def counted(counts: Counter[str]) -> str:
@@ -18,7 +18,7 @@ def counted(counts: Counter[str]) -> str:
 def rows(path: Path) -> list[str]:
     """What came of one file, in lines to print."""
     lines = [str(Path(*path.parts[-3:]))]
-    source = FileSource(path.name, lambda: path.open("rb"), path.stat().st_size)
+    source = StoredRunFile(path.name, lambda: path.open("rb"), path.stat().st_size)
     for entry in read_file(source, ReadingOptions()):
         match entry:
             case Chosen():

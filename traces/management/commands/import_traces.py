@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts.models import Organisation, Project
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.packages import packed, run_files
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.actions import Imported, import_now, request_import, tasks_first

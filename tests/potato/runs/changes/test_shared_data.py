@@ -13,14 +13,14 @@ from potato.runs.changes.texts import apply_hunks
 from potato.runs.changes.writing import unified_patch
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, FileEdit, FilePatch, FileWrite, ReadingOptions
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 from tests.potato.runs.changes.git_truth import counted, numstat
 from tests.potato.runs.reading import jsonl, the_one
 from tests.shared_data import shared_file, shared_files
 
 
 def runs_of(path: Path) -> list[AgentRun]:
-    source = FileSource(path.name, lambda: path.open("rb"), path.stat().st_size)
+    source = StoredRunFile(path.name, lambda: path.open("rb"), path.stat().st_size)
     return [entry.run for entry in read_file(source, ReadingOptions()) if isinstance(entry, Converted)]
 
 

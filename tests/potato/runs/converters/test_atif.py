@@ -9,7 +9,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Unreadable
 from potato.runs.packages import sources_in
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tests.potato.runs.mutations import read_broken
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 from tests.shared_data import shared_file, shared_files

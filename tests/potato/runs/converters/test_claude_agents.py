@@ -13,7 +13,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Bounds, Converted, ReadingOptions, SubAgent, Unreadable
 from potato.runs.packages import packed, run_files, sources_in
-from potato.runs.sources import FileSource, source_at
+from potato.runs.run_files import StoredRunFile, source_at
 from tests.potato.runs.reading import jsonl, the_one
 from tests.potato.runs.sessions import FOLDER, SessionFile, calls, edited, says
 
@@ -326,7 +326,7 @@ def read_beside(
         return opens if name in files else None
 
     data = session.bytes()
-    source = FileSource("s-1.jsonl", lambda: io.BytesIO(data), 0, bounds, beside=beside, names=lambda: list(files))
+    source = StoredRunFile("s-1.jsonl", lambda: io.BytesIO(data), 0, bounds, beside=beside, names=lambda: list(files))
     *_, found = read_file(source, ReadingOptions(bounds=bounds))
     assert isinstance(found, Converted | Unreadable)
     return found, opened
@@ -368,10 +368,10 @@ def test_a_sub_agents_transcript_alone_is_refused_with_what_to_do() -> None:
 
 
 def test_sub_agents_count_for_the_bound_of_a_run() -> None:
-    source = FileSource("s-1.jsonl", lambda: io.BytesIO(session_with_a_call().bytes()), 0)
+    source = StoredRunFile("s-1.jsonl", lambda: io.BytesIO(session_with_a_call().bytes()), 0)
     big = Bounds(run_bytes=len(session_with_a_call().bytes()) + 100)
     files = {"s-1/subagents/agent-a1.jsonl": agent_file()}
-    source = FileSource(
+    source = StoredRunFile(
         "s-1.jsonl",
         lambda: io.BytesIO(session_with_a_call().bytes()),
         0,

@@ -12,7 +12,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.changes.paths import identity
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Step
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tests.potato.runs.reading import jsonl, read
 from tests.potato.runs.sessions import calls, says
 from tests.shared_data import shared_files

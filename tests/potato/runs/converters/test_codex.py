@@ -14,7 +14,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import Bookmark, read_file, read_on
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Unreadable
 from potato.runs.packages import run_files, sources_in
-from potato.runs.sources import BytesSource, source_at
+from potato.runs.run_files import InMemoryRunFile, source_at
 from tests.potato.runs.mutations import read_broken
 from tests.potato.runs.reading import jsonl, read, runs, the_one, the_refusal
 from tests.shared_data import shared_file, shared_files
@@ -323,9 +323,9 @@ def test_a_packed_rollout_is_unpacked_also_from_a_place_within_it() -> None:
     packed = zstandard.ZstdCompressor().compress(data)
     whole = the_one(data)
     assert the_one(packed, "rollout-x.jsonl.zst").run == whole.run
-    *_, (_, mark) = read_on(BytesSource("r.jsonl.zst", packed), ReadingOptions(), Bookmark())
+    *_, (_, mark) = read_on(InMemoryRunFile("r.jsonl.zst", packed), ReadingOptions(), Bookmark())
     assert mark.place.offset == len(data)
-    assert list(read_on(BytesSource("r.jsonl.zst", packed), ReadingOptions(), mark)) == []
+    assert list(read_on(InMemoryRunFile("r.jsonl.zst", packed), ReadingOptions(), mark)) == []
 
 
 def test_packed_rollouts_of_agents_are_folded_as_others_are_and_a_broken_one_is_counted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from potato.runs.converters.reading import read_file
 from potato.runs.model import ReadingOptions, Unreadable
-from potato.runs.sources import FileSource
+from potato.runs.run_files import StoredRunFile
 from tests.potato.runs.reading import jsonl, the_refusal
 from tests.shared_data import shared_file, shared_files
 
@@ -43,7 +43,7 @@ REAL = {
 def test_real_files_that_are_no_runs_are_refused_by_what_they_are(pattern: str) -> None:
     shared_file("MANIFEST.md")
     for path in shared_files(pattern):
-        source = FileSource(path.name, lambda path=path: path.open("rb"), path.stat().st_size)  # type: ignore[misc]
+        source = StoredRunFile(path.name, lambda path=path: path.open("rb"), path.stat().st_size)  # type: ignore[misc]
         (refusal,) = read_file(source, ReadingOptions())
         assert isinstance(refusal, Unreadable), path
         assert any(f" is {name}, and no trace." in refusal.sentence for name in REAL[pattern]), (

@@ -10,7 +10,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, ReadingOptions, Unreadable
 from potato.runs.packages import run_files, sources_in
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tests.potato.runs.mutations import read_broken
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 

@@ -6,7 +6,7 @@ from typing import Any
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions, Unreadable
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tests.potato.runs.mutations import read_broken
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 from tests.shared_data import shared_files

@@ -15,7 +15,7 @@ from potato.configuration.converters import NAMED_FORMATS, allowed_converters, i
 from potato.runs.converters.reading import read_file
 from potato.runs.converters.registry import trace_converters
 from potato.runs.model import Bounds, Converted, ReadingOptions, TooLarge, Unreadable
-from potato.runs.sources import BytesSource, FileSource
+from potato.runs.run_files import InMemoryRunFile, StoredRunFile
 from tests.potato.runs.reading import SMALL_BOUNDS, errors, jsonl, read, runs, the_one, the_refusal
 from tests.potato.runs.sessions import SessionFile, says
 
@@ -260,13 +260,13 @@ def test_a_document_may_hold_several_runs() -> None:
 
 
 def test_a_source_is_read_from_its_beginning_each_time_and_keeps_lone_carriage_returns() -> None:
-    source = BytesSource("a", b"one\r\ntwo\rstill two\n\nfour")
+    source = InMemoryRunFile("a", b"one\r\ntwo\rstill two\n\nfour")
     assert list(source.lines()) == list(source.lines()) == [b"one", b"two\rstill two", b"", b"four"]
     assert source.whole() == b"one\r\ntwo\rstill two\n\nfour"
 
 
 def test_lines_go_on_after_one_that_is_too_large() -> None:
-    lines = BytesSource("a", b"one\n" + b"x" * 50 + b"\nthree\n", Bounds(line_bytes=10)).lines()
+    lines = InMemoryRunFile("a", b"one\n" + b"x" * 50 + b"\nthree\n", Bounds(line_bytes=10)).lines()
     assert next(lines) == b"one"
     with pytest.raises(TooLarge, match=r"The line has 51 bytes; a line may have 10 bytes\."):
         next(lines)
@@ -359,7 +359,7 @@ def test_memory_stays_flat_over_twenty_megabytes_of_runs(format_name: str) -> No
     def opened() -> BinaryIO:
         return Endless(line, 1000)
 
-    source = FileSource("many.jsonl", opened, len(line) * 1000)
+    source = StoredRunFile("many.jsonl", opened, len(line) * 1000)
     count = 0
     tracemalloc.start()
     try:
@@ -386,7 +386,7 @@ def test_memory_stays_flat_over_many_sessions(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         answers: Iterator[object] = read_file(
-            FileSource(path.name, lambda: path.open("rb"), path.stat().st_size), ReadingOptions()
+            StoredRunFile(path.name, lambda: path.open("rb"), path.stat().st_size), ReadingOptions()
         )
         count = sum(isinstance(answer, Converted) for answer in answers)
         _, peak = tracemalloc.get_traced_memory()

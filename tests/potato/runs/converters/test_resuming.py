@@ -11,7 +11,7 @@ import pytest
 from potato.runs.converters.reading import Bookmark, Entry, read_on
 from potato.runs.model import Converted, ReadingOptions, Unreadable
 from potato.runs.packages import sources_in
-from potato.runs.sources import BytesSource, FileSource
+from potato.runs.run_files import InMemoryRunFile, StoredRunFile
 from tests.potato.runs.converters.test_patches import BODY, DIFF, mail
 from tests.potato.runs.reading import SMALL_BOUNDS, jsonl
 from tests.potato.runs.sessions import SessionFile, says
@@ -124,7 +124,7 @@ FILES: dict[str, bytes] = {
 }
 
 
-def entries(source: FileSource, mark: Bookmark | None = None) -> list[tuple[Entry | None, Bookmark]]:
+def entries(source: StoredRunFile, mark: Bookmark | None = None) -> list[tuple[Entry | None, Bookmark]]:
     """Everything that the file gives from the bookmark on, which went through JSON as it does in a job's row."""
     mark = Bookmark.from_json(json.loads(json.dumps((mark or Bookmark()).as_json())))
     found = []
@@ -144,7 +144,7 @@ def bare(found: list[tuple[Entry | None, Bookmark]]) -> list[Any]:
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_reading_goes_on_behind_every_entry_with_the_same_runs_and_the_same_line_numbers(name: str) -> None:
-    source = BytesSource(name, FILES[name], SMALL_BOUNDS.bounds)
+    source = InMemoryRunFile(name, FILES[name], SMALL_BOUNDS.bounds)
     found = entries(source)
     assert len(bare(found)) > 1
     assert any(isinstance(entry, Converted) for entry, _ in found)
@@ -153,10 +153,10 @@ def test_reading_goes_on_behind_every_entry_with_the_same_runs_and_the_same_line
 
 
 def test_predictions_of_several_models_and_mixed_sessions_are_known_before_the_first_run_of_them() -> None:
-    predictions = bare(entries(BytesSource("p.jsonl", FILES["predictions.jsonl"], SMALL_BOUNDS.bounds)))
+    predictions = bare(entries(InMemoryRunFile("p.jsonl", FILES["predictions.jsonl"], SMALL_BOUNDS.bounds)))
     ids = [entry[0].external_id for entry in predictions if isinstance(entry, tuple)]
     assert ids == ["a__b-1@m", "a__b-1@other", "a__b-2", "a__b-3@other", "a__b-3@m"]
-    sessions = bare(entries(BytesSource("s.jsonl", FILES["sessions.jsonl"], SMALL_BOUNDS.bounds)))
+    sessions = bare(entries(InMemoryRunFile("s.jsonl", FILES["sessions.jsonl"], SMALL_BOUNDS.bounds)))
     ids = [entry[0].external_id for entry in sessions if isinstance(entry, tuple)]
     assert ids == ["one", "turns", "two", "three", "four"]
 
@@ -177,16 +177,16 @@ class Counted(io.BytesIO):
         return data
 
 
-def counted(name: str, data: bytes) -> FileSource:
+def counted(name: str, data: bytes) -> StoredRunFile:
     Counted.read_in_all = 0
 
     def opened() -> BinaryIO:
         return Counted(data)
 
-    return FileSource(name, opened, len(data))
+    return StoredRunFile(name, opened, len(data))
 
 
-def in_goes(source: FileSource, entries_a_go: int) -> Iterator[Entry]:
+def in_goes(source: StoredRunFile, entries_a_go: int) -> Iterator[Entry]:
     """Reads the file in many goes, each from the bookmark of the one before."""
     mark = Bookmark()
     is_over = False

@@ -6,7 +6,7 @@ from pathlib import Path
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import Chosen, read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, StatedTask, Unreadable
-from potato.runs.sources import FileSource, source_at
+from potato.runs.run_files import StoredRunFile, source_at
 from tests.shared_data import shared_file, shared_files
 
 # Files of the small ones in which a session has no message of the agent, or lines that are no objects.
@@ -28,7 +28,7 @@ OURS = (
 
 def everything(path: Path) -> list[Chosen | Converted | StatedTask | Unreadable]:
     """What reading the file answers."""
-    source = FileSource(path.name, lambda: path.open("rb"), path.stat().st_size)
+    source = StoredRunFile(path.name, lambda: path.open("rb"), path.stat().st_size)
     return list(read_file(source, ReadingOptions()))
 
 

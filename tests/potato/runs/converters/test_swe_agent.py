@@ -12,7 +12,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.changes.model import ChangeSet
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions
-from potato.runs.sources import source_at
+from potato.runs.run_files import source_at
 from tests.potato.runs.damaged_files import damaged, read_without_error, retyped
 from tests.potato.runs.reading import errors, read, the_one
 from tests.shared_data import shared_files

@@ -7,7 +7,7 @@ import pytest
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions
 from potato.runs.packages import runs_among
-from potato.runs.sources import BytesSource, FileSource
+from potato.runs.run_files import InMemoryRunFile, StoredRunFile
 from tests.potato.runs.damaged_files import damaged, read_without_error
 from tests.potato.runs.reading import errors, read, the_one
 from tests.potato.runs.web_runs import drawn
@@ -85,7 +85,7 @@ def test_the_expected_answer_stays_out_and_what_is_left_out_is_counted() -> None
 def test_runs_of_one_task_in_two_folders_are_two_runs_of_it() -> None:
     found = []
     for folder in ("gpt-4", "claude"):
-        source: FileSource = BytesSource(NAME, RUN)
+        source: StoredRunFile = InMemoryRunFile(NAME, RUN)
         source.folder = folder
         found += [entry.run for entry in read_file(source, ReadingOptions()) if isinstance(entry, Converted)]
     assert [(run.external_id, run.task_id) for run in found] == [

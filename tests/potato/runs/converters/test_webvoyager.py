@@ -6,7 +6,7 @@ import pytest
 
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
-from potato.runs.sources import BytesSource, source_at
+from potato.runs.run_files import InMemoryRunFile, source_at
 from tests.potato.runs.reading import errors, jsonl, read, runs, the_one, the_refusal
 from tests.potato.runs.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
 from tests.shared_data import shared_file, shared_files
@@ -110,7 +110,7 @@ def test_several_runs_stand_in_one_file_with_their_facts() -> None:
 
 
 def test_a_run_without_an_id_is_named_after_its_folder_or_its_content() -> None:
-    source = BytesSource(NAME, as_json(RUN))
+    source = InMemoryRunFile(NAME, as_json(RUN))
     source.folder = "taskForms--2"
     _, named = read_file(source, ReadingOptions())
     assert isinstance(named, Converted)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from potato.runs.changes.places import Evidence
-from potato.schemes.answers import Gap, Place
+from potato.schemes.answers import Gap, TaskLocation
 from potato.schemes.review.comments import InlineComment
 from potato.schemes.review.types import InlineComments
 from tests.review.evidence import EVERY_KIND, TWO_FILES
@@ -47,7 +47,7 @@ def test_a_comment_needs_a_category_only_where_it_is_required(category: str | No
     (gap,) = gaps(given)
     assert (gap.path, gap.code, gap.kind) == ((0, "category"), "no_category", "missing")
     assert gap.sentence == "src/parser.py, line 42: choose a category."
-    assert gap.place == Place(file="src/parser.py", side="new", line=42)
+    assert gap.place == TaskLocation(file="src/parser.py", side="new", line=42)
     assert "category" not in results(given, require_category=False)[0]
     assert codes(comment(), require_category=True) == []
 

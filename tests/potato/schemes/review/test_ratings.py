@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from potato.runs.changes.places import Evidence
-from potato.schemes.answers import Gap, Place
+from potato.schemes.answers import Gap, TaskLocation
 from potato.schemes.review.ratings import rated_files
 from potato.schemes.review.types import FileRatings
 from tests.review.evidence import EVERY_KIND, TWO_FILES
@@ -83,7 +83,7 @@ def test_every_dimension_of_every_file_is_rated_where_all_are_required() -> None
     correctness, *others = gaps({"src/parser.py": {"correctness": None, "quality": 3}, "tests/test_parser.py": None})
     assert correctness.sentence == "src/parser.py: rate Correctness."
     assert correctness.path == ("src/parser.py", "correctness")
-    assert correctness.place == Place(file="src/parser.py", dimension="correctness")
+    assert correctness.place == TaskLocation(file="src/parser.py", dimension="correctness")
     assert [gap.sentence for gap in others] == [
         "tests/test_parser.py: rate Correctness.",
         "tests/test_parser.py: rate Code Quality.",

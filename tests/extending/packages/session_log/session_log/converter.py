@@ -18,7 +18,7 @@ from potato.runs.model import (
     FileEvent,
     FileWrite,
     ReadingOptions,
-    Source,
+    RunFile,
     Step,
     ToolCall,
     Unreadable,
@@ -39,7 +39,7 @@ class SessionLog:
                 return 0.9, "it has a session with turns"
         return 0.0, "no record has a session with turns"
 
-    def read(self, lines: Source, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
+    def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
         for record in read_records(lines, options.bounds):
             yield record if isinstance(record, Unreadable) else resumable(_converted(record), record.after)
 

@@ -22,20 +22,20 @@ from tenancy.statements import executed
 ROWS_A_STATEMENT = 2_000
 
 
-def insert_many(model: type[TenantModel], rows: Iterable[Mapping[str, Any]], *, unless_there: bool = False) -> None:
+def insert_many(model: type[TenantModel], rows: Iterable[Mapping[str, Any]], *, ignore_conflicts: bool = False) -> None:
     """Store new rows of the active organisation, each with its values by the names of columns; all have the same ones.
 
     Every column needs a value, but for the organisation and those that the database fills; what Django gives by default
-    the caller gives. With `unless_there` rows that break a unique constraint are left out instead of refused.
+    the caller gives. With `ignore_conflicts` rows that break a unique constraint are left out instead of refused.
     """
     left = iter(rows)
     while some := list(islice(left, ROWS_A_STATEMENT)):
-        sql = _sql(model, tuple(some[0]), unless_there)
+        sql = _sql(model, tuple(some[0]), ignore_conflicts)
         executed(sql, [active_organisation(), _encoder.encode(some)])
 
 
 @cache
-def _sql(model: type[TenantModel], names: tuple[str, ...], unless_there: bool) -> str:
+def _sql(model: type[TenantModel], names: tuple[str, ...], ignore_conflicts: bool) -> str:
     quote = connection.ops.quote_name
     fields = {field.column: field for field in model._meta.local_concrete_fields}
     columns = [quote(name) for name in names]
@@ -47,7 +47,7 @@ def _sql(model: type[TenantModel], names: tuple[str, ...], unless_there: bool) -
     # All names are those of the model's own table and columns.
     into = f"INSERT INTO {quote(model._meta.db_table)} (organisation_id, {', '.join(columns)})"
     select = f"SELECT %s, {', '.join(values)} FROM json_to_recordset(%s) AS given({types})"  # noqa: S608
-    return f"{into} {select}{' ON CONFLICT DO NOTHING' if unless_there else ''}"
+    return f"{into} {select}{' ON CONFLICT DO NOTHING' if ignore_conflicts else ''}"
 
 
 def _type(field: "models.Field[Any, Any]") -> str:

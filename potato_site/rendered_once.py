@@ -1,4 +1,4 @@
-"""`{% unchanging %}`: a part of a template that is rendered once a process, for everybody who ever asks for it."""
+"""`{% rendered_once %}`: a part of a template that is rendered once a process, for everybody who ever asks for it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -22,7 +22,7 @@ _CONSTANTS = frozenset({"True", "False", "None"})
 _Words = tuple[tuple[type, Any], ...]
 
 
-class UnchangingNode(Node):
+class RenderedOnceNode(Node):
     """Knows nothing of the page but the named words, each a str, bool, int or None; what it shows is escaped."""
 
     def __init__(self, content: NodeList, words: list[str]) -> None:
@@ -40,8 +40,8 @@ class UnchangingNode(Node):
         for name, value in values.items():
             if not (value is None or isinstance(value, str | bool | int)):
                 raise TypeError(
-                    f"{{% unchanging {name} %}} got {type(value).__name__} for {name}: a word is a str, bool, int or "
-                    "None, of which there are few."
+                    f"{{% rendered_once {name} %}} got {type(value).__name__} for {name}: a word is a str, bool, int "
+                    "or None, of which there are few."
                 )
         alone = Context(values)
         template: Any = context.template  # it has one while it is rendered
@@ -52,8 +52,8 @@ class UnchangingNode(Node):
         return fresh
 
 
-def parsed(parser: Parser, token: Token, harmless: frozenset[Callable[..., Any]]) -> UnchangingNode:
-    """The node of `{% unchanging word ... %}`, whose tags may call these functions.
+def parsed(parser: Parser, token: Token, harmless: frozenset[Callable[..., Any]]) -> RenderedOnceNode:
+    """The node of `{% rendered_once word ... %}`, whose tags may call these functions.
 
     Raises TemplateSyntaxError for what could tell one person, organisation or request from another: only text, the
     named words, `if`, `static`, `include` of a fixed template with the same inside, and the harmless tags may stand
@@ -62,15 +62,15 @@ def parsed(parser: Parser, token: Token, harmless: frozenset[Callable[..., Any]]
     words = token.split_contents()[1:]
     for word in words:
         if not word.isidentifier():
-            raise TemplateSyntaxError(f"{{% unchanging {word} %}}: name a variable, without dots and filters.")
+            raise TemplateSyntaxError(f"{{% rendered_once {word} %}}: name a variable, without dots and filters.")
         if word in OF_ONE_REQUEST:
             raise TemplateSyntaxError(
-                f"{{% unchanging {word} %}}: {word} is of one person or page, not one of a few words."
+                f"{{% rendered_once {word} %}}: {word} is of one person or page, not one of a few words."
             )
-    content = parser.parse(["endunchanging"])
+    content = parser.parse(["endrendered_once"])
     parser.delete_first_token()
     _check(content, _Known(frozenset(words), harmless, included=()))
-    return UnchangingNode(content, words)
+    return RenderedOnceNode(content, words)
 
 
 class _Known:
@@ -98,7 +98,7 @@ def _check_name(node: Node, name: str, known: _Known) -> None:
     if name in OF_ONE_REQUEST:
         _refuse(node, known, f"{name} differs from one person, organisation or request to the next")
     if not known.included:
-        _refuse(node, known, f"{name} is not among its words, as in {{% unchanging {name} %}}")
+        _refuse(node, known, f"{name} is not among its words, as in {{% rendered_once {name} %}}")
 
 
 def _check_included(node: IncludeNode, known: _Known) -> None:
@@ -145,5 +145,5 @@ def _refuse(node: Node, known: _Known, why: str) -> NoReturn:
     shown = f"{{{{ {token.contents} }}}}" if isinstance(node, VariableNode) else f"{{% {token.contents} %}}"
     raise TemplateSyntaxError(
         f"{_source_template(node) or 'The template'}, line {token.lineno}: {shown} cannot stand inside "
-        f"{{% unchanging %}}, which is rendered once for everybody: {why}."
+        f"{{% rendered_once %}}, which is rendered once for everybody: {why}."
     )

@@ -121,7 +121,7 @@ def is_companion(name: str, of: str) -> bool:
     return name.startswith(f"{stem}/") or ("/" not in name and name.startswith("agent-") and name != of)
 
 
-class FileSource:
+class StoredRunFile:
     """A file that can be opened again from its beginning; `size` is what the storage says, in bytes.
 
     `folder` names the folder in which it lies, and `beside` finds what lies there.
@@ -224,14 +224,14 @@ class FileSource:
         )
         return tuple(names[: EVENT_FILES if own == BASE_STATE or is_event_file(own) else COMPANIONS])
 
-    def companion(self, name: str) -> "FileSource | None":
+    def companion(self, name: str) -> "StoredRunFile | None":
         """One of them; None where it is not there."""
         open_file = self._beside(name)
         # Its size is bounded in reading: of a member of a ZIP by what that declares.
-        return None if open_file is None else FileSource(name, open_file, 0, self._bounds)
+        return None if open_file is None else StoredRunFile(name, open_file, 0, self._bounds)
 
 
-def source_at(path: Path) -> FileSource:
+def source_at(path: Path) -> StoredRunFile:
     """A file of this machine with what lies in its folder; links that lead out of the folder are not followed."""
     folder = path.resolve().parent
 
@@ -260,12 +260,12 @@ def source_at(path: Path) -> FileSource:
             if file.is_file():
                 yield file.relative_to(folder).as_posix()
 
-    return FileSource(
+    return StoredRunFile(
         path.name, lambda: path.open("rb"), path.stat().st_size, folder=folder.name, beside=beside, names=names
     )
 
 
-class BytesSource(FileSource):
+class InMemoryRunFile(StoredRunFile):
     """A file that is in memory already."""
 
     def __init__(self, name: str, data: bytes, bounds: Bounds | None = None) -> None:
