@@ -43,7 +43,7 @@ class Remedy:
 
 
 @dataclass(frozen=True)
-class Matter:
+class AttentionItem:
     """Something that needs somebody: one sentence, one reason, one or two remedies.
 
     `key` names the cause and stays the same as long as it does; what is dismissed is the cause, not the sentence.
@@ -57,9 +57,9 @@ class Matter:
     remedies: tuple[Remedy, ...] = ()
 
 
-def failed(*, key: str, sentence: str, reason: str, remedies: tuple[Remedy, ...]) -> Matter:
+def failed(*, key: str, sentence: str, reason: str, remedies: tuple[Remedy, ...]) -> AttentionItem:
     """Something was to be made in the background, and was not; `reason` is what its job says."""
-    return Matter(key, Harm.FAILED, sentence, reason, "circle-alert", remedies)
+    return AttentionItem(key, Harm.FAILED, sentence, reason, "circle-alert", remedies)
 
 
 def once_more(label: str, act: Callable[[], str], right: Right = Right.SEE_ANNOTATIONS) -> Remedy:
@@ -67,7 +67,7 @@ def once_more(label: str, act: Callable[[], str], right: Right = Right.SEE_ANNOT
     return Remedy("again", label, "refresh-cw", act=act, right=right)
 
 
-Rule = Callable[[Project], Iterable[Matter]]
+Rule = Callable[[Project], Iterable[AttentionItem]]
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def unregister(name: str) -> None:
 
 
 def list_matters(
-    request: HttpRequest, project: Project, known: Mapping[str, Iterable[Matter]] | None = None
-) -> list[Matter]:
+    request: HttpRequest, project: Project, known: Mapping[str, Iterable[AttentionItem]] | None = None
+) -> list[AttentionItem]:
     """Everything that needs the person who asks, the most harmful first; remedies without a right are left out.
 
     `known` has, by the name of a rule, what it finds, from a caller who has read the same rows for something else.
@@ -105,7 +105,7 @@ def list_matters(
     return sorted(matters, key=lambda matter: (matter.harm, matter.key))
 
 
-def _for_person(request: HttpRequest, project: Project, matter: Matter) -> Matter:
+def _for_person(request: HttpRequest, project: Project, matter: AttentionItem) -> AttentionItem:
     # Who may not manage the project reads what is the matter, and what acts on it is not offered.
     acts = allowed(request, Right.MANAGE_PROJECTS, project)
     remedies = tuple(
@@ -113,7 +113,7 @@ def _for_person(request: HttpRequest, project: Project, matter: Matter) -> Matte
         for one in matter.remedies
         if allowed(request, one.right, project) and (acts or not one.acts) and _opens(request, one.url)
     )
-    return Matter(matter.key, matter.harm, matter.sentence, matter.reason, matter.icon, remedies)
+    return AttentionItem(matter.key, matter.harm, matter.sentence, matter.reason, matter.icon, remedies)
 
 
 def _opens(request: HttpRequest, url: str) -> bool:

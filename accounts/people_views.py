@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.actions.organisations import add_service_account, change_member
 from accounts.actions.tokens import NoScope, make_token
-from accounts.endings import count_held
+from accounts.held_work import count_held
 from accounts.models import ApiToken, Invitation, Membership, Project, ProjectMember
 from accounts.models.tokens import Pace
 from accounts.passwords import link_by_admin

@@ -16,8 +16,8 @@ from agreement.computing import ComputeAgreement
 from agreement.filters import checked_filters
 from agreement.models import AgreementReport, AgreementRule, AgreementSchedule, Reason
 from agreement.models.rules import project_rule
-from agreement.newer import came_in_after
 from agreement.reports import newest_requested
+from agreement.since_report import came_in_after
 from jobs.actions import request_job
 from jobs.bounds import TooManyJobs
 from jobs.models import OutboxEvent

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from accounts.attention import Matter, failed, once_more
+from accounts.attention import AttentionItem, failed, once_more
 from accounts.models import Project
 from accounts.schedules.attention import failed_schedules
 from agreement.actions import request_report
@@ -11,7 +11,7 @@ from agreement.scheduling import ScheduledReports
 from jobs.models import JobState
 
 
-def failed_report(project: Project) -> Iterator[Matter]:
+def failed_report(project: Project) -> Iterator[AttentionItem]:
     """Where that was no schedule's, which says it itself. One query."""
     report = newest_requested(project)
     if report is None or report.job is None or report.job.state != JobState.FAILED or report.schedule_id is not None:
@@ -29,5 +29,5 @@ def failed_report(project: Project) -> Iterator[Matter]:
     )
 
 
-def failed_schedules_of_reports(project: Project) -> Iterator[Matter]:
+def failed_schedules_of_reports(project: Project) -> Iterator[AttentionItem]:
     return failed_schedules(ScheduledReports(), project)

@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 
-from agreement.drawing import render_csv, render_markdown, render_png, render_svg
+from agreement.plot_files import render_csv, render_markdown, render_png, render_svg
 from agreement.plots import Plot
 
 

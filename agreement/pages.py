@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from accounts.models import Project
 from agreement.filters import options_filters
 from agreement.models import AgreementReport
-from agreement.newer import came_in_after, decided_after
 from agreement.rows import Row, row
+from agreement.since_report import came_in_after, decided_after
 from agreement.wording import MEANINGS, SHORT, main_estimate, read_estimate
 from assignments.filtering import filtered
 from potato.statistics.agreement.words import CHANCE_CORRECTED

@@ -14,7 +14,7 @@ from accounts.schedules.recipients import checked_recipients
 from agreement.actions import checked_settings, request_report
 from agreement.computing import ComputeAgreement
 from agreement.models import AgreementReport, AgreementSchedule, Compares, Reason, Source, SourceAnswer, SourceReport
-from agreement.newer import has_changed_after
+from agreement.since_report import has_changed_after
 from agreement.sources.comparing import request_comparison
 from jobs.models import Job, JobState, OutboxEvent, RunState, ScheduleRun
 from jobs.schedules.definitions import BadSchedule, ScheduleTimes, demand_room, locked, read_name

@@ -5,7 +5,7 @@ class AssignmentsConfig(AppConfig):
     name = "assignments"
 
     def ready(self) -> None:
-        from accounts import attention, endings, invited_batches, project_pages
+        from accounts import attention, held_work, invited_batches, project_pages
         from accounts.search import registry as searching
         from assignments import audit_sentences, event_data, subscribers
         from assignments.actions.expiring import expire_leases
@@ -45,7 +45,7 @@ class AssignmentsConfig(AppConfig):
                 "batches", "Batches", 30, Right.SEE_TRACES, project_pages.under("batches"), number_of_batches
             )
         )
-        endings.register(
+        held_work.register(
             lambda user, project: release_held(user=user, project=project),
             lambda user, project: held_by(user, project).count(),
         )

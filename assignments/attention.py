@@ -8,7 +8,7 @@ from django.db.models import Count, OuterRef, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.attention import Harm, Matter, Remedy
+from accounts.attention import AttentionItem, Harm, Remedy
 from accounts.models import Project
 from assignments.actions.quotas import unjudged
 from assignments.models import Assignment, AssignmentState, Batch, BatchState, Kind, Question, TraceQuota
@@ -20,7 +20,7 @@ _REASONS_SHOWN = 3
 _REASONS_LOOKED_AT = 100
 
 
-def skipped_traces(project: Project) -> Iterator[Matter]:
+def skipped_traces(project: Project) -> Iterator[AttentionItem]:
     """Those that everybody has had and somebody skipped; and those that two or more skipped, still open. Two queries,
     and one more where there are some."""
     skips = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL, state=AssignmentState.SKIPPED)
@@ -36,7 +36,7 @@ def skipped_traces(project: Project) -> Iterator[Matter]:
     look = Remedy("look", "Look at them", "search", url=f"{reverse('annotations', args=[project.slug])}?show=skips")
     if stuck:
         were = "trace was" if len(stuck) == 1 else "traces were"
-        yield Matter(
+        yield AttentionItem(
             key="traces-stuck",
             harm=Harm.LATE,
             sentence=f"{len(stuck):,} {were} skipped, and everybody has had {'it' if len(stuck) == 1 else 'them'}.",
@@ -46,7 +46,7 @@ def skipped_traces(project: Project) -> Iterator[Matter]:
         )
     if twice:
         were = "trace was" if len(twice) == 1 else "traces were"
-        yield Matter(
+        yield AttentionItem(
             key="traces-skipped",
             harm=Harm.CHOICE,
             sentence=f"{len(twice):,} {were} skipped by two or more people.",
@@ -56,7 +56,7 @@ def skipped_traces(project: Project) -> Iterator[Matter]:
         )
 
 
-def unjudged_traces(project: Project) -> Iterator[Matter]:
+def unjudged_traces(project: Project) -> Iterator[AttentionItem]:
     """Those that are given to nobody, because nothing of them can be judged. One query, or three."""
     idle = TraceQuota.objects.for_project(project).exclude(JUDGEABLE).order_by("trace")
     number = idle.count()
@@ -65,7 +65,7 @@ def unjudged_traces(project: Project) -> Iterator[Matter]:
     because = unjudged_because(project)
     are = "trace is" if number == 1 else "traces are"
     url = f"{reverse('traces', args=[project.slug])}?state=withheld"
-    yield Matter(
+    yield AttentionItem(
         key="traces-unjudged",
         harm=Harm.QUALITY,
         sentence=f"{number:,} {are} given to nobody.",
@@ -75,12 +75,12 @@ def unjudged_traces(project: Project) -> Iterator[Matter]:
     )
 
 
-def open_questions(project: Project) -> Iterator[Matter]:
+def open_questions(project: Project) -> Iterator[AttentionItem]:
     """Of annotators, without an answer. One query."""
     waiting = Question.objects.for_project(project).unanswered().count()
     if waiting:
         wait = "question waits" if waiting == 1 else "questions wait"
-        yield Matter(
+        yield AttentionItem(
             key="questions-open",
             harm=Harm.LATE,
             sentence=f"{waiting:,} {wait} for an answer.",
@@ -90,7 +90,7 @@ def open_questions(project: Project) -> Iterator[Matter]:
         )
 
 
-def late_batches(project: Project) -> Iterator[Matter]:
+def late_batches(project: Project) -> Iterator[AttentionItem]:
     """Those whose deadline is over while annotations are left. One query."""
     today = timezone.localdate()
     unfinished = TraceQuota.objects.for_project(project).unfinished().filter(batch=OuterRef("pk"), withheld="")
@@ -100,7 +100,7 @@ def late_batches(project: Project) -> Iterator[Matter]:
     for batch in late_ones.order_by("deadline", "number"):
         late = (today - batch.deadline).days
         paused = " It is paused." if batch.state == BatchState.PAUSED else ""
-        yield Matter(
+        yield AttentionItem(
             key=f"batch-late:{batch.number}:{batch.deadline}",
             harm=Harm.LATE,
             sentence=f"“{batch.name}” is {counted(late, 'day')} late.",

@@ -2,10 +2,10 @@
 
 from django.urls import path
 
+from assignments.readable_colours import VERSION
 from assignments.reading import compare_views as comparing
 from assignments.reading import views as reading
 from assignments.task_page import views as task
-from assignments.tones import VERSION
 from assignments.views import annotations, batch, batches, claims, decisions, pool, questions
 
 urlpatterns = [

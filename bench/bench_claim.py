@@ -17,7 +17,7 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.models import Project
-from assignments import handing_out
+from assignments import next_slot
 from assignments.actions.claiming import claim_next
 from assignments.actions.submitting import store_submission
 from assignments.models import Assignment, Batch, BatchPerson, BatchState, Order, Priority
@@ -154,8 +154,8 @@ def measure(tenants: Tenants, project: Project) -> tuple[list[float], list[float
     for _ in range(CLAIMS):
         explained: list[tuple[float, float]] = []
         with acting_in(tenants.acme, tenants.bob), pytest.MonkeyPatch.context() as patch, suppress(_Undone):
-            patch.setattr(handing_out, "executed", partial(explain, explained))
-            handing_out.take_next(handing_out.Walker(tenants.acme.pk, project.pk, tenants.bob.pk))
+            patch.setattr(next_slot, "executed", partial(explain, explained))
+            next_slot.take_next(next_slot.Walker(tenants.acme.pk, project.pk, tenants.bob.pk))
             raise _Undone
         walked.append(sum(run for run, _ in explained))
         planned.append(sum(plan for _, plan in explained))

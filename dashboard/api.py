@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.views import ApiView
-from accounts.attention import Matter
+from accounts.attention import AttentionItem
 from accounts.models.projects import visible_project
 from assignments.forecast import Forecast
 from dashboard.figures import Annotator
@@ -149,7 +149,7 @@ def _annotator(one: Annotator) -> AnnotatorFigures:
     )
 
 
-def _matter(one: Matter) -> AttentionMatter:
+def _matter(one: AttentionItem) -> AttentionMatter:
     return AttentionMatter(key=one.key, harm=one.harm.name.lower(), sentence=one.sentence, reason=one.reason)
 
 

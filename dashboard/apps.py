@@ -9,8 +9,8 @@ class DashboardConfig(AppConfig):
         from assignments.events import DECISION_MADE
         from dashboard import subscribers
         from dashboard.actions import take_everything_in
+        from dashboard.agreement_attention import RULE, agreement_attention_items
         from dashboard.figures import count_annotations
-        from dashboard.matters import RULE, agreement_matters
         from jobs import outbox, sweeps
         from tenancy import sentences
         from tenancy.roles import Right
@@ -36,4 +36,4 @@ class DashboardConfig(AppConfig):
         outbox.subscribe("submission.withdrawn", subscribers.submission_changed)
         outbox.subscribe(DECISION_MADE, subscribers.submission_changed)
         sweeps.register(sweeps.Sweep("dashboard.tallies", "dashboard_organisations_to_walk", take_everything_in))
-        attention.register(RULE, agreement_matters)
+        attention.register(RULE, agreement_attention_items)

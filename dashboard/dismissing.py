@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.attention import Matter
+from accounts.attention import AttentionItem
 from accounts.models import Project
 from dashboard.models import Dismissal
 from jobs.row_text import storable
@@ -21,7 +21,7 @@ class DismissalNeedsReason(Refused):
     status = 400
 
 
-def dismiss(*, project: Project, matter: Matter, reason: str) -> Dismissal:
+def dismiss(*, project: Project, matter: AttentionItem, reason: str) -> Dismissal:
     """Show the matter no more for LASTS, as long as its cause is the same. Raises DismissalNeedsReason."""
     written = storable(reason.strip(), 300)
     if not written:

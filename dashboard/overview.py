@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.attention import Matter, list_matters
+from accounts.attention import AttentionItem, list_matters
 from accounts.models import ConfigurationVersion, Project
 from agreement.reports import newest_report
 from agreement.speed_and_agreement import is_fast
@@ -17,14 +17,14 @@ from assignments.attention import unjudged_because
 from assignments.forecast import DAYS_WITH_WORK, Day, Forecast, forecast
 from assignments.models import Steering
 from assignments.wording import duration
+from dashboard.agreement_attention import RULE, attention_items_in
 from dashboard.charts import DayPlot, day_plot, pieces
 from dashboard.dismissing import dismissed_keys
+from dashboard.figure_cache import work_in
 from dashboard.figures import Annotator, People, Status, project_status, traces_by_agent
-from dashboard.keeping import work_in
-from dashboard.lately import Happening, lately_in
-from dashboard.matters import RULE, matters_in
 from dashboard.models import ProjectTally
 from dashboard.quality import Measure, PersonAgreement, measures_in, people_in
+from dashboard.recent_activity import Activity, recent_activity_in
 from dashboard.shares import Difference, Share, widest_difference, wilson_share
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.schemes.registry import scheme_types
@@ -47,7 +47,7 @@ _STATUS = {
 class Attention:
     """The first ATTENTION_SHOWN matters, and how many there are that nobody has dismissed."""
 
-    shown: list[Matter]
+    shown: list[AttentionItem]
     number: int
     dismissed: int
 
@@ -87,7 +87,7 @@ class Overview:
     shared_traces: int
     agreements: Mapping[str, PersonAgreement]
     approval: Approval | None
-    lately: list[Happening]
+    lately: list[Activity]
     pause: Steering | None
 
 
@@ -99,7 +99,7 @@ def read_overview(request: HttpRequest, project: Project) -> Overview:
     work, report = work_in(project), newest_report(project)
     people, days = work.people, work.days
     figures = report.figures if report else {}
-    known = {RULE: matters_in(report, project, lambda: people)}
+    known = {RULE: attention_items_in(report, project, lambda: people)}
     return Overview(
         project=project,
         version=version,
@@ -113,12 +113,12 @@ def read_overview(request: HttpRequest, project: Project) -> Overview:
         shared_traces=report.shared_traces if report else 0,
         agreements=people_in(figures),
         approval=_approval(project, configuration) if configuration else None,
-        lately=lately_in(project),
+        lately=recent_activity_in(project),
         pause=project_pause(project),
     )
 
 
-def _find_attention(request: HttpRequest, project: Project, known: Mapping[str, Iterable[Matter]]) -> Attention:
+def _find_attention(request: HttpRequest, project: Project, known: Mapping[str, Iterable[AttentionItem]]) -> Attention:
     """What needs the person who asks, without what was dismissed; `known` as list_matters takes it."""
     dismissed = dismissed_keys(project)
     matters = list_matters(request, project, known)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from accounts.attention import Matter, failed, once_more
+from accounts.attention import AttentionItem, failed, once_more
 from accounts.models import Project
 from accounts.schedules.attention import failed_schedules
 from exports.actions import request_export
@@ -18,7 +18,7 @@ from tenancy.roles import Right
 _LOOKED_BACK = timedelta(days=14)
 
 
-def failed_exports(project: Project) -> Iterator[Matter]:
+def failed_exports(project: Project) -> Iterator[AttentionItem]:
     """Of each format the newest export of the last two weeks that a person asked for, where it failed. One query."""
     since = timezone.now() - _LOOKED_BACK
     by_people = Export.objects.for_project(project).filter(requested_at__gte=since, schedule__isnull=True)
@@ -35,7 +35,7 @@ def failed_exports(project: Project) -> Iterator[Matter]:
             )
 
 
-def failed_schedules_of_exports(project: Project) -> Iterator[Matter]:
+def failed_schedules_of_exports(project: Project) -> Iterator[AttentionItem]:
     return failed_schedules(ScheduledExports(), project)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
-from accounts.attention import Harm, Matter, Remedy
+from accounts.attention import AttentionItem, Harm, Remedy
 from accounts.models import Project
 from assignments.submission_records import annotator_names
 from gold.disagreement import nobody_left
@@ -14,7 +14,7 @@ from potato.wording import counted
 from tenancy.roles import Right
 
 
-def people_by_their_scores(project: Project) -> Iterator[Matter]:
+def people_by_their_scores(project: Project) -> Iterator[AttentionItem]:
     """Those whom their scores have warned or paused. One query, and one more where there are some."""
     rows = list(
         GoldStanding.objects.filter(
@@ -25,7 +25,7 @@ def people_by_their_scores(project: Project) -> Iterator[Matter]:
     for row in rows:
         name = names.get(row.user_id, "Somebody")
         did = "is paused" if row.state == State.PAUSED else "finds less than the line asks for"
-        yield Matter(
+        yield AttentionItem(
             key=f"gold-{row.state}:{row.pk}:{row.since:%Y%m%d%H%M%S}",
             harm=Harm.QUALITY,
             sentence=f"{name} {did} in tasks with a known answer.",
@@ -43,13 +43,13 @@ def people_by_their_scores(project: Project) -> Iterator[Matter]:
         )
 
 
-def broken_gold(project: Project) -> Iterator[Matter]:
+def broken_gold(project: Project) -> Iterator[AttentionItem]:
     """Expected annotations by which nobody can be scored, and practice that lacks traces. Two queries."""
     own = ExpectedAnnotation.objects.for_project(project).filter(retired_at__isnull=True)
     look = Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=Right.MANAGE_PROJECTS)
     broken = own.exclude(problem="").count()
     if broken:
-        yield Matter(
+        yield AttentionItem(
             key=f"gold-broken:{broken}",
             harm=Harm.QUALITY,
             sentence=f"Nobody can be scored by {counted(broken, 'expected annotation')}.",
@@ -62,7 +62,7 @@ def broken_gold(project: Project) -> Iterator[Matter]:
         return
     there = own.filter(use=Use.PRACTICE).count()
     if there < rules.traces:
-        yield Matter(
+        yield AttentionItem(
             key=f"practice-few:{there}",
             harm=Harm.QUALITY,
             sentence=f"Newcomers are to practise on {counted(rules.traces, 'trace')}, and there {_are(there)}.",
@@ -72,13 +72,13 @@ def broken_gold(project: Project) -> Iterator[Matter]:
         )
 
 
-def traces_without_anybody(project: Project) -> Iterator[Matter]:
+def traces_without_anybody(project: Project) -> Iterator[AttentionItem]:
     """Disagreements for which everybody has been asked. One query where there are none."""
     traces = nobody_left(project)
     if traces:
         number = len(traces)
         one = number == 1
-        yield Matter(
+        yield AttentionItem(
             key=f"nobody-to-add:{number}:{traces[-1]}",
             harm=Harm.LATE,
             sentence=f"One more annotator is wanted of {counted(number, 'trace')}, and everybody has had "

@@ -15,7 +15,7 @@ from accounts.models import Membership, Project, User
 from accounts.models.projects import visible_project
 from assignments.history import TASK_START, trace_title
 from assignments.models import Submission
-from assignments.own import own_assignment
+from assignments.own_assignment import own_assignment
 from assignments.submission_records import annotator_names
 from gold.actions import BadRecords, expect_records, expect_submitted, live_expected, retire
 from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, with_oneself

@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs import outbox, turns
+from jobs import fair_share, outbox
 from jobs.kinds import JobFailed, Part, kind_named
 from jobs.models import Job, JobState, Queue
 from jobs.notifier import notify_queue
@@ -42,7 +42,7 @@ def work(*, queue: Queue, message: str = "", redelivered: bool = False) -> None:
     does from a process that is gone: then the job which that one ran is taken over without waiting for its lease,
     unless its part is seen to go on.
     """
-    ends = time.monotonic() + turns.this_worker().seconds_a_task(queue)
+    ends = time.monotonic() + fair_share.this_worker().seconds_a_task(queue)
     lost = message if redelivered else ""
     try:
         while (taken := _take_next(queue, message, lost)) is not None:
@@ -53,7 +53,7 @@ def work(*, queue: Queue, message: str = "", redelivered: bool = False) -> None:
             if time.monotonic() >= ends:
                 notify_queue(queue)
                 return
-    except turns.Busy:
+    except fair_share.Busy:
         # Not at once: all who were refused would meet again.
         notify_queue(queue, countdown=1)
 
@@ -90,7 +90,7 @@ def _take_next(queue: Queue, message: str, lost: str) -> tuple[Job, Actor] | Non
     """The job whose turn it is, taken; None where there is none. One that has failed too often is over."""
     # Chosen and taken in one transaction: the row stays locked until it says RUNNING, so no two choose it.
     with transaction.atomic():
-        turn = turns.choose(queue, lost_message=lost)
+        turn = fair_share.choose(queue, lost_message=lost)
         if turn is None:
             return None
         with acting(turn.actor):
@@ -111,7 +111,7 @@ def _take(job: Job, message: str) -> None:
     job.started_at = job.started_at or now
     job.heartbeat_at = job.turn_at = now
     job.lease_until = _lease_end()
-    job.worker, job.message = turns.this_worker().name[:200], message[:64]
+    job.worker, job.message = fair_share.this_worker().name[:200], message[:64]
     job.save(
         update_fields=[
             "failures", "state", "attempts", "fencing_token", "started_at", "heartbeat_at", "turn_at", "lease_until",
@@ -191,14 +191,16 @@ def _run_parts(job: Job, actor: Actor, ends: float, gives_way: bool) -> None:
 
 
 def _is_awaited(job: Job, seconds: float) -> bool:
-    by_its_own = seconds >= turns.SECONDS_A_TURN
-    return turns.is_awaited(job.queue, job.organisation_id, by_its_own=by_its_own)
+    by_its_own = seconds >= fair_share.SECONDS_A_TURN
+    return fair_share.is_awaited(job.queue, job.organisation_id, by_its_own=by_its_own)
 
 
 def _back(seconds: float) -> dict[str, Any]:
     """Into the queue; behind the other jobs of its organisation where it has had its time before them."""
     back: dict[str, Any] = {"state": JobState.QUEUED, "lease_until": None, "turn_seconds": seconds}
-    return {**back, "waiting_since": timezone.now(), "turn_seconds": 0} if seconds >= turns.SECONDS_A_TURN else back
+    return (
+        {**back, "waiting_since": timezone.now(), "turn_seconds": 0} if seconds >= fair_share.SECONDS_A_TURN else back
+    )
 
 
 def _after(part: Part) -> dict[str, Any]:

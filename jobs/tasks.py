@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from jobs import notifier, outbox, runner, sweeps, turns
+from jobs import fair_share, notifier, outbox, runner, sweeps
 from jobs.actions import note_unknown_kinds
 from jobs.schedules import firing, kinds
 from jobs.schedules.finders import organisations_with_due
@@ -31,7 +31,7 @@ def run_waiting(self: Any, queue: str) -> None:
 @shared_task
 def notify_of_waiting() -> None:
     """Notify of work that is due, or lost with its worker: the message was lost, or nobody had a free place then."""
-    for queue, jobs in turns.queues_with_work().items():
+    for queue, jobs in fair_share.queues_with_work().items():
         notifier.notify_queue(queue, min(jobs, NOTIFIED_AT_ONCE), expires=settings.JOBS_RECOVERY_SECONDS)
 
 

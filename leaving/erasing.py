@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.actions.organisations import NotAPerson, change_member
-from accounts.endings import count_held
+from accounts.held_work import count_held
 from accounts.models import ApiToken, AuditEvent, Invitation, Membership, Session, User
 from accounts.sessions import live_sessions
 from assignments.models import AssignmentState, Draft, Reservation, Submission

@@ -28,7 +28,7 @@ def refuse_to_start_unisolated(**kwargs: Any) -> None:
 @celeryd_after_setup.connect
 def say_which_worker_this_is(sender: str, instance: Any, **kwargs: Any) -> None:
     """Before the processes are forked, which choose jobs by it."""
-    from jobs.turns import Worker, become
+    from jobs.fair_share import Worker, become
 
     become(Worker(sender, instance.concurrency, frozenset(app.amqp.queues.consume_from)))
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from accounts.attention import Matter, failed, once_more
+from accounts.attention import AttentionItem, failed, once_more
 from accounts.models import Project
 from jobs.models import JobState
 from rewards.project_page import kept_statistics
 from rewards.statistics import request_statistics
 
 
-def failed_statistics(project: Project) -> Iterator[Matter]:
+def failed_statistics(project: Project) -> Iterator[AttentionItem]:
     """One query."""
     row = kept_statistics(project)
     if row is None or row.job is None or row.job.state != JobState.FAILED:

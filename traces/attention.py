@@ -7,7 +7,7 @@ from django.db.models import Count, Min, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.attention import Harm, Matter, Remedy
+from accounts.attention import AttentionItem, Harm, Remedy
 from accounts.models import Project
 from jobs.models import JobState
 from potato.wording import counted, moment
@@ -18,7 +18,7 @@ _LOOKED_BACK = timedelta(days=14)
 _FILES_SHOWN = 3
 
 
-def troubled_imports(project: Project) -> Iterator[Matter]:
+def troubled_imports(project: Project) -> Iterator[AttentionItem]:
     """Files of the last two weeks that failed, and those with records that came to nothing. One query."""
     since = timezone.now() - _LOOKED_BACK
     own = ImportedFile.objects.filter(
@@ -47,4 +47,4 @@ def troubled_imports(project: Project) -> Iterator[Matter]:
             unread = counted(file.unread, "record")
             sentence = f"{unread} of “{file.name}”, imported {at}, could not be read."
             reason, harm = f"The first is record {file.place}: {file.why}", Harm.QUALITY
-        yield Matter(f"import:{file.pk}", harm, sentence, reason, "file-x", (remedy,))
+        yield AttentionItem(f"import:{file.pk}", harm, sentence, reason, "file-x", (remedy,))

@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.endings import give_back_held
+from accounts.held_work import give_back_held
 from accounts.models import Membership, Project, ProjectMember
 from accounts.models.members import members_with
 from tenancy import audit

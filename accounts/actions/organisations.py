@@ -5,7 +5,7 @@ import secrets
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.endings import give_back_held
+from accounts.held_work import give_back_held
 from accounts.models import ApiToken, Invitation, Membership, Organisation, Project, User
 from accounts.models.members import members_with
 from accounts.sessions import end_sessions

@@ -6,7 +6,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.attention import Matter, Remedy, failed, once_more
+from accounts.attention import AttentionItem, Remedy, failed, once_more
 from accounts.models import Project
 from jobs.models import RunState, Schedule, ScheduleRun
 from jobs.schedules.actions import run_now
@@ -14,7 +14,7 @@ from jobs.schedules.kinds import ScheduleKind
 from potato.wording import moment
 
 
-def failed_schedules(kind: ScheduleKind, project: Project) -> Iterator[Matter]:
+def failed_schedules(kind: ScheduleKind, project: Project) -> Iterator[AttentionItem]:
     """The project's schedules of that kind whose last run failed. Whoever has paused one has seen to it. Two queries.
 
     A run that was skipped says nothing about the one before it; while one goes on nothing is the matter yet.

@@ -24,7 +24,6 @@ from assignments.actions.locks import (
 from assignments.actions.quotas import lacks_quotas, newest_with_mixing, open_quotas
 from assignments.actions.reservations import end_reservations
 from assignments.errors import LeaseEnded, NotOpen, Paused, TooManyOpen
-from assignments.handing_out import Walker, first_anywhere, locked_anywhere, take_next
 from assignments.mixing import KeptOut, Turn, given_instead
 from assignments.models import (
     Assignment,
@@ -41,6 +40,7 @@ from assignments.models import (
 )
 from assignments.models.claims import ALIKE, OVER
 from assignments.models.queue import TraceQuotaQuerySet
+from assignments.next_slot import Walker, first_anywhere, locked_anywhere, take_next
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import insert, prepared
 

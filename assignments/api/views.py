@@ -33,7 +33,7 @@ from assignments.api.serializers import (
     nothing_to_do,
 )
 from assignments.models import Assignment, Submission
-from assignments.own import own_assignment
+from assignments.own_assignment import own_assignment
 from assignments.progress import project_progress
 from assignments.submission_records import annotator_names, submission_record
 from tenancy.roles import Right, TokenScope

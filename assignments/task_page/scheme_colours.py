@@ -6,7 +6,7 @@ Elements name them as `data-c="<scheme>.<value>"`: two schemes, or a scheme and 
 import re
 from collections.abc import Iterator
 
-from assignments.tones import distinct_tones
+from assignments.readable_colours import distinct_tones
 from potato.configuration import ProjectConfiguration
 from potato.schemes.registry import SchemeConfiguration, scheme_types
 

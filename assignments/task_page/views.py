@@ -16,7 +16,7 @@ from accounts.models import ConfigurationVersion, User
 from accounts.models.projects import visible_project
 from assignments.actions.claiming import resume
 from assignments.models import Assignment, AssignmentState
-from assignments.own import own_assignment, own_task
+from assignments.own_assignment import own_assignment, own_task
 from assignments.task_page.guidelines import acknowledge
 from assignments.task_page.page import TaskPage, shows_steps
 from assignments.task_page.scheme_colours import scheme_colours_sheet

@@ -17,7 +17,7 @@ from assignments.actions.claiming import NothingToDo, claim_next
 from assignments.actions.working import put_off, release, skip
 from assignments.errors import MembershipEnded, TooManyOpen
 from assignments.models import Assignment
-from assignments.own import own_assignment
+from assignments.own_assignment import own_assignment
 from assignments.task_page.schemes import starts_with_steps
 from assignments.wording import why_nothing
 from potato.configuration import UnreadablePinError

@@ -30,7 +30,7 @@ from assignments.actions.deciding import (
 from assignments.errors import BadReviewNote
 from assignments.listing import as_listed, submission_rows
 from assignments.models import Decision, Submission
-from assignments.own import own_assignment
+from assignments.own_assignment import own_assignment
 from assignments.readable import readable_submission
 from assignments.reading.lists import list_in_address
 from assignments.review_notes import ReviewNote

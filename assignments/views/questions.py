@@ -14,7 +14,7 @@ from accounts.models.projects import visible_project
 from assignments.actions.asking import Where, answer_question, ask
 from assignments.models import Question
 from assignments.models.questions import LONGEST_QUESTION
-from assignments.own import own_assignment
+from assignments.own_assignment import own_assignment
 from assignments.questions import shown_questions
 from tenancy.errors import Refused
 from tenancy.ids import read_number

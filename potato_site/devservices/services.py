@@ -13,7 +13,7 @@ from typing import cast, get_args
 
 import psycopg
 
-from potato_site.devservices import given, servers
+from potato_site.devservices import external_database, servers
 from potato_site.devservices.addresses import broker_url, database_url
 from potato_site.devservices.binaries import Choice, find_postgres, find_valkey
 from potato_site.devservices.errors import ServiceError
@@ -95,7 +95,7 @@ def ensure(
         raise ServiceError(f"POTATO_SERVERS is {choice!r}; it must be one of {', '.join(get_args(Choice))}.")
     locations = locations or find_locations(purpose)
     if environ.get("DATABASE_URL"):
-        given.complete(environ, locations, report)
+        external_database.complete(environ, locations, report)
     elif environ.get("DATABASE_OWNER_URL"):
         raise ServiceError(
             "DATABASE_OWNER_URL is set and DATABASE_URL is not. Set both, or neither for an embedded server."

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.actions.projects import ProjectArchived, publish_configuration
 from accounts.models import Project, User
-from agreement.newer import has_changed_after
+from agreement.since_report import has_changed_after
 from assignments.actions.answering import answer_note, returned_decision
 from assignments.actions.claiming import resume
 from assignments.actions.correcting import begin_correction, store_correction

@@ -8,8 +8,8 @@ from django.conf import settings
 from kombu import Connection
 
 from jobs import notifier, tasks
+from jobs.fair_share import Worker
 from jobs.kinds import QUEUES, SECONDS_A_PART
-from jobs.turns import Worker
 from potato_site.celery import app
 from potato_site.checks import tasks_end_before_redis_hands_them_on
 from potato_site.management.commands import run

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.conf import settings
 
-from assignments.tones import contrast
+from assignments.readable_colours import contrast
 
 CSS = settings.BASE_DIR / "static" / "css"
 TOKENS = (CSS / "tokens.css").read_text(encoding="utf-8")

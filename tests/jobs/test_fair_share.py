@@ -13,11 +13,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Organisation
-from jobs import turns
+from jobs import fair_share
 from jobs.actions import cancel_job
+from jobs.fair_share import Busy, Worker
 from jobs.models import Job, JobState
 from jobs.runner import work
-from jobs.turns import Busy, Worker
 from tenancy.actor import acting_in
 from tests.faults.conftest import eventually
 from tests.jobs.conftest import Notifications, Start
@@ -30,7 +30,7 @@ SEVERAL = Worker("a worker", processes=4, queues=frozenset({"interactive", "impo
 @pytest.fixture(autouse=True)
 def back_to_no_worker() -> Iterator[None]:
     yield
-    turns.become(Worker())
+    fair_share.become(Worker())
 
 
 def ask(organisation: Organisation, times: int = 1, *, queue: str = "exports", **fields: object) -> list[Job]:
@@ -44,7 +44,7 @@ def ask(organisation: Organisation, times: int = 1, *, queue: str = "exports", *
 def begin(queue: str = "exports", *, lost_message: str = "") -> tuple[Organisation, Job] | None:
     """Take the next turn, as a process does, and keep it."""
     with transaction.atomic():
-        turn = turns.choose(queue, lost_message=lost_message)
+        turn = fair_share.choose(queue, lost_message=lost_message)
         if turn is None or turn.actor.organisation is None:
             return None
         with acting_in(turn.actor.organisation):
@@ -56,7 +56,7 @@ def begin(queue: str = "exports", *, lost_message: str = "") -> tuple[Organisati
                 now,
                 now,
             )
-            job.lease_until, job.worker = now + timedelta(seconds=60), turns.this_worker().name
+            job.lease_until, job.worker = now + timedelta(seconds=60), fair_share.this_worker().name
             job.save()
     return job.organisation, job
 
@@ -114,7 +114,7 @@ def test_a_job_of_many_parts_gives_its_place_to_others_after_each(
 def test_an_organisation_runs_no_more_heavy_jobs_than_the_setting_says_in_all_queues_together(
     committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     settings.JOBS_RUNNING_PER_ORGANISATION = 2
     acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 3, queue="exports")
@@ -139,7 +139,7 @@ def test_who_runs_the_fewest_comes_first_also_after_who_had_the_last_turn(
     committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     settings.JOBS_RUNNING_PER_ORGANISATION = 9
-    turns.become(Worker("a worker", processes=9, queues=SEVERAL.queues))
+    fair_share.become(Worker("a worker", processes=9, queues=SEVERAL.queues))
     acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 3)
     first, second = begin(), begin()
@@ -157,7 +157,7 @@ def test_who_runs_the_fewest_comes_first_also_after_who_had_the_last_turn(
 def test_in_an_organisation_what_waits_longest_comes_first_whatever_queue_it_is_in(
     committed_tenants: Tenants, numbered: Numbered
 ) -> None:
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     for order in (("exports", "imports", "statistics"), ("statistics", "imports", "exports")):
         asked = [ask(committed_tenants.acme, queue=queue)[0] for queue in order]
         for job in asked:
@@ -171,7 +171,7 @@ def test_a_process_stays_for_small_work_however_many_organisations_have_heavy_wo
     committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
     settings.JOBS_RUNNING_PER_ORGANISATION = 9
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     ask(committed_tenants.acme, 2)
     ask(committed_tenants.birch, 2)
     begun = [begin() for _ in range(4)]
@@ -186,7 +186,7 @@ def test_one_process_of_a_worker_is_left_for_those_who_come_later(
     settings.JOBS_RUNNING_PER_ORGANISATION = 9
     acme, birch = committed_tenants.acme, committed_tenants.birch
     ask(acme, 9)
-    turns.become(Worker("small", processes=3, queues=SEVERAL.queues))
+    fair_share.become(Worker("small", processes=3, queues=SEVERAL.queues))
     assert begin()
     assert begin() is None, "one of the three is for small work, one for those who come later"
     ask(birch, 2)
@@ -194,7 +194,7 @@ def test_one_process_of_a_worker_is_left_for_those_who_come_later(
     assert taken
     assert taken[0] == birch
     assert begin() is None, "the third is for small work alone"
-    turns.become(Worker("heavy", processes=3, queues=SEVERAL.queues - {"interactive"}))
+    fair_share.become(Worker("heavy", processes=3, queues=SEVERAL.queues - {"interactive"}))
     begun = [begin() for _ in range(4)]
     assert [one[0].slug if one else None for one in begun] == ["acme", "birch", "acme", None]
 
@@ -202,7 +202,7 @@ def test_one_process_of_a_worker_is_left_for_those_who_come_later(
 def test_a_worker_of_one_process_ends_its_task_after_each_heavy_part_so_that_small_work_comes_between(
     committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
-    turns.become(Worker("one", processes=1, queues=SEVERAL.queues))
+    fair_share.become(Worker("one", processes=1, queues=SEVERAL.queues))
     ask(committed_tenants.acme, parameters={"parts": 3})
     for parts in (1, 2):
         work(queue="exports")
@@ -216,7 +216,7 @@ def test_a_worker_of_one_process_ends_its_task_after_each_heavy_part_so_that_sma
 
 
 def test_small_work_is_not_bounded_by_heavy_work(committed_tenants: Tenants, numbered: Numbered) -> None:
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     ask(committed_tenants.acme, 2, queue="imports")
     ask(committed_tenants.acme, 3, queue="interactive")
     assert [begin("imports") is not None for _ in range(3)] == [True, True, False]
@@ -224,7 +224,7 @@ def test_small_work_is_not_bounded_by_heavy_work(committed_tenants: Tenants, num
 
 
 def test_a_worker_takes_only_from_queues_that_it_serves(committed_tenants: Tenants, numbered: Numbered) -> None:
-    turns.become(Worker("of exports", processes=2, queues=frozenset({"exports"})))
+    fair_share.become(Worker("of exports", processes=2, queues=frozenset({"exports"})))
     ask(committed_tenants.acme, queue="imports")
     assert begin("exports") is None
 
@@ -270,7 +270,7 @@ def test_in_an_organisation_a_short_job_does_not_wait_for_the_end_of_a_long_one(
     committed_tenants: Tenants, numbered: Numbered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The long one has had its time after the first part here."""
-    monkeypatch.setattr(turns, "SECONDS_A_TURN", 0)
+    monkeypatch.setattr(fair_share, "SECONDS_A_TURN", 0)
     long, short = finished_in(committed_tenants.acme, 10, 1)
     assert short < long
 
@@ -329,7 +329,7 @@ def test_a_pause_after_an_error_is_given_to_others(committed_tenants: Tenants, s
 def test_a_job_whose_worker_is_gone_comes_first_and_is_not_counted_twice(
     committed_tenants: Tenants, numbered: Numbered, settings: Settings
 ) -> None:
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     settings.JOBS_RUNNING_PER_ORGANISATION = 1
     acme = committed_tenants.acme
     silent = timezone.now() - timedelta(seconds=settings.JOBS_HEARTBEAT_SECONDS * 2 + 1)
@@ -382,7 +382,7 @@ def test_a_silent_worker_whose_part_goes_on_keeps_its_job(
 def test_processes_that_choose_at_once_never_pass_the_bound_and_never_take_the_same(
     committed_tenants: Tenants, numbered: Numbered, settings: Settings, together: int
 ) -> None:
-    turns.become(Worker("a worker", processes=6, queues=SEVERAL.queues))
+    fair_share.become(Worker("a worker", processes=6, queues=SEVERAL.queues))
     settings.JOBS_RUNNING_PER_ORGANISATION = 2
     ask(committed_tenants.acme, 20)
     ask(committed_tenants.birch, 20)
@@ -435,13 +435,13 @@ def test_workers_never_pass_the_bound_of_an_organisation_by_a_number_that_one_of
         taken.append(begin())
         connection.close()
 
-    turns.become(Worker("the second", processes=6, queues=SEVERAL.queues))
+    fair_share.become(Worker("the second", processes=6, queues=SEVERAL.queues))
     thread = threading.Thread(target=second)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [AFTER_THE_LOOK])
         thread.start()
         eventually(lambda: waits(cursor), "the second has read that none runs")
-        turns.become(Worker("the first", processes=6, queues=SEVERAL.queues))
+        fair_share.become(Worker("the first", processes=6, queues=SEVERAL.queues))
         first = begin()
         cursor.execute("SELECT pg_advisory_unlock(%s)", [AFTER_THE_LOOK])
     thread.join(20)
@@ -457,13 +457,13 @@ def waits(cursor: Any) -> bool:
 def test_a_process_that_never_comes_to_choose_is_notified_again(
     committed_tenants: Tenants, numbered: Numbered, notifications: Notifications
 ) -> None:
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     ask(committed_tenants.acme)
     held, done = threading.Event(), threading.Event()
 
     def frozen() -> None:
         with transaction.atomic():
-            assert turns.choose("exports")
+            assert fair_share.choose("exports")
             held.set()
             assert done.wait(20)
         connection.close()
@@ -517,11 +517,11 @@ def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
     ask(committed_tenants.birch)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE jobs_job")
-    turns.become(SEVERAL)
+    fair_share.become(SEVERAL)
     for organisation in (committed_tenants.acme, committed_tenants.birch):
         with transaction.atomic():
             before = rows_read()
-            turn = turns.choose("exports")
+            turn = fair_share.choose("exports")
             assert rows_read() - before < 100
             assert turn
             assert turn.actor.organisation == organisation.pk
@@ -531,7 +531,7 @@ def test_choosing_reads_as_little_among_ten_thousand_jobs_as_among_few(
                     state=JobState.RUNNING, turn_at=now, heartbeat_at=now, lease_until=now + timedelta(seconds=60)
                 )
             before = rows_read()
-            assert turns.is_awaited("exports", organisation.pk, by_its_own=True)
+            assert fair_share.is_awaited("exports", organisation.pk, by_its_own=True)
             assert rows_read() - before < 100
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dashboard import keeping
+from dashboard import figure_cache
 from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import deliver, publish_review
 from tests.dashboard.test_project_page import PAGE
@@ -37,7 +37,7 @@ def test_polling_a_large_project_goes_through_its_annotations_once_a_minute(
     client.force_login(queue.tenants.mallory)
     assert [medians_asked(client) for _ in range(2)] == [2, 2]
 
-    monkeypatch.setattr(keeping, "KEPT_FROM", 1)
+    monkeypatch.setattr(figure_cache, "KEPT_FROM", 1)
     assert [medians_asked(client) for _ in range(3)] == [2, 0, 0]
     cache.clear()
     assert medians_asked(client) == 2, "and again when the minute is over"
@@ -46,6 +46,6 @@ def test_polling_a_large_project_goes_through_its_annotations_once_a_minute(
 def test_an_overview_needs_no_cache(queue: Queue, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     publish_review(queue)
     client.force_login(queue.tenants.mallory)
-    monkeypatch.setattr(keeping, "KEPT_FROM", 0)
-    monkeypatch.setattr(keeping, "cache", RedisCache("unix:///nowhere", {}))
+    monkeypatch.setattr(figure_cache, "KEPT_FROM", 0)
+    monkeypatch.setattr(figure_cache, "cache", RedisCache("unix:///nowhere", {}))
     assert medians_asked(client) == 2

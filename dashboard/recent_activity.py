@@ -31,7 +31,7 @@ _SAYS = {
 
 
 @dataclass(frozen=True)
-class Happening:
+class Activity:
     """Who did what, at `at`; `thing` is what it was done to, with its page where there is one."""
 
     at: datetime
@@ -46,19 +46,19 @@ class Happening:
         return moment(timezone.localtime(self.at), timezone.localtime())
 
 
-def lately_in(project: Project) -> list[Happening]:
+def recent_activity_in(project: Project) -> list[Activity]:
     """The newest SHOWN things, the newest first."""
     return nlargest(SHOWN, [*_submissions(project), *_decisions(project)], key=lambda happening: happening.at)
 
 
-def _submissions(project: Project) -> Iterator[Happening]:
+def _submissions(project: Project) -> Iterator[Activity]:
     rows = Submission.objects.for_project(project).filter(is_check=False).select_related("assignment__trace")
     with_task = rows.annotate(task_start=Left("assignment__trace__task", TASK_START))
     lean = with_task.defer("packed", "assignment__trace__task", "assignment__trace__report")
     last: list[Any] = list(lean.order_by("-pk")[:_SUBMISSIONS])  # Any: what is annotated
     names = annotator_names(submission.assignment.user_id for submission in last)
     for submission in last:
-        yield Happening(
+        yield Activity(
             at=submission.submitted_at,
             who=names.get(submission.assignment.user_id, "Somebody"),
             did="submitted",
@@ -68,11 +68,11 @@ def _submissions(project: Project) -> Iterator[Happening]:
         )
 
 
-def _decisions(project: Project) -> Iterator[Happening]:
+def _decisions(project: Project) -> Iterator[Activity]:
     own = AuditEvent.objects.filter(organisation=project.organisation_id, target_id=project.pk, verb__in=_SAYS)
     for event in own.order_by("-at")[:SHOWN]:
         words, icon = _SAYS[event.verb]
-        yield Happening(event.at, event.person_name or "The system", words.format_map(_Details(event.detail)), icon)
+        yield Activity(event.at, event.person_name or "The system", words.format_map(_Details(event.detail)), icon)
 
 
 class _Details(dict[str, Any]):

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from accounts.attention import Harm, Matter, Remedy
+from accounts.attention import AttentionItem, Harm, Remedy
 from accounts.models import Project
 from agreement.matrices import traces_query
 from agreement.models import AgreementReport
@@ -24,17 +24,19 @@ _CONFUSED_PAIRS = 5
 
 
 RULE = "dashboard.agreement"
-"""The name under which agreement_matters is registered."""
+"""The name under which agreement_attention_items is registered."""
 
 
-def agreement_matters(project: Project) -> Iterator[Matter]:
+def agreement_attention_items(project: Project) -> Iterator[AttentionItem]:
     """Of the newest report; nothing until there is one. One query without a report."""
     report = newest_report(project)
     if report is not None:
-        yield from matters_in(report, project, lambda: people_at_work(project))
+        yield from attention_items_in(report, project, lambda: people_at_work(project))
 
 
-def matters_in(report: AgreementReport | None, project: Project, people: Callable[[], People]) -> Iterator[Matter]:
+def attention_items_in(
+    report: AgreementReport | None, project: Project, people: Callable[[], People]
+) -> Iterator[AttentionItem]:
     """The same of this report; `people` is asked only where somebody agrees little."""
     if report is None:
         return
@@ -47,7 +49,7 @@ def matters_in(report: AgreementReport | None, project: Project, people: Callabl
             query = traces_query(report, confusion.number, [confusion.one, confusion.other])
             url = f"{reverse('agreement-traces', args=[project.slug])}?{query}"
         one, other = (title_case(name) for name in (confusion.one, confusion.other))
-        yield Matter(
+        yield AttentionItem(
             key=f"confused:{confusion.title}:{confusion.one}:{confusion.other}",
             harm=Harm.CHOICE,
             sentence=f"{counted(confusion.pairs, 'pair')} of annotations say {one} against {other}.",
@@ -58,7 +60,7 @@ def matters_in(report: AgreementReport | None, project: Project, people: Callabl
         )
 
 
-def _fast_people(project: Project, figures: Mapping[str, Any], known: Callable[[], People]) -> Iterator[Matter]:
+def _fast_people(project: Project, figures: Mapping[str, Any], known: Callable[[], People]) -> Iterator[AttentionItem]:
     agreements = {name: one for name, one in people_in(figures).items() if one.is_low}
     if not agreements:
         return
@@ -67,7 +69,7 @@ def _fast_people(project: Project, figures: Mapping[str, Any], known: Callable[[
     for person in fast[:_PEOPLE_SHOWN]:
         agreement = agreements[person.name]
         query = urlencode({"annotator": person.name})
-        yield Matter(
+        yield AttentionItem(
             key=f"fast:{person.name}",
             harm=Harm.QUALITY,
             sentence=f"{person.name} is fast and agrees little.",

@@ -4,8 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from assignments.task_page.scheme_colours import scheme_colours_sheet
-from assignments.tones import (
+from assignments.readable_colours import (
     APART,
     DARK,
     LIGHT,
@@ -16,6 +15,7 @@ from assignments.tones import (
     distance,
     distinct_tones,
 )
+from assignments.task_page.scheme_colours import scheme_colours_sheet
 from potato.configuration import check_configuration
 from potato.schemes.review.configuration import KNOWN_CATEGORIES
 from potato.schemes.rewards.configuration import KNOWN_LABELS
