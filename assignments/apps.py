@@ -10,7 +10,7 @@ class AssignmentsConfig(AppConfig):
         from assignments import audit_sentences, event_data, subscribers
         from assignments.actions.expiring import expire_leases
         from assignments.actions.leaving import held_by, release_held
-        from assignments.actions.releasing import QUEUE_CHANGED, batches_to_name, name_in_batch
+        from assignments.actions.releasing import QUEUE_CHANGED, batches_to_name, is_named_in_batch, name_in_batch
         from assignments.actions.reservations import sweep_reservations
         from assignments.attention import late_batches, open_questions, skipped_traces, unjudged_traces
         from assignments.events import DECISION_MADE, TRACE_COMPLETE
@@ -50,7 +50,7 @@ class AssignmentsConfig(AppConfig):
             lambda user, project: held_by(user, project).count(),
         )
 
-        invited_batches.register(batches_to_name, name_in_batch)
+        invited_batches.register(batches_to_name, name_in_batch, is_named_in_batch)
 
         outbox.subscribe("configuration.published", subscribers.configuration_published)
         outbox.subscribe(TRACES_IMPORTED, subscribers.traces_imported)
