@@ -88,8 +88,8 @@ def with_names(guests: list[Guest], beginning: str) -> list[Guest]:
 
 def already_in(project: Project, guests: list[Guest]) -> list[Guest]:
     """With the problem said of those whom the project knows by this address: members of it, and who is invited to it by
-    a link that works. Invitations to other projects and accounts outside make no difference, nor do members of the organisation who are
-    not in the project: their addresses are claims, so they get a link like everybody."""
+    a link that works. Invitations to other projects and accounts outside make no difference, nor do members of the
+    organisation who are not in the project: their addresses are claims, so they get a link like everybody."""
     emails = [guest.email for guest in guests if not guest.problem]
     joined = Invitation.objects.filter(email__in=emails).exclude(accepted_by=None)
     by_link = dict(joined.values_list("accepted_by", "email"))

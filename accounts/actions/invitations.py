@@ -395,8 +395,8 @@ def _names_in_batch(place: InvitationProject, membership: Membership, role: str)
 
 
 def _end_useless(email: str, projects: Collection[Project]) -> None:
-    """Revoke what is open for the address to these projects alone, or to the organisation where there is none, and could
-    not be joined by. What is of other projects, too, their managers may renew."""
+    """Revoke what is open for the address to these projects alone, or to the organisation where there is none, and
+    could not be joined by. What is of other projects, too, their managers may renew."""
     rows = list(
         Invitation.objects.open().select_for_update(of=("self",)).filter(email=email).prefetch_related("projects")
     )

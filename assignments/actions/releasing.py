@@ -279,7 +279,9 @@ def name_in_batch(project: Project, number: int, user: User) -> None:
 def is_named_in_batch(project: Project, number: int, user: User) -> bool:
     """Whether the person is named in the project's batch of that number, or the batch is withdrawn."""
     batch = Batch.objects.for_project(project).filter(number=number).exclude(state=BatchState.WITHDRAWN).first()
-    return batch is None or BatchPerson.objects.filter(organisation=batch.organisation_id, batch=batch, user=user).exists()
+    return (
+        batch is None or BatchPerson.objects.filter(organisation=batch.organisation_id, batch=batch, user=user).exists()
+    )
 
 
 def set_redundancy(*, batch: Batch, redundancy: int | None) -> int:
