@@ -110,6 +110,7 @@ def invite_people(request: OrganisationRequest, project: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, chosen, way, InviteForm(chosen))
     form = InviteForm(chosen, _with_file(request))
+    form.fields["addresses"].required = way == "addresses"
     if way != "link":
         form.fields["places"].required = False
     if not form.is_valid():
@@ -314,6 +315,7 @@ def _page(
         invitation.batch_name = names.get(next(numbers, None) or 0, "")
     here = ProjectMember.objects.for_project(project).filter(left_at=None)
     others = known_people(request.membership).exclude(pk__in=here.values("membership"))
+    form.fields["addresses"].required = way == "addresses"
     context = {
         "project": project,
         "way": way,

@@ -59,7 +59,8 @@ def limit_people(
 
     parts = [counted(limit, "annotation")] if limit else []
     parts += [f"{100 * share:g}% of all annotations"] if share else []
-    done = f"limited to {' and '.join(parts)} each" if parts else "limited as the project limits everybody"
+    each = " each" if len(people) > 1 else ""
+    done = f"limited to {' and '.join(parts)}{each} here" if parts else "limited here as the project limits everybody"
     per_cent = None if share is None else f"{share * 100:g}"
     return _steered(project, people, "people.limited", done, limit_one, limit=limit, per_cent=per_cent)
 
