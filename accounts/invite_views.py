@@ -29,6 +29,7 @@ from accounts.invitation_links import InvitationToken
 from accounts.invited_batches import batches_to_name
 from accounts.inviting import LONGEST, Guest, already_in, from_csv, pasted, with_names
 from accounts.models import Invitation, Membership, Project, ProjectMember
+from accounts.models.members import known_people
 from accounts.models.projects import visible_project
 from potato.wording import counted
 from tenancy.errors import Refused
@@ -109,6 +110,7 @@ def invite_people(request: OrganisationRequest, project: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, chosen, way, InviteForm(chosen))
     form = InviteForm(chosen, _with_file(request))
+    form.fields["addresses"].required = way == "addresses"
     if way != "link":
         form.fields["places"].required = False
     if not form.is_valid():
@@ -312,7 +314,8 @@ def _page(
         numbers = (place.batch_number for place in invitation.projects.all() if place.project_id == project.pk)
         invitation.batch_name = names.get(next(numbers, None) or 0, "")
     here = ProjectMember.objects.for_project(project).filter(left_at=None)
-    others = Membership.objects.active().exclude(pk__in=here.values("membership"))
+    others = known_people(request.membership).exclude(pk__in=here.values("membership"))
+    form.fields["addresses"].required = way == "addresses"
     context = {
         "project": project,
         "way": way,

@@ -87,9 +87,9 @@ def with_names(guests: list[Guest], beginning: str) -> list[Guest]:
 
 
 def already_in(project: Project, guests: list[Guest]) -> list[Guest]:
-    """With the problem said of those whom the project knows by this address: members of it, and who is invited to the
-    organisation by a link that works. Accounts outside make no difference, nor do members of the organisation who are
-    not in the project: their addresses are claims, so they get a link like everybody."""
+    """With the problem said of those whom the project knows by this address: members of it, and who is invited to it by
+    a link that works. Invitations to other projects and accounts outside make no difference, nor do members of the
+    organisation who are not in the project: their addresses are claims, so they get a link like everybody."""
     emails = [guest.email for guest in guests if not guest.problem]
     joined = Invitation.objects.filter(email__in=emails).exclude(accepted_by=None)
     by_link = dict(joined.values_list("accepted_by", "email"))
@@ -104,7 +104,6 @@ def already_in(project: Project, guests: list[Guest]) -> list[Guest]:
         for address in (email, by_link.get(user, ""))
     }
     invited = Invitation.objects.acceptable(timezone.now()).filter(email__in=emails)
-    elsewhere = set(invited.values_list("email", flat=True))
     to_here = set(invited.filter(projects__project=project).values_list("email", flat=True))
 
     def problem(guest: Guest) -> str:
@@ -114,12 +113,7 @@ def already_in(project: Project, guests: list[Guest]) -> list[Guest]:
             return "is already here"
         if guest.email in to_here:
             return "is invited already: make a new link under Open invitations"
-        # Of which other project is nothing that a manager of this one may know.
-        return (
-            "has an open invitation that is not of this project: make one link with one place for them"
-            if guest.email in elsewhere
-            else ""
-        )
+        return ""
 
     return [replace(guest, problem=problem(guest)) for guest in guests]
 

@@ -9,13 +9,13 @@ class AssignmentsConfig(AppConfig):
         from accounts.search import registry as searching
         from assignments import audit_sentences, event_data, subscribers
         from assignments.actions.expiring import expire_leases
-        from assignments.actions.leaving import held_by, release_held
-        from assignments.actions.releasing import QUEUE_CHANGED, batches_to_name, name_in_batch
+        from assignments.actions.leaving import end_work, held_by
+        from assignments.actions.releasing import QUEUE_CHANGED, batches_to_name, is_named_in_batch, name_in_batch
         from assignments.actions.reservations import sweep_reservations
         from assignments.attention import late_batches, open_questions, skipped_traces, unjudged_traces
         from assignments.events import DECISION_MADE, TRACE_COMPLETE
         from assignments.models.batches import number_of_batches
-        from assignments.reading import of_trace
+        from assignments.reading import of_trace, place
         from assignments.searching import find_batches, find_own_annotations, find_traces
         from assignments.trace_use import USERS, places_of_import
         from assignments.upcoming import next_traces
@@ -46,11 +46,11 @@ class AssignmentsConfig(AppConfig):
             )
         )
         held_work.register(
-            lambda user, project: release_held(user=user, project=project),
+            end_work,
             lambda user, project: held_by(user, project).count(),
         )
 
-        invited_batches.register(batches_to_name, name_in_batch)
+        invited_batches.register(batches_to_name, name_in_batch, is_named_in_batch)
 
         outbox.subscribe("configuration.published", subscribers.configuration_published)
         outbox.subscribe(TRACES_IMPORTED, subscribers.traces_imported)
@@ -64,6 +64,7 @@ class AssignmentsConfig(AppConfig):
         events.register(DECISION_MADE, event_data.decision_made)
         events.register(TRACE_COMPLETE, event_data.trace_complete)
         render_ahead.register(next_traces)
+        trace_parts.register(place.PART)
         trace_parts.register(of_trace.PART)
         uses.register("assignments", USERS)
         uses.register_whereabouts(places_of_import)

@@ -42,6 +42,7 @@ STEERING = {
     "batches.deadline": ("changed the deadline of the batches {batches:and} of {target}", "calendar"),
     "batches.people": ("changed who may take tasks of the batches {batches:and} of {target}", "users"),
     "batches.redundancy": ("wants one more annotation of each trace of the batches {batches:and} of {target}", "copy"),
+    "rule.changed": ("changed the standing rule of the batch {batch}[: {rule} of each import]", "pencil"),
     "rule.ended": ("ended the standing rule of the batch {batch}[, which took {taken:trace}]", "octagon-x"),
     "traces.held-back": ("held {traces:trace} of {target} back[: {reason:“}]", "hand"),
     "traces.excluded": ("excluded {traces:trace} of {target}[: {reason:“}]", "ban"),
@@ -50,6 +51,22 @@ STEERING = {
     "traces.prioritised": ("made {traces:trace} of {target} {priority} ones", "arrow-up"),
     "traces.tagged": ("tagged {traces:trace} of {target} {tag:“}", "tag"),
     "traces.offered": ("offered {traces:trace} of {target} first[ to {people:person|people}]", "target"),
+    "traces.offer-ended": ("gave {traces:trace} of {target} to everybody again before the date", "users"),
+    "traces.untagged": ("took the tag {tag:“} off {traces:trace} of {target}", "tag"),
+    "traces.more-annotators": ("wants {more} more of each of {traces:trace} of {target}", "copy"),
+    "tasks.given-back": ("gave {tasks:held task} of {people:person|people} in {target} back to the queue", "undo-2"),
+    "tasks.reassigned": ("gave {tasks:held task} of {target} to somebody else", "users"),
+    "people.paused": ("paused {people:person|people} in {target}[: {reason:“}]", "pause"),
+    "people.resumed": ("let {people:person|people} go on in {target}", "play"),
+    "people.limited": (
+        "changed the limits of {people:person|people} in {target}[: at most {limit:annotation}][, at most {per_cent} %"
+        " of all]",
+        "gauge",
+    ),
+    "people.taken-off": (
+        "took {people:person|people} off {target}[, and {released:held task} went back to the queue]",
+        "log-out",
+    ),
     "steering.undone": ("undid: {target}[ in {project}]", "undo-2"),
 }
 ANNOTATIONS = {

@@ -6,7 +6,7 @@ from assignments.readable_colours import VERSION
 from assignments.reading import compare_views as comparing
 from assignments.reading import views as reading
 from assignments.task_page import views as task
-from assignments.views import annotations, batch, batches, claims, decisions, pool, questions
+from assignments.views import annotations, batch, batches, claims, decisions, pool, questions, rules
 
 urlpatterns = [
     path("next/", claims.next_task, name="next-task"),
@@ -46,7 +46,8 @@ urlpatterns = [
     path("batches/<int:number>/", batch.batch_page, name="batch"),
     path("batches/new/", batches.release_page, name="release-batch"),
     path("batches/new/preview/", batches.release_preview, name="release-preview"),
-    path("batches/rules/<uuid:rule_id>/end/", batches.end_standing_rule, name="end-rule"),
+    path("batches/rules/<uuid:rule_id>/", rules.rule_page, name="rule"),
+    path("batches/rules/<uuid:rule_id>/end/", rules.end_standing_rule, name="end-rule"),
     path("annotations/", annotations.project_annotations, name="annotations"),
     path("annotations/decide/", decisions.decide_chosen, name="decide-chosen"),
     path("annotations/undo/", decisions.undo, name="undo-decisions"),

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db.models import Count, Max
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -19,13 +20,18 @@ from accounts.live_parts import live_context, part_answer
 from accounts.models import Membership, Project
 from accounts.models.members import members_with
 from accounts.models.projects import visible_project
+from assignments.actions.held_tasks import give_back_tasks, held_tasks
 from assignments.actions.leaving import held_by, release_held
+from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import newest_rules
+from assignments.actions.steering_people import limit_people, pause_people, resume_people, take_people_off
 from assignments.history import TASK_START, trace_title
 from assignments.listing import as_listed, submission_rows
 from assignments.models import Assignment, AssignmentState, Submission
+from assignments.pool.filters import offers_now
+from assignments.views.pool import say
 from dashboard.people import SHOWS, SORTS, PeopleOfProject, Person, held_longest, people_of_project, sorted_people
-from dashboard.steering_people import ACTS, steer
+from dashboard.steering_people import ACTS, limits_of, steer
 from potato.wording import counted
 from tenancy import audit
 from tenancy.errors import Refused
@@ -36,6 +42,7 @@ from tenancy.roles import ProjectRole, Right, Role
 PEOPLE_ON_A_PAGE = 50
 HISTORY = 10
 _ROLES = {role.value: role for role in ProjectRole}
+_AT_ONCE = ("pause", "resume", "limit", "give_back", "take_off")
 
 
 @requires(Right.SEE_ANNOTATIONS, to_change=Right.MANAGE_MEMBERS)
@@ -135,6 +142,7 @@ def _person_page(
         "people_this_week": sum(other.this_week > 0 for other in of_week),
         "others": sorted(other.agreement.value for other in others if other.agreement),
         "held": _held(chosen, one),
+        "offered": _offered(chosen, one),
         "rows": submission_rows(as_listed(own).order_by("-pk")[:HISTORY]),
         "submitted": own.count(),
         "skips": skips,
@@ -169,7 +177,8 @@ def change_person(request: OrganisationRequest, project: str, name: str) -> Http
 
 
 def _act(request: OrganisationRequest, project: Project, everybody: list[Person]) -> HttpResponse:
-    """To each of those that are ticked; what is refused for one does not stop the others."""
+    """To each of those that are ticked, as one act with one undo; a role is given to each by itself. What is refused
+    for one does not stop the others."""
     ticked, do = set(request.POST.getlist("who")), request.POST.get("do", "")
     chosen = [one for one in everybody if str(one.membership.pk) in ticked]
     if not chosen:
@@ -178,6 +187,13 @@ def _act(request: OrganisationRequest, project: Project, everybody: list[Person]
         return render(
             request, "dashboard/take_off.html", {"project": project, "chosen": chosen, **_consequence(chosen)}
         )
+    elif do in _AT_ONCE:
+        try:
+            outcome = _done_at_once(request, project, [one.membership for one in chosen], do)
+        except Refused as refused:
+            messages.error(request, refused.sentence)
+        else:
+            say(request, outcome.sentence, outcome.act)
     else:
         done: list[str] = []
         for one in chosen:
@@ -190,6 +206,23 @@ def _act(request: OrganisationRequest, project: Project, everybody: list[Person]
         for sentence in done:
             messages.success(request, sentence)
     return redirect("people", project=project.slug)
+
+
+def _done_at_once(request: OrganisationRequest, project: Project, people: list[Membership], do: str) -> Outcome:
+    """Do one of _AT_ONCE to all of them. Raises Refused."""
+    if do == "take_off":
+        return take_people_off(project=project, people=people)
+    if do == "give_back":
+        tasks = held_tasks(project, people=[one.user_id for one in people])
+        return give_back_tasks(project=project, tasks=tasks)
+    if not allowed(request, Right.MANAGE_PROJECTS, project):
+        raise PermissionDenied
+    if do == "pause":
+        return pause_people(project=project, people=people, reason=request.POST.get("reason", ""))
+    if do == "resume":
+        return resume_people(project=project, people=people)
+    limit, share = limits_of(request.POST)
+    return limit_people(project=project, people=people, limit=limit, share=share)
 
 
 def _consequence(chosen: list[Person]) -> dict[str, int]:
@@ -246,6 +279,13 @@ def _annotating(project: Project, besides: str) -> list[str]:
     """Who else could be given a task here, by name."""
     members = members_with(Right.ANNOTATE, project).exclude(role=Role.SERVICE).exclude(annotator_name=besides)
     return list(members.order_by("annotator_name").values_list("annotator_name", flat=True))
+
+
+def _offered(project: Project, one: Person) -> dict[str, Any]:
+    """How many traces are offered to the person before all others, and until when the last of them."""
+    counted_offers = offers_now().filter(project=project, user=one.membership.user)
+    number: dict[str, Any] = counted_offers.aggregate(number=Count("pk"), until=Max("until"))
+    return number
 
 
 def _held(project: Project, one: Person) -> list[dict[str, Any]]:

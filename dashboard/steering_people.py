@@ -28,7 +28,7 @@ def steer(project: Project, membership: Membership, do: str, form: QueryDict) ->
         resume_person(project=project, user=user)
         return f"{name} is given tasks again."
     if do == "limit":
-        limit, share = _number(form, "limit"), _per_cent(form)
+        limit, share = limits_of(form)
         limit_person(project=project, user=user, limit=limit, share=share)
         parts = [f"at most {limit:,} annotations"] if limit else []
         parts += [f"at most {100 * share:g}% of all annotations"] if share else []
@@ -53,6 +53,11 @@ def _reassign(project: Project, membership: Membership, form: QueryDict) -> str:
     draft = "with the draft" if keep_draft else "without the draft, which is kept for the case that it comes back"
     task_title = trace_title(assignment.trace.task[:TASK_START], assignment.trace.external_id)
     return f"“{task_title}” is with {other} now, {draft}."
+
+
+def limits_of(form: QueryDict) -> tuple[int | None, float | None]:
+    """How many annotations, and which part of all, a form says. Raises Refused."""
+    return _number(form, "limit"), _per_cent(form)
 
 
 def _number(form: QueryDict, name: str) -> int | None:

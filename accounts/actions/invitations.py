@@ -21,7 +21,7 @@ from accounts.actions.members import put_on_project
 from accounts.actions.organisations import NotForAdmins, add_member, change_member
 from accounts.actions.people import create_account
 from accounts.invitation_links import InvitationToken
-from accounts.invited_batches import batches_to_name, name_in_batch
+from accounts.invited_batches import batches_to_name, is_named, name_in_batch
 from accounts.models import Invitation, InvitationProject, Membership, Organisation, Project, ProjectMember, User
 from accounts.models.invitations import LASTS
 from accounts.models.organisations import MembershipQuerySet
@@ -29,6 +29,7 @@ from tenancy import audit
 from tenancy.actor import Actor, acting, acting_in, current
 from tenancy.errors import Refused
 from tenancy.roles import ProjectRole, Right, Role, project_roles_with
+from tenancy.statements import executed
 
 
 class InvitationOver(Refused):
@@ -122,8 +123,8 @@ def invite(
     Without an address the link is for as many people as it has `places`, and `annotator_name` is what the names begin
     with that they are given in turn.
 
-    Invitations of the address by which nobody could join any more, because they expired or their maker may invite no
-    longer, are revoked.
+    An address may be invited to several projects. Invitations of the address to nothing else than this one is of, by
+    which nobody could join any more, because they expired or their maker may invite no longer, are revoked.
 
     Raises ValidationError for who is a member or invited already and for names that are taken here, and NotForAdmins
     where somebody else than an owner offers to make one, and CannotBeNamed for a batch in which they cannot be.
@@ -146,8 +147,10 @@ def invite(
     invitation.brings = [place.project for place in projects]
     try:
         with transaction.atomic():
+            # One after another: projects and names of two invitations are compared before either is there.
+            executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"invitations of {organisation_id}"])
             if email.strip():
-                _end_useless(email.strip().lower())
+                _end_useless(email.strip().lower(), invitation.brings)
             invitation.full_clean()
             invitation.save(force_insert=True)
             for place in projects:
@@ -323,7 +326,15 @@ def _join(invitation: Invitation, user: User) -> Membership:
     try:
         with transaction.atomic():
             if membership is not None and membership.is_active:
-                pass  # What they are in the organisation stays: the link brings them into its projects.
+                # What they are in the organisation stays, or becomes more: the link brings them into its projects.
+                if _raises(invitation, membership):
+                    membership = change_member(
+                        membership=membership,
+                        role=role,
+                        annotator_name=membership.annotator_name,
+                        is_active=True,
+                        by_owner=True,
+                    )
             elif membership is None:
                 membership = add_member(user=user, role=role, annotator_name=name, joined_by=invitation)
             else:
@@ -352,17 +363,48 @@ def _join(invitation: Invitation, user: User) -> Membership:
 
 
 def _offers_more(invitation: Invitation, membership: Membership) -> bool:
-    """Whether a member of the organisation joins projects by it, where they are not yet."""
-    here = ProjectMember.objects.filter(membership=membership, left_at=None)
-    return invitation.projects.exclude(project__in=here.values("project")).exists()
+    """Whether a member of the organisation joins projects by it where they are not yet, is named in a batch, or becomes
+    of the whole organisation, who is of single projects until now."""
+    if _raises(invitation, membership):
+        return True
+    here = _projects_of(membership)
+    return any(
+        place.project_id not in here or _names_in_batch(place, membership, here[place.project_id])
+        for place in invitation.projects.select_related("project")
+    )
 
 
-def _end_useless(email: str) -> None:
-    """Revoke what is open for the address and could not be joined by: there is one open invitation for each."""
-    rows = list(Invitation.objects.open().select_for_update(of=("self",)).filter(email=email))
+def _raises(invitation: Invitation, membership: Membership) -> bool:
+    """Whether somebody who works on single projects becomes more in the organisation by it."""
+    return membership.role == Role.MEMBER and invitation.role not in (Role.MEMBER, Role.SERVICE)
+
+
+def _projects_of(membership: Membership) -> dict[UUID, str]:
+    """The projects that the person is put on, with what they are there."""
+    rows = ProjectMember.objects.filter(membership=membership, left_at=None)
+    return dict(rows.values_list("project", "role"))
+
+
+def _names_in_batch(place: InvitationProject, membership: Membership, role: str) -> bool:
+    """Whether who is of the project with this role is to be named in a batch, and is not yet."""
+    return (
+        place.batch_number is not None
+        and role in project_roles_with(Right.ANNOTATE)
+        and not is_named(place.project, place.batch_number, membership.user)
+    )
+
+
+def _end_useless(email: str, projects: Collection[Project]) -> None:
+    """Revoke what is open for the address to these projects alone, or to the organisation where there is none, and
+    could not be joined by. What is of other projects, too, their managers may renew."""
+    rows = list(
+        Invitation.objects.open().select_for_update(of=("self",)).filter(email=email).prefetch_related("projects")
+    )
     working = set(Invitation.objects.acceptable(timezone.now()).filter(email=email).values_list("pk", flat=True))
+    these = {project.pk for project in projects}
     for row in rows:
-        if row.pk not in working:
+        named = {place.project_id for place in row.projects.all()}
+        if row.pk not in working and named <= these and bool(named) == bool(these):
             row.revoked_at = timezone.now()
             row.save(update_fields=["revoked_at"])
             audit.record("invitation.revoked", row)
@@ -378,14 +420,19 @@ def _demand_batch(place: ProjectGrant) -> None:
 
 
 def _put_on_projects(invitation: Invitation, membership: Membership) -> None:
+    """Who is of a project already stays what they are there."""
+    here = _projects_of(membership)
     for place in invitation.projects.select_related("project"):
-        put_on_project(
-            project=place.project,
-            membership=membership,
-            role=ProjectRole(place.role),
-            may_export=place.may_export,
-        )
-        if place.batch_number is not None:
+        role = here.get(place.project_id)
+        if role is None:
+            role = place.role
+            put_on_project(
+                project=place.project,
+                membership=membership,
+                role=ProjectRole(role),
+                may_export=place.may_export,
+            )
+        if place.batch_number is not None and _names_in_batch(place, membership, role):
             name_in_batch(place.project, place.batch_number, membership.user)
 
 

@@ -49,6 +49,15 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
             )
         )
 
+    def to_any_of(self, projects: "Sequence[Project]") -> "InvitationQuerySet":
+        """Those that are of one of these projects, or of more; where there is none, those of the organisation alone."""
+        named = InvitationProject.objects.filter(
+            organisation=models.OuterRef("organisation"), invitation=models.OuterRef("pk")
+        )
+        if projects:
+            return self.filter(models.Exists(named.filter(project__in=projects)))
+        return self.exclude(models.Exists(named))
+
 
 def _inviter_has(right: Right) -> models.Q:
     """The inviter is a member with the right; where the invitation makes an owner, only MANAGE_OWNERS counts."""
@@ -81,6 +90,9 @@ def _inviter_manages_the_projects() -> models.Q:
 class Invitation(TenantModel):
     """An offer of a membership to whoever holds the link: open, until it is accepted, revoked or expired. It may name
     projects, in which whoever joins works as what it says.
+
+    An address may hold one open invitation to the organisation, and one to each of its projects. What the database
+    cannot compare, the projects of two invitations and the names of two addresses, `invite` compares under a lock.
 
     One without an address is for many: as many as it has `places`. Its `annotator_name` is then the beginning of the
     names that they are given in turn, and it counts as accepted when the last place is taken.
@@ -123,13 +135,13 @@ class Invitation(TenantModel):
             models.UniqueConstraint(fields=["organisation", "secret_sha256"], name="accounts_invitation_secret"),
             models.UniqueConstraint(
                 fields=["organisation", "email"],
-                condition=models.Q(accepted_at=None, revoked_at=None) & ~models.Q(email=""),
+                condition=models.Q(accepted_at=None, revoked_at=None) & ~models.Q(role=Role.MEMBER),
                 name="accounts_invitation_open_email",
             ),
             models.UniqueConstraint(
                 "organisation",
                 Lower("annotator_name"),
-                condition=models.Q(accepted_at=None, revoked_at=None),
+                condition=models.Q(accepted_at=None, revoked_at=None) & ~models.Q(role=Role.MEMBER),
                 name="accounts_invitation_open_annotator_name",
             ),
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="accounts_invitation_email_small"),
@@ -174,7 +186,8 @@ class Invitation(TenantModel):
         if known.active().exists() and all(project.pk in here for project in self.brings):
             errors["email"] = "This person is a member already."
         elif self._is_invited_at_this_address():
-            errors["email"] = "There is an open invitation for this address. Renew it, or revoke it first."
+            to = " to this project" if self.brings else ""
+            errors["email"] = f"There is an open invitation for this address{to}. Renew it, or revoke it first."
         names = Membership.objects.filter(
             organisation=self.organisation_id, annotator_name__iexact=self.annotator_name
         ).exclude(pk__in=known.filter(is_active=False).values("pk"))
@@ -197,9 +210,9 @@ class Invitation(TenantModel):
             raise ValidationError({"annotator_name": "Another open invitation gives names that begin like this."})
 
     def _is_invited_at_this_address(self) -> bool:
-        """By a link that somebody could join by: another one gives way to this."""
+        """To the organisation, or to one of the same projects, by a link that somebody could join by."""
         others = Invitation.objects.acceptable(timezone.now()).exclude(pk=self.pk)
-        return others.filter(organisation=self.organisation_id, email=self.email).exists()
+        return others.filter(organisation=self.organisation_id, email=self.email).to_any_of(self.brings).exists()
 
     def _members_at_this_address(self) -> MembershipQuerySet:
         """Present and former members: by the address of their account, or because they joined by it."""

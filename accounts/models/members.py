@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from accounts.models.organisations import Membership
 from accounts.models.projects import Project
+from tenancy.actor import ActiveMembership
 from tenancy.constraints import SameOrganisation
 from tenancy.models import TenantModel
 from tenancy.roles import ProjectRole, Right, Role, project_roles_with, roles_with
@@ -57,6 +58,16 @@ class ProjectMember(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.membership} in {self.project}"
+
+
+def known_people(membership: ActiveMembership) -> "models.QuerySet[Membership]":
+    """The active members of the organisation whose names this member meets anyhow: everybody, where their role manages
+    members everywhere; else who is, or was, put on a project whose members they manage."""
+    everybody = Membership.objects.active()
+    if membership.limited_to is None and Right.MANAGE_MEMBERS in membership.everywhere:
+        return everybody
+    managed = Project.objects.with_right(membership, Right.MANAGE_MEMBERS)
+    return everybody.filter(pk__in=ProjectMember.objects.filter(project__in=managed).values("membership"))
 
 
 def members_with(right: Right, project: Project) -> "models.QuerySet[Membership]":

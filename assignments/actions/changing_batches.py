@@ -15,10 +15,10 @@ from django.db import transaction
 
 from accounts.models import Project
 from assignments.actions.editing_batches import BATCHES_CHANGED, BatchDecisions, decisions, edit_batch
+from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import release_draft, withdraw_batch
 from assignments.actions.steering import pause_batch, resume_batch
-from assignments.actions.withholding import Outcome
 from assignments.models import Batch, SteeringAct
 from potato.wording import listed
 from tenancy import audit

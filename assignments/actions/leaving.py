@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Project, User
 from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota
+from assignments.actions.reservations import end_offers_of
 from assignments.models import Assignment, AssignmentState
 
 
@@ -33,6 +34,14 @@ def release_held(*, user: User, project: Project | None = None, only: UUID | Non
         for assignment in held:
             lock_queue_position(assignment.project, user)
             released += release_one(assignment, ends_token=False).was_open
+    return released
+
+
+def end_work(user: User, project: Project | None = None) -> int:
+    """Take back from somebody who works no more in the project, or in the whole active organisation, what they hold and
+    what is offered to them; returns how many held tasks that were."""
+    released = release_held(user=user, project=project)
+    end_offers_of(user, project)
     return released
 
 

@@ -276,6 +276,14 @@ def name_in_batch(project: Project, number: int, user: User) -> None:
         outbox.publish(QUEUE_CHANGED, project=str(row.project_id))
 
 
+def is_named_in_batch(project: Project, number: int, user: User) -> bool:
+    """Whether the person is named in the project's batch of that number, or the batch is withdrawn."""
+    batch = Batch.objects.for_project(project).filter(number=number).exclude(state=BatchState.WITHDRAWN).first()
+    return (
+        batch is None or BatchPerson.objects.filter(organisation=batch.organisation_id, batch=batch, user=user).exists()
+    )
+
+
 def set_redundancy(*, batch: Batch, redundancy: int | None) -> int:
     """Want so many annotations of each trace of the batch, None for as many as the configuration says; returns of how
     many that is more or fewer than before.

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import Project, User
 from assignments.models import Reservation, TraceQuota
 from tenancy.actor import Actor, acting, active_organisation
 
@@ -31,6 +32,18 @@ def end_reservations(*, project: UUID | None = None) -> int:
         free = [pk for pk, trace in locked if trace not in kept]
         TraceQuota.objects.filter(pk__in=free).update(is_reserved=False, returned_at=now)
     return len(free)
+
+
+def end_offers_of(user: User, project: Project | None = None) -> int:
+    """End what is offered to the person, in a project or the whole active organisation, because they may take it no
+    more; returns how many traces are everybody's with that. What somebody else is moving has its turn later."""
+    now = timezone.now()
+    offered = Reservation.objects.filter(organisation=active_organisation(), user=user, until__gt=now)
+    if project is not None:
+        offered = offered.filter(project=project)
+    if not offered.update(until=now):
+        return 0
+    return end_reservations(project=None if project is None else project.pk)
 
 
 def sweep_reservations(actor: Actor) -> None:

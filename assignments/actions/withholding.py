@@ -1,24 +1,29 @@
-"""What is done to many traces at once, with an undo: withholding, tagging, another priority, offering to named people.
+"""What is done to many traces at once, with an undo: withholding, tagging, another priority, more annotators, offering
+to named people.
 
 Open places close; what is held may be finished, and what was annotated is kept.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, PositiveIntegerField, Q
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from accounts.models import Project
 from accounts.models.members import members_with
+from assignments.actions.changing_rules import RULE_CHANGED, undo_rule
 from assignments.actions.editing_batches import BATCH_EDITED, BATCHES_CHANGED, undo_edit
+from assignments.actions.held_tasks import GIVEN_BACK, REASSIGNED, undo_giving_back, undo_reassigning
+from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import QUEUE_CHANGED, undo_withdrawal
+from assignments.actions.steering_people import PEOPLE_STEERED, TAKEN_OFF, undo_steering_people, undo_taking_off
 from assignments.errors import ReasonNeeded, UnknownPeople
 from assignments.models import Batch, BatchState, Order, Priority, Reservation, SteeringAct, TraceQuota, Withheld
 from assignments.models.queue import RANKS_A_LEVEL
@@ -32,6 +37,8 @@ from tenancy.roles import Right
 from tenancy.statements import executed
 
 UNDO = timedelta(seconds=30)
+_MOST_EXTRA = 20
+_OFFERS = ("traces.offered", "traces.offer-ended")
 _GRACE = timedelta(seconds=5)
 
 _DONE = {
@@ -39,15 +46,6 @@ _DONE = {
     Withheld.EXCLUDED: ("traces.excluded", "excluded"),
     Withheld.RETIRED: ("traces.retired", "retired"),
 }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a bulk action did, in one sentence, and the act by which it can be undone."""
-
-    done: int
-    sentence: str
-    act: SteeringAct | None = None
 
 
 def withhold(*, project: Project, traces: Collection[UUID], why: Withheld, reason: str = "") -> Outcome:
@@ -107,6 +105,62 @@ def tag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Outco
         TraceQuota.objects.bulk_update(changed, ["tags"], batch_size=1_000)
         sentence = _sentence(f"{len(changed):,} tagged “{tag}”", len(rows) - len(changed), "tagged already")
         return _finish(act, sentence, changed, "traces.tagged", tag=tag)
+
+
+def untag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Outcome:
+    """Take off a tag that was given here. What a trace brought with it stays: it is part of the run."""
+    tag = storable(tag.strip(), 100)
+    if not tag:
+        raise Refused("Write the tag that is taken off the traces.")
+    with transaction.atomic():
+        rows = _locked(project, traces)
+        changed = [row for row in rows if tag in row.tags]
+        act = _act(project, "traces.untagged", changed)
+        for row in changed:
+            row.tags = [one for one in row.tags if one != tag]
+        TraceQuota.objects.bulk_update(changed, ["tags"], batch_size=1_000)
+        sentence = _sentence(
+            f"{len(changed):,} without “{tag}” now", len(rows) - len(changed), "not tagged so, or imported with it"
+        )
+        return _finish(act, sentence, changed, "traces.untagged", tag=tag)
+
+
+def want_more(*, project: Project, traces: Collection[UUID], more: int) -> Outcome:
+    """Want so many annotators more of each of these traces than now, whatever batch and configuration say; a negative
+    number takes back what was asked for beyond them. Nobody is given a trace of which nothing can be judged."""
+    if not -_MOST_EXTRA <= more <= _MOST_EXTRA or not more:
+        raise Refused(f"Write how many annotators more: 1 to {_MOST_EXTRA}, or -1 to -{_MOST_EXTRA} for fewer.")
+    with transaction.atomic():
+        rows = _locked(project, traces)
+        changed = [
+            row
+            for row in rows
+            if row.target and row.withheld != Withheld.KNOWN_ANSWER and (more > 0 or row.extra >= -more)
+        ]
+        act = _act(project, "traces.more-annotators", changed)
+        act.before = {str(row.pk): {"extra": row.extra} for row in changed}
+        _want_extra(changed, {row.pk: more for row in changed})
+        each = f"{abs(more)} {'more' if more > 0 else 'fewer'}"
+        done = f"{len(changed):,} {'wants' if len(changed) == 1 else 'want'} {each} {_annotators(more)}"
+        why_not = "nothing of them can be judged" if more > 0 else "no more of them were asked for"
+        sentence = _sentence(done, len(rows) - len(changed), why_not)
+        return _finish(act, sentence, changed, "traces.more-annotators", more=more)
+
+
+def _annotators(number: int) -> str:
+    return "annotator" if abs(number) == 1 else "annotators each"
+
+
+def _want_extra(rows: Collection[TraceQuota], more: Mapping[UUID, int]) -> None:
+    """Want so many more of each of the rows, which are locked. Who has passed a trace is given it again."""
+    now = timezone.now()
+    for number in set(more.values()):
+        TraceQuota.objects.filter(pk__in=[row.pk for row in rows if more[row.pk] == number]).update(
+            extra=F("extra") + number,
+            target=F("target") + number,
+            slots=Greatest(F("target") + number, F("active") + F("done"), output_field=PositiveIntegerField()),
+            returned_at=now,
+        )
 
 
 def prioritise(*, project: Project, traces: Collection[UUID], priority: int) -> Outcome:
@@ -189,6 +243,25 @@ def offer_to(*, project: Project, traces: Collection[UUID], people: Collection[U
         )
 
 
+def end_offers(*, project: Project, traces: Collection[UUID]) -> Outcome:
+    """Give these traces to everybody again, before the date of their offers."""
+    with transaction.atomic():
+        rows = _locked(project, traces)
+        changed = [row for row in rows if row.is_reserved]
+        act = _act(project, "traces.offer-ended", changed)
+        earlier = Reservation.objects.filter(
+            organisation=active_organisation(), trace__in=[row.trace_id for row in changed]
+        )
+        act.before = _with_reservations(act.before, changed, earlier)
+        earlier.delete()
+        for row in changed:
+            row.is_reserved, row.returned_at = False, timezone.now()
+        TraceQuota.objects.bulk_update(changed, ["is_reserved", "returned_at"], batch_size=1_000)
+        done = f"{len(changed):,} {'is' if len(changed) == 1 else 'are'} for everybody again"
+        sentence = _sentence(done, len(rows) - len(changed), "offered to nobody")
+        return _finish(act, sentence, changed, "traces.offer-ended")
+
+
 def undo(*, act: SteeringAct) -> str:
     """Take a bulk action back within UNDO; answers a sentence. What was changed since stays as it is."""
     with transaction.atomic():
@@ -206,7 +279,8 @@ def undo(*, act: SteeringAct) -> str:
         return "Undone: the batch is as it was before."
     if row.verb == BATCHES_CHANGED:
         return f"Undone: {counted(number, 'batch', 'batches')} {'is' if number == 1 else 'are'} as before."
-    return f"Undone: {counted(number, 'trace')} {'is' if number == 1 else 'are'} as before."
+    noun, plural = _NOUNS.get(row.verb.partition(".")[0], ("trace", "traces"))
+    return f"Undone: {counted(number, noun, plural)} {'is' if number == 1 else 'are'} as before."
 
 
 def _put_back(act: SteeringAct) -> int:
@@ -215,22 +289,28 @@ def _put_back(act: SteeringAct) -> int:
     quotas = quotas.exclude(withheld=Withheld.KNOWN_ANSWER)
     rows = list(quotas.select_for_update(no_key=True, of=("self",)))
     now = timezone.now()
-    reservations = {row.trace_id: before[str(row.pk)].pop("reservations", None) for row in rows}
+    # Who may take nothing here any more is offered nothing again.
+    here = {str(user) for user in members_with(Right.ANNOTATE, act.project).values_list("user", flat=True)}
+    reservations = {
+        row.trace_id: [pair for pair in before[str(row.pk)].pop("reservations", ()) if pair[0] in here] for row in rows
+    }
     for row in rows:
         for name, value in before[str(row.pk)].items():
             setattr(row, name, value)
         row.is_released = row.batch_id is not None and not row.withheld
+        if act.verb in _OFFERS:
+            row.is_reserved = bool(reservations[row.trace_id])
         row.returned_at = now
     fields = ["withheld", "withheld_reason", "is_released", "is_reserved", "tags", "returned_at"]
     TraceQuota.objects.bulk_update(rows, fields, batch_size=1_000)
     if act.verb == "traces.prioritised":
         _rank_by_priority(act.project, rows)
-    if act.verb == "traces.offered":
+    if act.verb in _OFFERS:
         Reservation.objects.filter(organisation=active_organisation(), trace__in=reservations).delete()
         Reservation.objects.bulk_create(
             Reservation(project=act.project, trace_id=trace, user_id=person, until=datetime.fromisoformat(until))
             for trace, people in reservations.items()
-            for person, until in people or ()
+            for person, until in people
         )
     return len(rows)
 
@@ -271,6 +351,19 @@ def _sentence(done: str, not_done: int, why_not: str) -> str:
     return f"{done}, {not_done:,} not: {why_not}." if not_done else f"{done}."
 
 
+def _undo_more(act: SteeringAct) -> int:
+    """Want as many as before, where nothing else has changed that since and nobody has taken the place."""
+    before: dict[str, dict[str, int]] = act.before
+    quotas = TraceQuota.objects.filter(pk__in=before).order_by("trace")
+    rows = list(quotas.select_for_update(no_key=True, of=("self",)))
+    changes = {row.pk: before[str(row.pk)]["extra"] - row.extra for row in rows}
+    changed = [
+        row for row in rows if row.active + row.done <= max(0, row.target + changes[row.pk]) or changes[row.pk] > 0
+    ]
+    _want_extra(changed, changes)
+    return len(changed)
+
+
 def _undo_each(act: SteeringAct) -> int:
     """Take back what was done to each of several batches, as one event; returns to how many."""
     acts = SteeringAct.objects.filter(pk__in=act.before, undone_at__isnull=True)
@@ -287,4 +380,11 @@ _UNDO: dict[str, Callable[[SteeringAct], int]] = {
     "batch.withdrawn": undo_withdrawal,
     BATCH_EDITED: undo_edit,
     BATCHES_CHANGED: _undo_each,
+    "traces.more-annotators": _undo_more,
+    GIVEN_BACK: undo_giving_back,
+    REASSIGNED: undo_reassigning,
+    PEOPLE_STEERED: undo_steering_people,
+    TAKEN_OFF: undo_taking_off,
+    RULE_CHANGED: undo_rule,
 }
+_NOUNS = {"rule": ("rule", "rules"), "tasks": ("task", "tasks"), "people": ("person", "people")}

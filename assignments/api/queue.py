@@ -1,26 +1,28 @@
 """How a project's queue is looked at and taken back by programs: previews, standing rules, imports that wait, skips."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
+from assignments.actions.changing_rules import change_rule
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import end_rule
 from assignments.actions.steering import let_imports_wait
 from assignments.actions.withholding import undo
-from assignments.api.steering import Release, release_selection
+from assignments.api.steering import Release, refuse_unknown, release_selection
 from assignments.models import StandingRule, SteeringAct
+from assignments.pool.filters import PoolFilters
 from assignments.pool.progress import skips
-from assignments.pool.selecting import Selection, take_sample
+from assignments.pool.selecting import LARGEST_SEED, Selection, take_sample
 from assignments.pool.states import imports_wait
 from tenancy.roles import Right
 
@@ -61,6 +63,16 @@ class Rule(BaseModel):
 
 class Rules(BaseModel):
     results: list[Rule]
+
+
+class RuleBody(Body):
+    """What a standing rule takes of each later import."""
+
+    filter: dict[str, str | list[str]] = {}
+    """As in the address of the list of traces: `{"model": ["agent-c"]}`."""
+    share: Annotated[float, Field(gt=0, le=100)] = 100.0
+    """Per cent of what fits; 100 for all."""
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = 0
 
 
 class ImportsWait(Body):
@@ -115,22 +127,23 @@ class RulesView(ApiView):
     def get(self, request: Request, project: str) -> Response:
         """The standing rules, in the order in which they are asked. A release with `rule` adds one."""
         rows = StandingRule.objects.filter(project=self.project(), ended_at__isnull=True).select_related("batch")
-        results = [
-            Rule(
-                id=row.pk,
-                number=row.number,
-                batch=row.batch.number,
-                selection=row.selection,
-                description=Selection.from_data(row.selection).description,
-                taken=row.taken,
-                made_at=row.made_at,
-            )
-            for row in rows
-        ]
-        return Response(Rules(results=results))
+        return Response(Rules(results=[_rule(row) for row in rows]))
 
 
 class RuleView(QueueView):
+    @extend_schema(request=RuleBody, responses=Rule)
+    def put(self, request: Request, project: str, rule_id: UUID) -> Response:
+        """Change what a standing rule takes of later imports. What it released stays released."""
+        rows = StandingRule.objects.select_related("batch")
+        rule = get_object_or_404(rows, pk=rule_id, project=self.project(), ended_at__isnull=True)
+        body = read(RuleBody, request)
+        refuse_unknown(body.filter)
+        take = "all" if body.share == 100 else "share"
+        filters = PoolFilters.from_data(body.filter)
+        change_rule(rule=rule, selection=Selection(filters=filters, take=take, share=body.share, seed=body.seed))
+        rule.refresh_from_db()
+        return Response(_rule(rule))
+
     @extend_schema(responses={204: None})
     def delete(self, request: Request, project: str, rule_id: UUID) -> Response:
         """End a standing rule. What it released stays released."""
@@ -171,6 +184,18 @@ class UndoSteeringView(QueueView):
         """Take back what was done to traces or batches, within 30 seconds; what was changed since stays as it is."""
         act = get_object_or_404(SteeringAct, pk=act_id, project=self.project())
         return Response(Undone(sentence=undo(act=act)))
+
+
+def _rule(row: StandingRule) -> Rule:
+    return Rule(
+        id=row.pk,
+        number=row.number,
+        batch=row.batch.number,
+        selection=row.selection,
+        description=Selection.from_data(row.selection).description,
+        taken=row.taken,
+        made_at=row.made_at,
+    )
 
 
 _PROJECT = "projects/<slug:project>/"

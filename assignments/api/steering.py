@@ -9,7 +9,7 @@ from uuid import UUID
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from pydantic import BaseModel, ConfigDict, Field
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +17,8 @@ from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from accounts.models import Membership, Project, User
 from assignments.actions.editing_batches import decisions, edit_batch
+from assignments.actions.held_tasks import give_back_tasks, held_tasks, reassign_tasks
+from assignments.actions.outcomes import Outcome
 from assignments.actions.reassigning import reassign
 from assignments.actions.releasing import (
     BatchFacts,
@@ -35,7 +37,17 @@ from assignments.actions.steering import (
     resume_person,
     resume_project,
 )
-from assignments.actions.withholding import Outcome, give_out_again, offer_to, prioritise, tag_traces, withhold
+from assignments.actions.steering_people import limit_people, pause_people, resume_people, take_people_off
+from assignments.actions.withholding import (
+    end_offers,
+    give_out_again,
+    offer_to,
+    prioritise,
+    tag_traces,
+    untag_traces,
+    want_more,
+    withhold,
+)
 from assignments.models import Assignment, Batch, Order, Priority, Steering, Withheld
 from assignments.pool.filters import LISTS, PoolFilters
 from assignments.pool.listing import PoolList
@@ -136,7 +148,18 @@ class SteerPerson(Body):
 
 
 class SteerTraces(Body):
-    act: Literal["hold_back", "exclude", "retire", "give_out", "tag", "priority", "offer"]
+    act: Literal[
+        "hold_back",
+        "exclude",
+        "retire",
+        "give_out",
+        "tag",
+        "untag",
+        "priority",
+        "offer",
+        "end_offer",
+        "more_annotators",
+    ]
     traces: Annotated[list[str], Field(max_length=10_000)] = []
     """Ids of traces, as records name them; all versions of one are meant."""
     filter: dict[str, str | list[str]] = {}
@@ -144,11 +167,36 @@ class SteerTraces(Body):
     reason: str = ""
     """Needed for excluding."""
     tag: str = ""
+    more: Annotated[int, Field(ge=-20, le=20)] = 1
+    """Of `more_annotators`: so many more of each trace than now; below zero takes back what was asked for like this."""
     priority: PriorityName = "normal"
     people: list[str] = []
     """Of an offer: annotator names of those who are given the traces before all others."""
     days: Annotated[int, Field(ge=1, le=90)] = 7
     """Of an offer: for so many days nobody else is given them."""
+
+
+class SteerTasks(Body):
+    act: Literal["give_back", "reassign"]
+    traces: Annotated[list[str], Field(max_length=10_000)] = []
+    """Ids of traces, as records name them: what is held of them."""
+    people: list[str] = []
+    """Annotator names: what these people hold, of the traces where some are named."""
+    to: str = ""
+    """Of `reassign`: the annotator name of who goes on with the tasks."""
+    keep_draft: bool = False
+
+
+class SteerPeople(Body):
+    act: Literal["pause", "resume", "limit", "take_off"]
+    people: Annotated[list[str], Field(min_length=1, max_length=1_000)]
+    """Annotator names."""
+    reason: Annotated[str, Field(max_length=500)] = ""
+    """Of a pause: the people read it where they would be given a task."""
+    limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Annotations that each of them may make in the project at most; null for as many as the configuration says."""
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Which part of all annotations each of them may make at most."""
 
 
 class Reassign(Body):
@@ -271,7 +319,8 @@ class TracesView(SteeringView):
 
     @extend_schema(request=SteerTraces, responses=Steered)
     def post(self, request: Request, project: str) -> Response:
-        """Withhold, give out again, tag, prioritise, or offer to named people, many traces at once."""
+        """Withhold, give out again, tag, prioritise, ask for more annotators of, or offer to named people, many traces
+        at once."""
         chosen, body = self.project(), read(SteerTraces, request)
         if bool(body.traces) == bool(body.filter):
             raise ParseError("Name traces by their ids, or by a filter.", code="invalid_request")
@@ -282,9 +331,44 @@ class TracesView(SteeringView):
         if body.filter:
             keys = PoolList(chosen, PoolFilters.from_data(body.filter)).ids()
         outcome = _carried_out(chosen, body, keys)
-        return Response(
-            Steered(done=outcome.done, sentence=outcome.sentence, act=outcome.act.pk if outcome.act else None)
-        )
+        return Response(_steered(outcome))
+
+
+class TasksView(SteeringView):
+    largest_body = 1_000_000
+
+    @extend_schema(request=SteerTasks, responses=Steered)
+    def post(self, request: Request, project: str) -> Response:
+        """Put held tasks back into the queue, or give them to one person, many at once."""
+        chosen, body = self.project(), read(SteerTasks, request)
+        if not body.traces and not body.people:
+            raise ParseError("Name traces, people, or both.", code="invalid_request")
+        traces = Trace.objects.filter(organisation=chosen.organisation_id, project=chosen)
+        keys = list(traces.filter(external_id__in=body.traces).values_list("pk", flat=True)) if body.traces else None
+        people = [_person(name).pk for name in body.people] if body.people else None
+        tasks = held_tasks(chosen, traces=keys, people=people)
+        if body.act == "give_back":
+            return Response(_steered(give_back_tasks(project=chosen, tasks=tasks)))
+        person = _person(body.to)
+        return Response(_steered(reassign_tasks(project=chosen, tasks=tasks, user=person, keep_draft=body.keep_draft)))
+
+
+class PeopleView(SteeringView):
+    @extend_schema(request=SteerPeople, responses=Steered)
+    def post(self, request: Request, project: str) -> Response:
+        """Pause, limit or take off several people at once, or let them go on. Taking off needs the right to manage
+        members."""
+        chosen, body = self.project(), read(SteerPeople, request)
+        people = [_member(name) for name in dict.fromkeys(body.people)]
+        if body.act == "pause":
+            return Response(_steered(pause_people(project=chosen, people=people, reason=body.reason)))
+        if body.act == "resume":
+            return Response(_steered(resume_people(project=chosen, people=people)))
+        if body.act == "limit":
+            return Response(_steered(limit_people(project=chosen, people=people, limit=body.limit, share=body.share)))
+        if not self.membership.may_in(Right.MANAGE_MEMBERS, chosen):
+            raise PermissionDenied
+        return Response(_steered(take_people_off(project=chosen, people=people)))
 
 
 class ReassignView(SteeringView):
@@ -300,9 +384,7 @@ class ReassignView(SteeringView):
 
 def release_selection(body: Release) -> Selection:
     """What a release draws from the pool. Raises ParseError for a filter that it cannot have."""
-    unknown = body.filter.keys() - {*LISTS, "q", "task", "versions"} | body.filter.keys() & {"state"}
-    if unknown:
-        raise ParseError(f"A release has no filter {min(unknown)!r}.", code="invalid_request")
+    refuse_unknown(body.filter)
     return Selection(
         filters=PoolFilters.from_data(body.filter),
         take=body.take,
@@ -313,6 +395,13 @@ def release_selection(body: Release) -> Selection:
     )
 
 
+def refuse_unknown(filters: dict[str, Any]) -> None:
+    """Raises ParseError for a filter that no release, and no rule, can have."""
+    unknown = filters.keys() - {*LISTS, "q", "task", "versions"} | filters.keys() & {"state"}
+    if unknown:
+        raise ParseError(f"A release has no filter {min(unknown)!r}.", code="invalid_request")
+
+
 def _carried_out(project: Project, body: SteerTraces, traces: list[Any]) -> Outcome:
     if body.act == "priority":
         return prioritise(project=project, traces=traces, priority=_PRIORITIES[body.priority])
@@ -321,6 +410,12 @@ def _carried_out(project: Project, body: SteerTraces, traces: list[Any]) -> Outc
         return offer_to(project=project, traces=traces, people=people, days=body.days)
     if body.act == "tag":
         return tag_traces(project=project, traces=traces, tag=body.tag)
+    if body.act == "untag":
+        return untag_traces(project=project, traces=traces, tag=body.tag)
+    if body.act == "end_offer":
+        return end_offers(project=project, traces=traces)
+    if body.act == "more_annotators":
+        return want_more(project=project, traces=traces, more=body.more)
     if body.act == "give_out":
         return give_out_again(project=project, traces=traces)
     why = {"hold_back": Withheld.HELD_BACK, "exclude": Withheld.EXCLUDED, "retire": Withheld.RETIRED}[body.act]
@@ -333,9 +428,17 @@ def _pause(steering: Steering | None) -> ProjectPause:
     return ProjectPause(paused=True, since=steering.paused_at, reason=steering.pause_reason)
 
 
+def _steered(outcome: Outcome) -> Steered:
+    return Steered(done=outcome.done, sentence=outcome.sentence, act=outcome.act.pk if outcome.act else None)
+
+
 def _person(annotator: str) -> User:
+    return _member(annotator).user
+
+
+def _member(annotator: str) -> Membership:
     members = Membership.objects.filter(organisation=active_organisation(), annotator_name=annotator, is_active=True)
-    return get_object_or_404(members.select_related("user")).user
+    return get_object_or_404(members.select_related("user"))
 
 
 def _date(text: str | None) -> date | None:

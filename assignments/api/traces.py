@@ -51,6 +51,8 @@ _WHAT = {
     "batch": "The number of a batch; `-` for none.",
     "imported": "A day, as in 2026-12-04.",
     "file": "The id of an import.",
+    "held": "The annotator name of somebody who holds it.",
+    "offered": "The annotator name of somebody to whom it is offered before all others.",
 }
 FILTERS = [
     OpenApiParameter(name, str, description=_WHAT.get(name, ""), enum=["all"] if name == "versions" else None)
@@ -82,6 +84,18 @@ class ListedTrace(BaseModel):
     tags: list[str]
     priority: str
     """In words, empty for the normal one."""
+    batch: int | None
+    """The number of its batch; null in the pool."""
+    target: int
+    """How many annotations of it are wanted."""
+    done: int
+    extra: int
+    """How many of these are wanted beyond what its batch or the configuration says."""
+    held_by: list[str]
+    """Who holds it now."""
+    offered_to: list[str]
+    """Who is given it before all others, until `offered_until`."""
+    offered_until: datetime | None
     steps: int
     files: int
     added: int
@@ -292,7 +306,8 @@ def _listed(row: Row) -> ListedTrace:
         name: getattr(row, name)
         for name in (
             "id", "external_id", "version", "title", "repo", "agent_model", "state", "withheld", "why", "free",
-            "agreement", "tags", "priority", "steps", "files", "added", "removed",
+            "agreement", "tags", "priority", "steps", "files", "added", "removed", "batch", "target", "done", "extra",
+            "held_by", "offered_to", "offered_until",
         )
     }  # fmt: skip
     return ListedTrace(**same, annotators=[face.name for face in row.faces], failed_steps=row.failed)

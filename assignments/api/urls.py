@@ -26,6 +26,8 @@ urlpatterns = [
         name="api-reassign",
     ),
     path("projects/<slug:project>/traces/steer/", steering.TracesView.as_view(), name="api-steer-traces"),
+    path("projects/<slug:project>/steering/tasks/", steering.TasksView.as_view(), name="api-steer-tasks"),
+    path("projects/<slug:project>/steering/people/", steering.PeopleView.as_view(), name="api-steer-people"),
     path("projects/<slug:project>/decisions/", reviewing.DecisionsView.as_view(), name="api-decisions"),
     path("projects/<slug:project>/review/", reviewing.ReviewQueueView.as_view(), name="api-review-queue"),
     path("submissions/<uuid:submission_id>/decisions/", reviewing.SubmissionDecisionsView.as_view(), name="api-decide"),

@@ -1,6 +1,6 @@
 """What a list of traces can be narrowed to, as it stands in an address and in a batch: each filter with any values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Self
@@ -10,9 +10,12 @@ from uuid import UUID
 from django.db.models import Exists, F, FloatField, OuterRef, Q, Value
 from django.utils import timezone
 
-from assignments.models import TraceQuota
+from accounts.models import Membership
+from assignments.models import Assignment, AssignmentState, Reservation, TraceQuota
+from assignments.models.claims import CLAIMED_KINDS
 from assignments.pool.states import STATES
 from jobs.row_text import storable
+from tenancy.actor import active_organisation
 from tenancy.ids import read_id
 from traces.models.traces import TraceQuerySet
 
@@ -75,6 +78,8 @@ class PoolFilters:
     judged: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     agreement: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
 
     @classmethod
     def asked(cls, values: Mapping[str, list[str]]) -> Self:
@@ -151,7 +156,30 @@ class PoolFilters:
         if self.agreement:
             ranges = Q(*(AGREEMENT[one][1] for one in self.agreement), _connector=Q.OR)
             traces = traces.alias(agreement=trace_agreement()).filter(ranges)
+        if self.held:
+            traces = traces.filter(Exists(held_now().filter(trace=OuterRef("pk"), user__in=people_named(self.held))))
+        if self.offered:
+            traces = traces.filter(
+                Exists(offers_now().filter(trace=OuterRef("pk"), user__in=people_named(self.offered)))
+            )
         return traces
+
+
+def people_named(names: Collection[str]) -> Any:
+    """The people of the active organisation with these annotator names, for a filter."""
+    return Membership.objects.filter(organisation=active_organisation(), annotator_name__in=names).values("user")
+
+
+def held_now() -> Any:
+    """What annotators hold in the active organisation."""
+    return Assignment.objects.filter(
+        organisation=active_organisation(), state=AssignmentState.CLAIMED, kind__in=CLAIMED_KINDS
+    )
+
+
+def offers_now() -> Any:
+    """What is offered to named people of the active organisation before all others."""
+    return Reservation.objects.filter(organisation=active_organisation(), until__gt=timezone.now())
 
 
 LISTS = (
@@ -167,6 +195,8 @@ LISTS = (
     "judged",
     "marks",
     "agreement",
+    "held",
+    "offered",
 )
 _ALLOWED: dict[str, Any] = {"state": STATES, "size": SIZES, "judged": JUDGED, "marks": MARKS, "agreement": AGREEMENT}
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,18 @@ from django.db.models.functions import Left, TruncDate
 from accounts.filters import FilterChip, FilterOption, chosen_options
 from accounts.models import Project
 from assignments.history import TASK_START, trace_title
-from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority
-from assignments.pool.filters import AGREEMENT, JUDGED, MARKS, NOT_GIVEN, SIZES, PoolFilters, trace_agreement
+from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority, Reservation
+from assignments.pool.filters import (
+    AGREEMENT,
+    JUDGED,
+    MARKS,
+    NOT_GIVEN,
+    SIZES,
+    PoolFilters,
+    held_now,
+    offers_now,
+    trace_agreement,
+)
 from assignments.pool.states import STATES, project_traces, with_states
 from assignments.pool.stuck import stuck_quotas
 from assignments.submission_records import annotator_names
@@ -83,6 +94,18 @@ class Row:
     """In words, where it is not the normal one."""
     same_task: int
     same_task_query: str
+    batch: int | None
+    batch_name: str
+    target: int
+    """How many annotations of it are wanted; 0 where nothing of it can be judged, or it is new to the queue."""
+    done: int
+    extra: int
+    """How many of these are wanted beyond what its batch or the configuration says."""
+    held_by: list[str]
+    """The annotator names of those who hold it now."""
+    offered_to: list[str]
+    """The annotator names of those who are given it before all others."""
+    offered_until: datetime | None
 
     @property
     def state_label(self) -> str:
@@ -139,11 +162,18 @@ class PoolList:
     def rows(self, traces: Iterable[Any]) -> list[Row]:
         """The rows of one page of `page_of`, with who annotated them."""
         traces = list(traces)
-        people = _people([trace.pk for trace in traces])
-        names = annotator_names({user for users in people.values() for user in users})
+        keys = [trace.pk for trace in traces]
+        people, offers = _people(keys), _offers(keys)
+        named = {user for users in people.values() for user, _ in users}
+        names = annotator_names(named | {offer.user_id for each in offers.values() for offer in each})
         runs = runs_of_tasks(self.project.traces.all(), {trace.task_id for trace in traces})
         return [
-            self._row(trace, [names.get(user, "") for user in people.get(trace.pk, [])], runs.get(trace.task_id, 0))
+            self._row(
+                trace,
+                [(names.get(user, ""), holds) for user, holds in people.get(trace.pk, [])],
+                runs.get(trace.task_id, 0),
+                [(names.get(offer.user_id, ""), offer.until) for offer in offers.get(trace.pk, [])],
+            )
             for trace in traces
         ]
 
@@ -160,13 +190,16 @@ class PoolList:
                 place_withheld=F("queue__withheld"),
                 place_tags=F("queue__tags"),
                 place_priority=F("queue__priority"),
+                place_extra=F("queue__extra"),
+                place_batch=F("queue__batch__number"),
+                place_batch_name=F("queue__batch__name"),
                 agreement=trace_agreement(),
             )
             .order_by(*order)
             .defer("task", "report")
         )
 
-    def _row(self, trace: Any, names: list[str], runs: int) -> Row:
+    def _row(self, trace: Any, people: list[tuple[str, bool]], runs: int, offers: list[tuple[str, datetime]]) -> Row:
         free = (trace.place_target or 0) - (trace.place_active or 0) - (trace.place_done or 0)
         why = trace.place_why or ""
         if trace.state == "withheld" and trace.place_target == 0:
@@ -186,13 +219,21 @@ class PoolList:
             state=trace.state,
             withheld=trace.place_withheld or "",
             why=why,
-            faces=[Face(_letters(name), name) for name in names],
+            faces=[Face(_letters(name), name) for name, _ in people],
             free=max(0, free) if trace.state not in ("pool", "withheld") else 0,
             agreement=trace.agreement,
             tags=[*trace.tags, *(trace.place_tags or [])],
             priority="" if trace.place_priority in (None, Priority.NORMAL) else Priority(trace.place_priority).label,
             same_task=runs if trace.task_start else 0,
             same_task_query=PoolFilters(task=trace.task_id).query_string(),
+            batch=trace.place_batch,
+            batch_name=trace.place_batch_name or "",
+            target=trace.place_target or 0,
+            done=trace.place_done or 0,
+            extra=trace.place_extra or 0,
+            held_by=[name for name, holds in people if holds],
+            offered_to=sorted(name for name, _ in offers),
+            offered_until=max((until for _, until in offers), default=None),
         )
 
     def _chip(self, name: str) -> FilterChip:
@@ -275,6 +316,20 @@ class PoolList:
         counts = {value: others.filter(**{f"{column}__gt": 0}).count() for value, (_, column) in MARKS.items()}
         return "Only", self._options("marks", counts, {value: label for value, (label, _) in MARKS.items()})
 
+    def _held_options(self) -> tuple[str, list[FilterOption]]:
+        return "Held by", self._by_person("held", held_now())
+
+    def _offered_options(self) -> tuple[str, list[FilterOption]]:
+        return "Offered to", self._by_person("offered", offers_now())
+
+    def _by_person(self, name: str, rows: Any) -> list[FilterOption]:
+        """The people of these rows, each of a trace and a person, with how many traces of the list they are of."""
+        listed = self.chosen(self.filters.without(name)).order_by().values("pk")
+        counted = rows.filter(project=self.project, trace__in=listed).values_list("user")
+        numbers = dict(counted.annotate(traces=Count("trace", distinct=True)).order_by("-traces")[:OPTIONS_SHOWN])
+        names = annotator_names(numbers)
+        return self._options(name, {names[user]: number for user, number in numbers.items() if user in names}, {})
+
     def _agreement_options(self) -> tuple[str, list[FilterOption]]:
         others = self.chosen(self.filters.without("agreement")).annotate(agreement=trace_agreement()).order_by()
         counts = others.aggregate(
@@ -283,15 +338,23 @@ class PoolList:
         return "Agreement", self._options("agreement", counts, {value: one[0] for value, one in AGREEMENT.items()})
 
 
-def _people(traces: list[UUID]) -> dict[UUID, list[UUID]]:
-    """Who holds or has annotated each of the traces, the first one first."""
+def _people(traces: list[UUID]) -> dict[UUID, list[tuple[UUID, bool]]]:
+    """Who has annotated each of the traces or holds it, which is true of the second, the first one first."""
     rows = Assignment.objects.filter(
         trace__in=traces, kind=Kind.NORMAL, state__in=(AssignmentState.CLAIMED, AssignmentState.SUBMITTED)
     )
-    people: dict[UUID, list[UUID]] = {}
-    for trace, user in rows.order_by("since").values_list("trace", "user"):
-        people.setdefault(trace, []).append(user)
+    people: dict[UUID, list[tuple[UUID, bool]]] = {}
+    for trace, user, state in rows.order_by("since").values_list("trace", "user", "state"):
+        people.setdefault(trace, []).append((user, state == AssignmentState.CLAIMED))
     return people
+
+
+def _offers(traces: list[UUID]) -> dict[UUID, list[Reservation]]:
+    """To whom each of the traces is offered before all others."""
+    offers: dict[UUID, list[Reservation]] = {}
+    for offer in offers_now().filter(trace__in=traces):
+        offers.setdefault(offer.trace_id, []).append(offer)
+    return offers
 
 
 def _letters(name: str) -> str:

@@ -120,8 +120,9 @@ class Sample:
         numbers = self.chosen.order_by().annotate(id_number=_ID_NUMBER)
         return _as_digest(numbers.aggregate(all=BitXor("id_number"))["all"] or 0)
 
-    def first(self, number: int) -> list[UUID]:
-        return list(self.chosen[:number])
+    def first(self, number: int, *, after: int = 0) -> list[UUID]:
+        """So many of the ids, in the order of import, behind the first `after`."""
+        return list(self.chosen[after : after + number])
 
 
 def traces_digest(traces: Iterable[UUID]) -> str:

@@ -4,12 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -26,10 +24,10 @@ from assignments.actions.changing_batches import (
     resume_batches,
     withdraw_batches,
 )
+from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import newest_rules, open_quotas
-from assignments.actions.releasing import BatchFacts, end_rule, release_batch
+from assignments.actions.releasing import BatchFacts, release_batch
 from assignments.actions.steering import pause_project, project_pause, resume_project
-from assignments.actions.withholding import Outcome
 from assignments.forecast import daily_mean, forecast
 from assignments.models import Batch, Order, Priority, StandingRule, TraceQuota
 from assignments.pool.listing import PoolList
@@ -132,15 +130,6 @@ def pause_all(request: OrganisationRequest, project: str) -> HttpResponse:
 
 
 @requires(Right.MANAGE_PROJECTS)
-@require_POST
-def end_standing_rule(request: OrganisationRequest, project: str, rule_id: UUID) -> HttpResponse:
-    chosen = visible_project(request.membership, project)
-    end_rule(rule=get_object_or_404(StandingRule, pk=rule_id, project=chosen))
-    messages.success(request, "The rule has ended. What it released stays released.")
-    return redirect("batches", project=chosen.slug)
-
-
-@requires(Right.MANAGE_PROJECTS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def release_page(request: OrganisationRequest, project: str) -> HttpResponse:
     """The form of a release beside what it would do. GET changes nothing, however the form is filled."""
@@ -148,7 +137,7 @@ def release_page(request: OrganisationRequest, project: str) -> HttpResponse:
     while open_quotas(project=chosen):
         pass
     query = request.POST if request.method == "POST" else request.GET
-    selection, problem = _selection(query)
+    selection, problem = selection_asked(query)
     if request.method == "POST" and not problem:
         try:
             return _release(request, chosen, selection)
@@ -163,7 +152,7 @@ def release_page(request: OrganisationRequest, project: str) -> HttpResponse:
 def release_preview(request: OrganisationRequest, project: str) -> HttpResponse:
     """The right column alone, for a form as it is filled now."""
     chosen = visible_project(request.membership, project)
-    selection, problem = _selection(request.GET)
+    selection, problem = selection_asked(request.GET)
     context = {"project": chosen, **_preview(chosen, request.GET, selection), "problem": problem}
     return render(request, "assignments/partials/release_preview.html", context)
 
@@ -222,7 +211,7 @@ def read_date(text: str) -> date | None:
         raise Refused("Write the deadline as a date: 2026-12-04.") from error
 
 
-def _selection(query: QueryDict) -> tuple[Selection, str]:
+def selection_asked(query: QueryDict) -> tuple[Selection, str]:
     """What the form asks for, and a sentence where a number cannot be read; then the usual value stands for it."""
     filters, problem = asked_filters(query).without("state", "batch"), ""
     take = query.get("take", "all")
@@ -310,8 +299,7 @@ def _preview(project: Project, query: QueryDict, selection: Selection) -> dict[s
         "is_tight": bool(until and deadline and until.may_end_after(deadline)),
         "asked_deadline": deadline,
         "newer": _newer_versions(project, sample),
-        "listed": _listed(project, sample),
-        "more": max(0, sample.count - _LISTED),
+        **_listed(project, sample, read_number(query.get("page", ""), 6) or 1),
         "selection": selection,
         "chosen_elsewhere": max(0, len(set(selection.ids)) - sample.matching) if selection.ids else 0,
     }
@@ -323,10 +311,20 @@ def _newer_versions(project: Project, sample: Sample) -> int:
     return newer.filter(pk__in=sample.chosen).count() if newer.exists() else 0
 
 
-def _listed(project: Project, sample: Sample) -> list[Any]:
+def _listed(project: Project, sample: Sample, page: int) -> dict[str, Any]:
+    """One page of the traces that are taken, in the order of import."""
+    pages = max(1, -(-sample.count // _LISTED))
+    page = min(page, pages)
     traces = PoolList(project, asked_filters(QueryDict("versions=all")))
-    rows = traces.ordered("oldest").filter(pk__in=sample.first(_LISTED))
-    return traces.rows(Paginator(rows, _LISTED).page(1).object_list)
+    rows = traces.ordered("oldest").filter(pk__in=sample.first(_LISTED, after=_LISTED * (page - 1)))
+    return {
+        "listed": traces.rows(rows),
+        "listed_from": _LISTED * (page - 1) + 1,
+        "listed_to": min(sample.count, _LISTED * page),
+        "page_before": page - 1,
+        "page_behind": page + 1 if page < pages else 0,
+        "is_paged": page > 1,
+    }
 
 
 def _deadline_asked(query: QueryDict) -> date | None:

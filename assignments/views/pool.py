@@ -15,27 +15,53 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.live_parts import part_answer
-from accounts.models import Project
+from accounts.models import Project, User
 from accounts.models.members import members_with
 from accounts.models.projects import visible_project
+from assignments.actions.held_tasks import give_back_tasks, held_tasks, reassign_tasks
+from assignments.actions.outcomes import Outcome
 from assignments.actions.steering import let_imports_wait, project_pause
-from assignments.actions.withholding import Outcome, give_out_again, offer_to, prioritise, tag_traces, undo, withhold
+from assignments.actions.withholding import (
+    end_offers,
+    give_out_again,
+    offer_to,
+    prioritise,
+    tag_traces,
+    undo,
+    untag_traces,
+    want_more,
+    withhold,
+)
 from assignments.models import Priority, SteeringAct, Withheld
-from assignments.pool.filters import PoolFilters
+from assignments.pool.filters import PoolFilters, people_named
 from assignments.pool.listing import ORDERS, TRACES_ON_A_PAGE, PoolList
 from assignments.pool.states import STATES, imports_wait
 from potato.wording import listed
 from tenancy.errors import Refused
-from tenancy.ids import read_number
+from tenancy.ids import read_id, read_number
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right, Role
 from traces.models import Trace
 
-CHIPS = ("model", "repo", "converter", "size", "batch", "tag", "imported", "file", "judged", "marks", "agreement")
+CHIPS = (
+    "model", "repo", "converter", "size", "batch", "tag", "imported", "file", "judged", "marks", "agreement", "held",
+    "offered",
+)  # fmt: skip
+_SELDOM = ("held", "offered")
+"""Chips that are shown where there is something to choose."""
 
 
-_DIALOGS = {"offer": "offer", "priority": "priority", "tag": "tag", Withheld.EXCLUDED: "exclude"}
+_DIALOGS = {
+    "offer": "offer",
+    "priority": "priority",
+    "tag": "tag",
+    "untag": "tag",
+    "more": "more",
+    "give-back": "held",
+    "reassign": "held",
+    Withheld.EXCLUDED: "exclude",
+}
 """The dialogs of the page by what is asked for in them."""
 
 
@@ -45,22 +71,48 @@ def trace_list(request: OrganisationRequest, project: str) -> HttpResponse:
     """The project's traces, each in exactly one state, narrowed by the filters of the address.
 
     POST is what the bulk bar sends: an `act`, and traces by their ids or, with `all`, by the filter and the number
-    seen. What is refused is shown with the same ticks and texts.
+    seen. What is refused is shown with the same ticks and texts. With `from` the page of that one trace sends it, and
+    it leads back there.
     """
     chosen = visible_project(request.membership, project)
     if request.method != "POST":
         return _page(request, chosen)
     filters = asked_filters(request.GET)
     act = request.POST.get("act", "")
+    one = _sent_from(request, chosen)
+    if one is not None:
+        return _steer_one(request, chosen, act, one)
     try:
         traces = _chosen_traces(request, chosen, filters)
         if act == "release":
             return _to_release(request, chosen, filters, traces)
-        outcome = _carry_out(request, chosen, act, traces)
+        outcome = _carry_out(request, chosen, act, traces, filters)
     except Refused as refused:
         return _page(request, chosen, problem=refused.sentence, refused_in=_DIALOGS.get(act, ""))
     say(request, outcome.sentence, outcome.act)
     return HttpResponseRedirect(request.get_full_path())
+
+
+def _sent_from(request: OrganisationRequest, project: Project) -> Trace | None:
+    """The trace whose page sends the form; None for the list."""
+    key = read_id(request.POST.get("from", ""))
+    return None if key is None else get_object_or_404(Trace, project=project, pk=key)
+
+
+def _steer_one(request: OrganisationRequest, project: Project, act: str, trace: Trace) -> HttpResponse:
+    if act == "release":
+        return HttpResponseRedirect(f"{reverse('release-batch', args=[project.slug])}?id={trace.pk}")
+    try:
+        outcome = _carry_out(request, project, act, [trace.pk], PoolFilters())
+    except Refused as refused:
+        messages.error(request, refused.sentence)
+    else:
+        say(request, outcome.sentence, outcome.act, trace)
+    return redirect(_trace_url(trace))
+
+
+def _trace_url(trace: Trace) -> str:
+    return reverse("trace" if trace.files_count else "trace-steps", args=[trace.project.slug, trace.pk])
 
 
 def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", refused_in: str = "") -> HttpResponse:
@@ -84,7 +136,7 @@ def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", r
         "tabs": tabs,
         "all_traces": tabs[0].count,
         "in_pool": next((tab.count for tab in tabs if tab.name == "pool"), 0),
-        "chips": pool_list.chips(CHIPS),
+        "chips": [chip for chip in pool_list.chips(CHIPS) if chip.options or chip.words or chip.name not in _SELDOM],
         "is_narrowed": bool(filters.data()),
         "page": page,
         "page_base": f"?{base}&" if base else "?",
@@ -113,6 +165,9 @@ def _typed(form: QueryDict) -> dict[str, Any]:
         "days": form.get("days", "7"),
         "priority": form.get("priority", str(Priority.NORMAL)),
         "tag": form.get("new_tag", ""),
+        "more": form.get("more", "1"),
+        "to": form.get("to", ""),
+        "keep_draft": "keep_draft" in form,
         "reason": form.get("reason", ""),
         "people": set(form.getlist("person")),
     }
@@ -128,7 +183,12 @@ def undo_steering(request: OrganisationRequest, project: str, act_id: UUID) -> H
         messages.success(request, undo(act=act))
     except Refused as refused:
         messages.error(request, refused.sentence)
-    return redirect("batches" if act.verb.startswith("batch") else "traces", project=chosen.slug)
+    of = read_id(request.GET.get("trace", ""))
+    trace = Trace.objects.filter(project=chosen, pk=of).first() if of else None
+    if trace is not None:
+        return redirect(_trace_url(trace))
+    where = {"batch": "batches", "batches": "batches", "rule": "batches", "people": "people"}
+    return redirect(where.get(act.verb.partition(".")[0], "traces"), project=chosen.slug)
 
 
 @requires(Right.MANAGE_PROJECTS)
@@ -165,12 +225,13 @@ def chosen_people(values: list[str]) -> list[UUID]:
         raise Refused("Choose people from the list.") from error
 
 
-def say(request: OrganisationRequest, sentence: str, act: SteeringAct | None) -> None:
-    """The sentence as a message, with a button that undoes what was done."""
+def say(request: OrganisationRequest, sentence: str, act: SteeringAct | None, trace: Trace | None = None) -> None:
+    """The sentence as a message, with a button that undoes what was done, and leads back to the page of the trace, if
+    there is one."""
     if act is None:
         messages.success(request, sentence)
         return
-    url = reverse("undo-steering", args=[act.project.slug, act.pk])
+    url = reverse("undo-steering", args=[act.project.slug, act.pk]) + (f"?trace={trace.pk}" if trace else "")
     button = format_html(
         '<button class="btn btn--s" type="submit" form="undo" formaction="{}" data-undo="30">Undo</button>', url
     )
@@ -193,10 +254,30 @@ def _chosen_traces(request: OrganisationRequest, project: Project, filters: Pool
     return list(Trace.objects.filter(project=project, pk__in=asked).values_list("pk", flat=True))
 
 
-def _carry_out(request: OrganisationRequest, project: Project, act: str, traces: list[UUID]) -> Outcome:
+def _carry_out(
+    request: OrganisationRequest, project: Project, act: str, traces: list[UUID], filters: PoolFilters
+) -> Outcome:
     form = request.POST
     if act == "tag":
         return tag_traces(project=project, traces=traces, tag=form.get("new_tag", ""))
+    if act == "untag":
+        return untag_traces(project=project, traces=traces, tag=form.get("new_tag", ""))
+    if act == "more":
+        return want_more(project=project, traces=traces, more=_signed(form.get("more", "")))
+    if act == "end-offer":
+        return end_offers(project=project, traces=traces)
+    if act in ("give-back", "reassign"):
+        # Of a list that was asked for what some people hold, what others hold of the same traces stays.
+        people = list(people_named(filters.held).values_list("user", flat=True)) if filters.held else None
+        tasks = held_tasks(project, traces=traces, people=people)
+        if act == "give-back":
+            return give_back_tasks(project=project, tasks=tasks)
+        return reassign_tasks(
+            project=project,
+            tasks=tasks,
+            user=annotator_to(project, form.get("to", "")),
+            keep_draft="keep_draft" in form,
+        )
     if act == "priority":
         value = form.get("priority", "")
         return prioritise(
@@ -211,6 +292,21 @@ def _carry_out(request: OrganisationRequest, project: Project, act: str, traces:
     if act in Withheld.values and act not in (Withheld.SUPERSEDED, Withheld.KNOWN_ANSWER):
         return withhold(project=project, traces=traces, why=Withheld(act), reason=form.get("reason", ""))
     raise Refused("Choose what to do with the traces.")
+
+
+def _signed(text: str) -> int:
+    """A small whole number, which may be below zero; 0 for what is none."""
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    number = read_number(text.removeprefix("-"), 3) or 0
+    return -number if text.startswith("-") else number
+
+
+def annotator_to(project: Project, name: str) -> User:
+    """Who annotates in the project under the name. Raises Refused where nobody does."""
+    person = members_with(Right.ANNOTATE, project).filter(annotator_name=name).select_related("user").first()
+    if person is None:
+        raise Refused("Choose who goes on with the tasks from the list.")
+    return person.user
 
 
 def _to_release(

@@ -25,10 +25,13 @@ function showFields(from) {
   if (people instanceof HTMLElement) people.hidden = new FormData(from).get("who") !== "named";
 }
 
-async function count() {
+/** @param {string} [page] of the list of what is taken */
+async function count(page = "") {
   if (!form || !shown) return;
   const mine = ++turn;
-  const came = await fragmentFrom(`${form.dataset.preview}?${query(form)}`).catch(() => null);
+  const asked = query(form);
+  if (page) asked.set("page", page);
+  const came = await fragmentFrom(`${form.dataset.preview}?${asked}`).catch(() => null);
   if (!came || mine !== turn) return;
   const isOpen = shown.querySelector("details")?.open;
   shown.replaceChildren(came);
@@ -47,11 +50,17 @@ function changed() {
   showFields(form);
   if (button) button.disabled = true;
   clearTimeout(timer);
-  timer = window.setTimeout(count, PAUSE);
+  timer = window.setTimeout(() => void count(), PAUSE);
 }
 
 form?.addEventListener("input", changed);
 shown?.addEventListener("change", changed);
+shown?.addEventListener("click", (event) => {
+  const asked = event.target instanceof Element ? event.target.closest("[data-page-of-list]") : null;
+  if (!(asked instanceof HTMLButtonElement)) return;
+  event.preventDefault();
+  void count(asked.value);
+});
 form?.querySelector("[data-draw]")?.addEventListener("click", () => {
   const seed = /** @type {HTMLInputElement | null} */ (form.querySelector("[name=seed]"));
   if (seed) seed.value = String(1 + Math.floor(Math.random() * 9999));

@@ -6,12 +6,14 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.core.exceptions import ValidationError
 from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.actions.invitations import (
+    AlreadyMember,
     InvitationOver,
     ProjectGrant,
     TakenOff,
@@ -222,22 +224,69 @@ def test_a_link_by_which_nobody_could_join_is_not_in_the_way_of_another_project(
     assert token is not None
     assert offer_behind(token, reader=None) is not None
     with acting_in(tenants.acme, tenants.alice):
+        # Of another project: its managers may renew it.
         earlier.refresh_from_db()
-        assert earlier.revoked_at is not None
-        assert Invitation.objects.open().get().email == "a@lab.example"
+        assert earlier.revoked_at is None
+        Invitation.objects.filter(projects__project=tenants.acme_project).update(expires_at=timezone.now())
+    assert client.post(PAGE, form(way="csv", table=table, do="invite")).status_code == 200
+    assert offer_behind(token, reader=None) is None
+    with acting_in(tenants.acme, tenants.alice):
+        assert Invitation.objects.open().filter(projects__project=tenants.acme_project).count() == 1
         assert "revoked the invitation of a@lab.example" in as_text(
             AuditEvent.objects.filter(verb="invitation.revoked").get()
         )
 
 
-def test_an_open_invitation_of_another_project_is_named_without_it_and_one_link_goes_round_it(tenants: Tenants) -> None:
+def test_an_address_is_invited_to_several_projects_and_each_link_joins_its_own(tenants: Tenants) -> None:
     client = manager(tenants)
-    other_invitation(tenants)
-    page = client.post(PAGE, form(addresses="a@lab.example\nb@lab.example", do="preview")).content.decode()
-    assert "has an open invitation that is not of this project: make one link with one place for them" in page
-    assert "under Open invitations" not in page
+    _, elsewhere = other_invitation(tenants)
+    # The same name for the same person, as two tables of one lab say it.
+    table = form(way="csv", table="address,name\na@lab.example,a\nb@lab.example,b\n")
+    page = client.post(PAGE, {**table, "do": "preview"}).content.decode()
+    assert "<b>2 addresses</b> are ready to be invited." in page
     assert "Secret study" not in page
-    assert LINK.search(client.post(PAGE, form(way="link", places="1")).content.decode())
+    here, _ = (
+        InvitationToken.read(link)
+        for link in dict.fromkeys(LINK.findall(client.post(PAGE, {**table, "do": "invite"}).content.decode()))
+    )
+    assert here is not None
+    again = client.post(PAGE, form(addresses="a@lab.example", do="preview")).content.decode()
+    assert "is invited already: make a new link under Open invitations" in again
+    with acting_in(tenants.acme, tenants.alice):
+        everywhere = invite(email="a@lab.example", role=Role.ANNOTATOR, annotator_name="a-too", by_owner=True)[1]
+        with pytest.raises(ValidationError, match="There is an open invitation for this address to this project"):
+            invite(
+                email="a@lab.example",
+                role=Role.MEMBER,
+                annotator_name="a",
+                by_owner=True,
+                projects=[ProjectGrant(tenants.acme_project)],
+            )
+        with pytest.raises(ValidationError, match="Another open invitation has this annotator name"):
+            invite(email="c@lab.example", role=Role.MEMBER, annotator_name="A", by_owner=True)
+    user = accept_with_new_account(token=here, name="A", password="a quiet place 77")
+    assert accept_invitation(token=elsewhere, user=user).role == Role.MEMBER
+    with acting_in(tenants.acme):
+        places = ProjectMember.objects.filter(membership__user=user).order_by("project__slug")
+        assert list(places.values_list("project__slug", "role")) == [("other", "annotator"), ("parser", "annotator")]
+    became = accept_invitation(token=everywhere, user=user)
+    assert (became.role, became.annotator_name) == (Role.ANNOTATOR, "a")
+    with acting_in(tenants.acme):
+        assert not Invitation.objects.open().filter(email="a@lab.example").exists()
+
+
+def test_a_manager_of_one_project_is_proposed_no_names_of_others(tenants: Tenants) -> None:
+    client = manager(tenants)
+    _, elsewhere = other_invitation(tenants)
+    user = accept_with_new_account(token=elsewhere, name="A", password="a quiet place 77")
+    assert '<option value="a">' not in client.get(PAGE).content.decode()
+    with acting_in(tenants.acme, tenants.alice):
+        somebody = Membership.objects.get(user=user)
+        put_on_project(project=tenants.acme_project, membership=somebody, role=ProjectRole.VIEWER)
+        take_off_project(project=tenants.acme_project, membership=somebody)
+    assert '<option value="a">' in client.get(PAGE).content.decode()
+    client.force_login(tenants.alice)
+    assert '<option value="alice">' in client.get(PAGE).content.decode()
 
 
 def test_a_manager_s_links_end_with_their_place(tenants: Tenants) -> None:
@@ -417,6 +466,21 @@ def test_who_joins_by_a_link_that_names_a_batch_is_named_in_it(tenants: Tenants)
         event = AuditEvent.objects.filter(verb="batch.people").latest("at")
         assert "who may take tasks of the batch Spring" in as_text(event)
         assert as_text(event).endswith(": 2 people alone.")
+
+
+def test_who_is_in_the_project_already_is_named_in_a_links_batch_and_keeps_the_role(tenants: Tenants) -> None:
+    client, (spring, _) = manager(tenants, SOURCE), batches_of(tenants)
+    made = client.post(PAGE, form(way="link", places="2", batch=str(spring.number)))
+    token = InvitationToken.read(LINK.findall(made.content.decode())[0])
+    assert token is not None
+    with acting_in(tenants.acme):
+        before = ProjectMember.objects.get(membership__user=tenants.bob).role
+    accept_invitation(token=token, user=tenants.bob)
+    with acting_in(tenants.acme):
+        assert before == ProjectMember.objects.get(membership__user=tenants.bob).role == ProjectRole.MANAGER
+        assert [row.user_id for row in BatchPerson.objects.filter(batch=spring)] == [tenants.bob.pk]
+    with pytest.raises(AlreadyMember):
+        accept_invitation(token=token, user=tenants.bob)
 
 
 def test_who_joins_after_the_batch_is_over_joins_the_project_alone(tenants: Tenants) -> None:

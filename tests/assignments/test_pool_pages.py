@@ -16,15 +16,16 @@ from assignments.actions.releasing import BatchFacts, release_batch
 from assignments.actions.steering import let_imports_wait
 from assignments.actions.withholding import withhold
 from assignments.forecast import forecast
-from assignments.models import Batch, BatchPerson, BatchState, Priority, SteeringAct, TraceQuota, Withheld
+from assignments.models import Batch, BatchPerson, BatchState, Priority, StandingRule, SteeringAct, TraceQuota, Withheld
 from assignments.pool.progress import batch_rows
-from assignments.pool.selecting import Selection, take_sample
+from assignments.pool.selecting import Selection, take_sample, taken_by_share
 from dashboard.figures import last_days
 from tenancy.actor import acting_in
 from tenancy.sentences import as_text
 from tests.assignments.conftest import Queue, submit
 from tests.dashboard.reviews import deliver
 from tests.tenants import Tenants
+from traces.models import Trace
 
 TRACES, BATCHES = "/o/acme/p/parser/traces/", "/o/acme/p/parser/batches/"
 
@@ -191,6 +192,89 @@ def test_a_release_that_takes_nothing_or_less_than_was_chosen_by_hand_says_why(p
     page = f"{BATCHES}new/?" + urlencode({"id": keys[:2]}, doseq=True)
     assert "None of those chosen by hand waits in the pool" in manager.get(page).content.decode()
     assert "No trace of the pool fits" in manager.get(f"{BATCHES}new/?model=nobody").content.decode()
+
+
+def test_the_list_of_what_a_release_takes_is_paged_and_what_is_taken_off_stays_off(
+    pool: Queue, manager: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assignments.views.batches._LISTED", 4)
+    first = manager.get(f"{BATCHES}new/?take=all").content.decode()
+    assert "1 to 4 of 12" in first
+    listed = re.findall(r'name="without" value="([^"]+)" form="release"> <span', first)
+    last = manager.get(f"{BATCHES}new/?take=all&page=3&without={listed[0]}").content.decode()
+    assert "9 to 11 of 11" in last
+    assert '<details class="seelist" open>' in last
+    assert f'type="hidden" name="without" value="{listed[0]}"' in last
+
+
+def test_a_standing_rule_is_changed_beside_what_it_would_take_and_that_is_undone(pool: Queue, manager: Client) -> None:
+    with acting_in(pool.tenants.acme, pool.tenants.mallory):
+        facts = BatchFacts(name="Weekly")
+        release_batch(project=pool.project, selection=Selection(), facts=facts, is_rule=True)
+        rule = StandingRule.objects.get()
+    url = f"{BATCHES}rules/{rule.pk}/"
+    assert url in manager.get(BATCHES).content.decode()
+    asked = {"asked": "1", "take": "share", "share": "50", "seed": "7", "model": "-"}
+    page = manager.get(url, asked).content.decode()
+    with acting_in(pool.tenants.acme):
+        fit = Trace.objects.filter(project=pool.project)
+        number = len(taken_by_share(fit.values_list("pk", "external_id"), share=50, seed=7))
+    assert re.search(rf'<span class="sum__n">{number} ', page)
+    refused = manager.post(url, {**asked, "share": "500"})
+    assert (refused.status_code, 'value="500"' in refused.content.decode()) == (422, True)
+    done = manager.post(url, asked, follow=True).content.decode()
+    assert "Of each later import goes into “Weekly”: 50%, seed 7." in done
+    with acting_in(pool.tenants.acme, pool.tenants.mallory):
+        pool.add_traces(8, prefix="later")
+        open_quotas(project=pool.project)
+        later = Trace.objects.filter(external_id__startswith="later")
+        taken = taken_by_share(later.values_list("pk", "external_id"), share=50, seed=7)
+        batch = TraceQuota.objects.filter(batch__name="Weekly", trace__in=later)
+        assert set(batch.values_list("trace", flat=True)) == taken
+    manager.post(re.findall(r'formaction="([^"]+undo[^"]+)"', done)[0])
+    with acting_in(pool.tenants.acme):
+        rule.refresh_from_db()
+        assert rule.selection == {"take": "all"}
+        (event,) = AuditEvent.objects.filter(verb="rule.changed")
+        assert as_text(event).endswith("changed the standing rule of the batch Weekly: 50%, seed 7 of each import.")
+
+
+def test_a_trace_s_own_page_says_where_it_stands_and_managers_steer_it_there(pool: Queue, manager: Client) -> None:
+    with acting_in(pool.tenants.acme, pool.tenants.mallory):
+        release_batch(project=pool.project, selection=Selection(), facts=BatchFacts(name="Spring"))
+        held = pool.claimed(pool.tenants.bob)
+        other = Trace.objects.filter(project=pool.project).exclude(pk=held.trace_id).first()
+        assert other is not None
+    url = f"{TRACES}{other.pk}/"
+    page = manager.get(url, follow=True)
+    text = page.content.decode().split('aria-label="In the queue"')[1].split("</section>")[0]
+    assert "Open" in text
+    assert "Spring" in text
+    assert "0 of 2 annotations" in text
+
+    def steer(**form: str) -> str:
+        answer = manager.post(TRACES, {"from": str(other.pk), **form}, follow=True)
+        assert answer.request["PATH_INFO"].startswith(url)
+        return answer.content.decode()
+
+    bob = str(pool.tenants.bob.pk)
+    said = steer(act="offer", person=bob, days="3")
+    assert "1 offered to one person first" in said
+    assert "Offered to" in said
+    person = manager.get("/o/acme/p/parser/people/bob/").content.decode()
+    assert "1 trace</a> offered to bob before all others" in person
+    undo_url = re.findall(r'formaction="([^"]+undo[^"]+)"', said)[0]
+    assert "Undone: 1 trace is as before." in manager.post(undo_url, follow=True).content.decode()
+    assert "Excluding" not in steer(act="priority", priority="4")
+    assert "Say in a few words why" in steer(act="excluded")
+    assert "the wrong repository" in steer(act="excluded", reason="the wrong repository")
+    assert "Held back" in manager.get(url, follow=True).content.decode()
+    theirs = manager.get(f"{TRACES}{held.trace_id}/", follow=True).content.decode()
+    assert 'Held by <a href="/o/acme/p/' in theirs
+    narrowed = manager.get(f"{TRACES}?held=bob").content.decode()
+    assert narrowed.count('name="trace" value=') == 1
+    back = manager.post(f"{TRACES}?held=bob", {"act": "give-back", "trace": str(held.trace_id)}, follow=True)
+    assert "1 task went back to the queue, with its draft kept." in back.content.decode()
 
 
 def test_an_annotator_can_neither_see_nor_steer(pool: Queue, bob: Client) -> None:

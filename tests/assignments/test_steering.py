@@ -39,7 +39,14 @@ from assignments.actions.steering import (
     set_order,
     set_priority,
 )
-from assignments.actions.withholding import give_out_again, offer_to, prioritise, tag_traces, undo, withhold
+from assignments.actions.withholding import (
+    give_out_again,
+    offer_to,
+    prioritise,
+    tag_traces,
+    undo,
+    withhold,
+)
 from assignments.actions.working import put_off, save_draft
 from assignments.actions.working import release as release_task
 from assignments.errors import LeaseEnded, NothingChosen, Paused, PoolChanged, ReasonNeeded, UnknownPeople

@@ -178,7 +178,13 @@ def test_a_release_is_previewed_and_a_rule_is_listed_and_ended(pool: Queue) -> N
     assert [one["id"] for one in released["results"]] == preview["first"]
     (rule,) = mallory.ask("get", "rules/")[1]["results"]
     assert (rule["batch"], rule["number"]) == (batch["number"], 1)
+    less = {"filter": {"model": ["a"]}, "share": 10.0, "seed": 3}
+    status, changed = mallory.ask("put", f"rules/{rule['id']}/", less)
+    assert (status, changed["description"]) == (200, "10%, seed 3")
+    assert changed["selection"]["filter"] == {"model": ["a"]}
+    assert mallory.ask("put", f"rules/{rule['id']}/", {"filter": {"state": ["pool"]}})[0] == 400
     assert mallory.ask("delete", f"rules/{rule['id']}/") == (204, None)
+    assert mallory.ask("put", f"rules/{rule['id']}/", less)[0] == 404
     assert mallory.ask("get", "rules/")[1]["results"] == []
     with acting_in(pool.tenants.acme):
         assert StandingRule.objects.get().ended_at is not None

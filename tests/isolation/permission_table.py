@@ -298,6 +298,8 @@ GET    /o/<organisation>/p/<project>/batches/new/                               
 POST   /o/<organisation>/p/<project>/batches/new/                                        302       404       403       422       422       422       404
 GET    /o/<organisation>/p/<project>/batches/new/preview/                                302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/batches/new/preview/                                302       404       403       405       405       405       404
+GET    /o/<organisation>/p/<project>/batches/rules/<rule_id>/                            302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/batches/rules/<rule_id>/                            302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/batches/rules/<rule_id>/end/                        302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/batches/rules/<rule_id>/end/                        302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/                              302       404       404       404       404       200       404
@@ -908,6 +910,8 @@ any    /api/v1/projects/<project>/rules/<rule_id>/                              
 any    /api/v1/projects/<project>/imports-wait/                                          401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/skips/                                                 401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/steering/<act_id>/undo/                                401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/steering/people/                                       401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/steering/tasks/                                        401       401       401       401       401       401       401
 GET    /o/<organisation>/api/v1/projects/<project>/traces/                               401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/traces/                               401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/                    401       404       403       200       200       200       404
@@ -933,6 +937,10 @@ GET    /o/<organisation>/api/v1/projects/<project>/skips/                       
 POST   /o/<organisation>/api/v1/projects/<project>/skips/                                401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/steering/<act_id>/undo/               401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/steering/<act_id>/undo/               401       404       403       409       409       409       404
+GET    /o/<organisation>/api/v1/projects/<project>/steering/people/                      401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/steering/people/                      401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/steering/tasks/                       401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/steering/tasks/                       401       404       403       400       400       400       404
 
 any    /api/v1/jobs/                                                                     401       401       401       401       401       401         -
 any    /api/v1/jobs/<job_id>/                                                            401       401       401       401       401       401       401

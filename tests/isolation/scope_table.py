@@ -101,6 +101,7 @@ POST   /api/v1/projects/<project>/restore/                                      
 GET    /api/v1/projects/<project>/review/                                           manage read
 POST   /api/v1/projects/<project>/review/                                           manage
 GET    /api/v1/projects/<project>/rules/                                            read
+PUT    /api/v1/projects/<project>/rules/<rule_id>/                                  manage
 DELETE /api/v1/projects/<project>/rules/<rule_id>/                                  manage
 GET    /api/v1/projects/<project>/skips/                                            read
 GET    /api/v1/projects/<project>/sources/                                          read
@@ -108,6 +109,8 @@ POST   /api/v1/projects/<project>/sources/answers/                              
 GET    /api/v1/projects/<project>/statistics/                                       read
 POST   /api/v1/projects/<project>/statistics/                                       manage
 POST   /api/v1/projects/<project>/steering/<act_id>/undo/                           manage
+POST   /api/v1/projects/<project>/steering/people/                                  manage
+POST   /api/v1/projects/<project>/steering/tasks/                                   manage
 GET    /api/v1/projects/<project>/traces/                                           read
 POST   /api/v1/projects/<project>/traces/                                           import
 GET    /api/v1/projects/<project>/traces/<trace_id>/                                read

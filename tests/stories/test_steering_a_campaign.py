@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import BatchFacts, release_batch
 from assignments.actions.steering import let_imports_wait
-from assignments.models import Batch, TraceQuota
+from assignments.models import Batch, StandingRule, TraceQuota
 from assignments.pool.selecting import Selection
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, submit
@@ -201,11 +201,92 @@ def test_a_batch_and_a_persons_work_are_steered_from_their_pages(pool: Queue, th
     page.get_by_role("button", name="Limit").click()
     page.get_by_label("At most so many annotations").fill("5")
     page.get_by_role("button", name="Limit them").click()
-    expect(page.get_by_text("bob makes at most 5 annotations here.")).to_be_visible()
+    expect(page.get_by_text("bob is limited to 5 annotations here.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone: 1 person is as before.")).to_be_visible()
     reader.open(TRACES)
     page.get_by_label("Choose trace-00059").check()
     page.get_by_role("button", name="Priority").click()
     page.get_by_role("dialog", name="Priority of the chosen traces").get_by_text("Urgent", exact=True).click()
     page.get_by_role("button", name="Give it").click()
     expect(page.get_by_text("1 is urgent now")).to_be_visible()
+    page.get_by_role("link", name="trace-00059").click()
+    queue = page.get_by_role("region", name="In the queue")
+    expect(queue).to_contain_text("Urgent priority")
+    queue.get_by_text("Steer", exact=True).click()
+    shoot(reader, "trace-steered")
+    queue.get_by_label("Offer to").select_option("bob")
+    queue.get_by_role("button", name="Offer first").click()
+    expect(queue).to_contain_text("Offered to bob until")
+    shoot(reader, "trace-offered")
+    reader.assert_clean("trace")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Undone: 1 trace is as before.")).to_be_visible()
+    expect(queue).not_to_contain_text("Offered to")
     assert reader.errors == []
+
+
+def test_a_manager_steers_by_the_keyboard_alone_and_on_a_phone(pool: Queue, phone: Reader) -> None:
+    """Pool, people, batches and invitations: every page fits a phone, and its main acts need no pointer."""
+    tenants, page = pool.tenants, phone.page
+    with acting_in(tenants.acme, tenants.alice):
+        facts = BatchFacts("Week 47")
+        release_batch(project=pool.project, selection=Selection(), facts=facts, is_rule=True)
+        rule = StandingRule.objects.get()
+    with acting_in(tenants.acme, tenants.bob):
+        held = pool.claimed(tenants.bob)
+    phone.sign_in("mallory")
+    project = "/o/acme/p/parser/"
+    for name, path in (
+        ("trace", f"{TRACES}{held.trace_id}/steps/"),
+        ("pool-held", f"{TRACES}?held=bob"),
+        ("rule", f"{BATCHES}rules/{rule.pk}/"),
+        ("batch", f"{BATCHES}1/"),
+        ("people", f"{project}people/"),
+        ("person", f"{project}people/bob/"),
+        ("invite", f"{project}people/invite/"),
+        ("invite-link", f"{project}people/invite/?way=link"),
+        ("imports", f"{TRACES}imports/"),
+        ("annotations", f"{project}annotations/"),
+        ("exports", f"{project}exports/"),
+        ("overview", project),
+    ):
+        phone.open(path)
+        shoot(phone, f"phone-{name}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    press = page.keyboard.press
+    phone.open(TRACES)
+    for key in ("j", "x"):
+        press(key)
+    page.get_by_role("button", name="Hold back").focus()
+    press("Enter")
+    expect(page.get_by_text("1 held back")).to_be_visible()
+    page.get_by_role("button", name="Undo").focus()
+    press("Enter")
+    expect(page.get_by_text("Undone: 1 trace is as before.")).to_be_visible()
+    phone.open(BATCHES)
+    for key in ("j", "x", "p"):
+        press(key)
+    expect(page.get_by_text("“Week 47” is paused.")).to_be_visible()
+    phone.open(f"{project}people/")
+    for key in ("j", "x"):
+        press(key)
+    page.get_by_role("button", name="Pause", exact=True).focus()
+    press("Enter")
+    dialog = page.get_by_role("dialog", name="Pause the chosen people")
+    expect(dialog).to_be_visible()
+    dialog.get_by_label("Why?").focus()
+    page.keyboard.type("A break")
+    dialog.get_by_role("button", name="Pause them").focus()
+    press("Enter")
+    expect(page.get_by_text("given no new tasks here").first).to_be_visible()
+    press("i")
+    expect(page.get_by_role("heading", name="Invite people")).to_be_visible()
+    page.get_by_label("Addresses").focus()
+    page.keyboard.type("rosa@example.org")
+    page.get_by_role("button", name="Preview").focus()
+    press("Enter")
+    page.get_by_role("button", name="Invite 1 person").focus()
+    press("Enter")
+    expect(page.get_by_label("Link of rosa@example.org")).to_be_visible()
+    assert phone.errors == []

@@ -1,0 +1,195 @@
+"""What is done to several people of a project at once: one transaction, one event of the audit trail, and one undo.
+
+Where it cannot be done to somebody, they stay as they were and the answer says why; where it can be done to nobody,
+that is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.actions.members import put_on_project, take_off_project
+from accounts.models import Membership, Project, ProjectMember
+from assignments.actions.held_tasks import take_up_again
+from assignments.actions.leaving import held_by
+from assignments.actions.locks import lock_queue_position
+from assignments.actions.outcomes import Outcome
+from assignments.actions.steering import limit_person, pause_person, resume_person
+from assignments.models import SteeringAct
+from potato.wording import counted, listed
+from tenancy import audit
+from tenancy.actor import current
+from tenancy.errors import Refused
+from tenancy.roles import ProjectRole
+
+PEOPLE_STEERED = "people.steered"
+TAKEN_OFF = "people.taken-off"
+_NAMED = 5
+
+
+def pause_people(*, project: Project, people: Sequence[Membership], reason: str = "") -> Outcome:
+    """Give none of them anything new in the project; they read the reason where they would be given a task."""
+
+    def pause(one: Membership) -> None:
+        pause_person(project=project, user=one.user, reason=reason)
+
+    done = "given no new tasks here; what they hold may be finished"
+    return _steered(project, people, "people.paused", done, pause, reason=reason.strip()[:500])
+
+
+def resume_people(*, project: Project, people: Sequence[Membership]) -> Outcome:
+    def resume(one: Membership) -> None:
+        resume_person(project=project, user=one.user)
+
+    return _steered(project, people, "people.resumed", "given tasks again", resume)
+
+
+def limit_people(
+    *, project: Project, people: Sequence[Membership], limit: int | None = None, share: float | None = None
+) -> Outcome:
+    """How many annotations each of them may make here at most, and which part of all; None for what the configuration
+    says."""
+
+    def limit_one(one: Membership) -> None:
+        limit_person(project=project, user=one.user, limit=limit, share=share)
+
+    parts = [counted(limit, "annotation")] if limit else []
+    parts += [f"{100 * share:g}% of all annotations"] if share else []
+    each = " each" if len(people) > 1 else ""
+    done = f"limited to {' and '.join(parts)}{each} here" if parts else "limited here as the project limits everybody"
+    per_cent = None if share is None else f"{share * 100:g}"
+    return _steered(project, people, "people.limited", done, limit_one, limit=limit, per_cent=per_cent)
+
+
+def take_people_off(*, project: Project, people: Sequence[Membership]) -> Outcome:
+    """End their work on the project; what they hold goes back to the queue, and annotations stay. Undone, they are what
+    they were, and hold their tasks again whose places are still free."""
+    before: dict[str, Any] = {}
+    released = 0
+
+    def take_off(one: Membership) -> None:
+        nonlocal released
+        row = ProjectMember.objects.for_project(project).filter(membership=one, left_at=None).first()
+        held = [str(pk) for pk in held_by(one.user, project).values_list("pk", flat=True)]
+        released += take_off_project(project=project, membership=one)
+        before[str(one.pk)] = {
+            "role": row.role if row else "",
+            "may_export": row.may_export if row else False,
+            "held": held,
+        }
+
+    with transaction.atomic():
+        changed, refusals = _each(project, people, TAKEN_OFF, take_off, lambda: {"released": released})
+        works = "no longer works" if len(changed) == 1 else "no longer work"
+        back = f" {counted(released, 'task')} went back to the queue." if released else ""
+        sentence = f"{_names(changed)} {works} on this project.{back} Annotations stay, and count."
+        return _kept(project, TAKEN_OFF, sentence, refusals, before, len(changed))
+
+
+def undo_steering_people(act: SteeringAct) -> int:
+    """Put the pauses and limits of these people back as they were; returns of how many."""
+    rows = Membership.objects.filter(pk__in=act.before).select_related("user").order_by("user")
+    number = 0
+    for row in rows:
+        position = lock_queue_position(act.project, row.user)
+        for name, value in act.before[str(row.pk)].items():
+            setattr(position, name, datetime.fromisoformat(value) if name == "paused_at" and value else value)
+        position.save(update_fields=list(_KEPT))
+        number += 1
+    return number
+
+
+def undo_taking_off(act: SteeringAct) -> int:
+    """Put these people back as what they were, with the held tasks whose places are still free; returns how many."""
+    number = 0
+    held: list[UUID] = []
+    with audit.one_event("steering.undone", act):
+        for row in Membership.objects.active().filter(pk__in=act.before).select_related("user").order_by("user"):
+            was = act.before[str(row.pk)]
+            if was["role"]:
+                place = ProjectRole(was["role"])
+                put_on_project(project=act.project, membership=row, role=place, may_export=was["may_export"])
+            else:
+                # Who worked here because the project is open to all annotators: without a row of their own they do.
+                ProjectMember.objects.for_project(act.project).filter(membership=row).delete()
+            held += [UUID(key) for key in was["held"]]
+            number += 1
+    take_up_again(act.project, held)
+    return number
+
+
+_KEPT = ("paused_at", "paused_by_id", "pause_reason", "annotation_limit", "annotation_share")
+
+
+def _steered(
+    project: Project,
+    people: Sequence[Membership],
+    verb: str,
+    done: str,
+    change: Callable[[Membership], None],
+    **facts: Any,
+) -> Outcome:
+    before: dict[str, Any] = {}
+
+    def steer(one: Membership) -> None:
+        position = lock_queue_position(project, one.user)
+        before[str(one.pk)] = {name: _plain(getattr(position, name)) for name in _KEPT}
+        change(one)
+
+    with transaction.atomic():
+        changed, refusals = _each(project, people, verb, steer, lambda: facts)
+        sentence = f"{_names(changed)} {'is' if len(changed) == 1 else 'are'} {done}."
+        return _kept(project, PEOPLE_STEERED, sentence, refusals, before, len(changed))
+
+
+def _each(
+    project: Project,
+    people: Sequence[Membership],
+    verb: str,
+    change: Callable[[Membership], None],
+    facts: Callable[[], dict[str, Any]],
+) -> tuple[list[Membership], list[str]]:
+    """Do it to each, and write one event of all; of one person alone their own. Raises Refused where it can be done to
+    nobody."""
+    event: AbstractContextManager[dict[str, Any]] = (
+        audit.one_event(verb, project) if len(people) > 1 else nullcontext({})
+    )
+    changed: list[Membership] = []
+    refusals: list[str] = []
+    with event as detail:
+        # In the order in which every action locks people.
+        for one in sorted(people, key=lambda one: one.user_id):
+            try:
+                with transaction.atomic():
+                    change(one)
+            except Refused as refused:
+                refusals.append(refused.sentence)
+                continue
+            changed.append(one)
+        if not changed:
+            raise Refused(" ".join(dict.fromkeys(refusals)))
+        detail |= {"people": len(changed), **{name: value for name, value in facts().items() if value}}
+    return changed, list(dict.fromkeys(refusals))
+
+
+def _kept(
+    project: Project, verb: str, sentence: str, refusals: Sequence[str], before: dict[str, Any], number: int
+) -> Outcome:
+    act = SteeringAct(project=project, verb=verb, sentence=sentence[:500], done_by_id=current().user)
+    act.before = before
+    act.save()
+    return Outcome(number, " ".join([sentence, *refusals]), act)
+
+
+def _names(people: Sequence[Membership]) -> str:
+    names = sorted(one.annotator_name for one in people)[:_NAMED]
+    more = len(people) - len(names)
+    return listed([*names, f"{more} more"] if more else names, "and")
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
