@@ -10,7 +10,17 @@ from uuid import UUID, uuid4
 from potato.api.adjudication import AdjudicationMade, NewSettlement, ToSettle
 from potato.api.people import Caller, Member, Token, TokenScope
 from potato.api.projects import Checked, ProjectState
-from potato.api.shapes import Assignment, AssignmentInDetail, Assignments, Project, Projects, Saved, State, Submitted
+from potato.api.shapes import (
+    Assignment,
+    AssignmentInDetail,
+    Assignments,
+    Lines,
+    Project,
+    Projects,
+    Saved,
+    State,
+    Submitted,
+)
 from potato.client.operations import operation, stream
 from potato.client.steps import Steps, Stream, ask, get, pages, path, send
 
@@ -99,6 +109,11 @@ class SiteOperations:
     def assignment(self, assignment: UUID) -> Steps[AssignmentInDetail]:
         """One with its draft, its files and the settings of its schemes."""
         return ask(get(path("assignments", assignment)), AssignmentInDetail)
+
+    @operation
+    def lines(self, assignment: Assignment, file: str, start: int, end: int, *, side: str = "new") -> Steps[Lines]:
+        """The exact text of lines of a file, as comments and suggestions refer to them."""
+        return ask(get(path("assignments", assignment.id, "lines"), file=file, side=side, start=start, end=end), Lines)
 
     @operation
     def save_draft(self, assignment: Assignment, answers: Mapping[str, Any], *, revision: int = 0) -> Steps[Saved]:

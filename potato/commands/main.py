@@ -14,7 +14,7 @@ from potato.commands.terminal import DONE, FAILED, INTERRUPTED, UNANSWERED, Fail
 from potato.entry_points import ExtensionError
 from potato.statistics.extras import MissingExtra
 
-TEMPLATES = ("code-review", "first-error", "per-step", "both")
+TEMPLATES = ("code-review", "first-error", "per-step", "web-agents", "both")
 ROLES = ("manager", "annotator", "viewer", "adjudicator")
 EXIT_CODES = (
     "Exit codes: 0 done; 1 refused or failed; 2 flags that cannot be understood; 3 the site gave no answer; 130 Ctrl-C."

@@ -29,8 +29,13 @@ class Site:
 def site(
     machine: Machine, settings: Settings, tmp_path: Path, live_server: LiveServer, committed_tenants: Tenants
 ) -> Site:
-    settings.MEDIA_ROOT = tmp_path / "media"
-    machine.settings["MEDIA_ROOT"] = str(tmp_path / "media")
+    folder = str(tmp_path / "media")
+    settings.MEDIA_ROOT = folder
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "exports": {**settings.STORAGES["exports"], "OPTIONS": {"location": folder}},
+    }
+    machine.settings |= {"MEDIA_ROOT": folder, "EXPORT_ROOT": folder, "SCHEDULES_SECONDS": "0.5"}
     with acting_in(committed_tenants.acme, committed_tenants.alice):
         member = Membership.objects.get(user=committed_tenants.dora)
         _, text = make_token(membership=member, name="a program", by_owner=True)
