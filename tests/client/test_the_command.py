@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -47,9 +48,26 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path / "home")
 
 
+def run_documented_examples(site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python of docs/client.md, in its order, where somebody has a folder of runs."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "runs/week.jsonl").write_bytes(lines(run("monday"), run("tuesday")) + b"no run\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("POTATO_URL", site.address)
+    monkeypatch.setenv("POTATO_TOKEN", site.token)
+    text = (Path(__file__).parents[2] / "docs/client.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "documented"}
+    for example in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(example, "docs/client.md", "exec"), names)  # noqa: S102  (our own documentation)
+    exported = [json.loads(line) for line in Path("results/reviews.jsonl").read_text().splitlines()]
+    assert {row["id"] for row in exported} == {"monday", "tuesday", "live-1"}
+    assert exported == list(names["project"].records())
+    names["client"].close()
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.timeout(600)
-def test_a_project_from_a_shell(site: Site, shell: Shell) -> None:
+def test_a_project_from_a_shell(site: Site, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.ask("whoami", code=1)
     assert "potato login" in shell.said
     shell.ask("login", site.address, "--token-from-stdin", given="pt_wrong\n", code=1)
@@ -102,6 +120,7 @@ def test_a_project_from_a_shell(site: Site, shell: Shell) -> None:
     shell.ask("logout")
     assert not kept.exists()
     shell.ask("projects", code=1)
+    run_documented_examples(site, tmp_path / "documented", monkeypatch)
 
 
 def test_what_needs_no_site(shell: Shell) -> None:
