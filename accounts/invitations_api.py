@@ -1,6 +1,6 @@
 """The API of a project's invitations: by address, and links for many."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,26 +20,9 @@ from accounts.invite_views import MOST_PLACES
 from accounts.inviting import Unreadable, already_in, pasted, with_names
 from accounts.models import Invitation, Project
 from accounts.models.projects import visible_project
+from potato.api.people import ProjectInvitation, ProjectInvitations
 from tenancy.roles import ProjectRole, Right, Role
 from tenancy.urls import global_reverse
-
-
-class ProjectInvitation(BaseModel):
-    """An open invitation to a project. `email` is empty for a link for many, whose `name` is what the given names begin
-    with. `link` is there in the answer to making it, and never again."""
-
-    id: UUID
-    email: str
-    name: str
-    places: int
-    taken: int
-    batch: int | None
-    expires_at: datetime
-    link: str | None
-
-
-class ProjectInvitations(BaseModel):
-    results: list[ProjectInvitation]
 
 
 class InvitationBody(Body):

@@ -1,6 +1,5 @@
 """The API of the organisation's people: members and service accounts, what they are, and what ends that."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from django.core.exceptions import ValidationError
@@ -8,7 +7,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,36 +18,8 @@ from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from accounts.models import Membership
 from accounts.people_views import SHOWS, chosen_members
+from potato.api.people import ChangedMember, Member, Members
 from tenancy.roles import Right, Role
-
-
-class Member(BaseModel):
-    """A member or a service account of the organisation."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    name: str
-    """The annotator name, which annotations are signed with."""
-    person: str
-    email: str
-    """Empty for a service account."""
-    role: Role
-    is_active: bool
-    member_since: datetime
-    ended_at: datetime | None
-    ended_by: str
-    ended_because: str
-
-
-class ChangedMember(Member):
-    released: int
-    """How many held tasks went back to the queue with the change."""
-
-
-class Members(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Member]
 
 
 class MemberChange(Body):

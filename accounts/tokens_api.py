@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,37 +20,8 @@ from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from accounts.models import ApiToken, Membership, Project
 from accounts.models.tokens import Pace
+from potato.api.people import Token, Tokens
 from tenancy.roles import Right, TokenScope
-
-
-class Token(BaseModel):
-    """An API token. `text` is what programs send: it is there in the answer to making it, and never again."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    id: UUID
-    name: str
-    acts_as: str
-    """An annotator name."""
-    scopes: list[TokenScope]
-    projects: list[str] | None
-    """Those that it is limited to; null for all that its member sees."""
-    pace: Pace
-    is_active: bool
-    """Neither revoked nor expired, and neither its member nor who made it has lost the right to it."""
-    made_by: str
-    made_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    """Exact to a minute."""
-    revoked_at: datetime | None
-    text: str | None
-
-
-class Tokens(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Token]
 
 
 class NewToken(Body):

@@ -1,60 +1,18 @@
 """Who calls: the first thing that a program asks, to learn what it may."""
 
-from datetime import datetime
 from uuid import UUID
 
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.views import ApiView
 from accounts.models import ApiToken, Project
 from accounts.models.tokens import Pace
+from potato.api.people import Caller, CallersOrganisation, CallersProject, CallersToken
 from tenancy.actor import ActiveMembership
 from tenancy.roles import Right, Role, TokenScope
-
-
-class CallersOrganisation(BaseModel):
-    slug: str
-    name: str
-
-
-class CallersProject(BaseModel):
-    """A project that the caller sees, with what they may there."""
-
-    slug: str
-    name: str
-    rights: list[str]
-
-
-class CallersToken(BaseModel):
-    """The token of this request."""
-
-    id: UUID
-    name: str
-    scopes: list[TokenScope]
-    pace: Pace
-    expires_at: datetime | None
-    is_limited: bool
-
-
-class Caller(BaseModel):
-    """The person or service account as whom the request acts."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    name: str
-    """What annotations of theirs are signed with."""
-    role: Role
-    is_service_account: bool
-    organisation: CallersOrganisation
-    rights: list[str]
-    """Those that hold in the organisation or in all its projects."""
-    projects: list[CallersProject]
-    token: CallersToken | None
-    """Null for a session. A token may use of the rights what its scopes name."""
 
 
 class WhoamiView(ApiView):

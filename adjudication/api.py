@@ -1,7 +1,6 @@
 """Routes of adjudicators: the queue, what is settled of a trace, and how often that sided with whom."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -29,38 +28,39 @@ from adjudication.actions import (
 from adjudication.measuring import sided_with
 from adjudication.models import Adjudication
 from adjudication.queue import REASONS, reasons, take_next, to_settle
-from adjudication.settlements import LONGEST_NOTE, title_of
-from assignments.api import shapes
+from adjudication.settlements import title_of
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY
-from assignments.api.shapes import Shape, Whole
 from assignments.api.views import LARGEST_ANNOTATION, idempotency_key
 from assignments.models import Assignment, Kind
 from assignments.submission_records import annotator_names, submission_record
+from potato.api import shapes
+from potato.api.adjudication import (
+    AdjudicationMade,
+    AdjudicationQueue,
+    Adjudications,
+    AdjudicationShape,
+    AnswerShape,
+    FieldShape,
+    LetteredAnnotation,
+    Measure,
+    NewSettlement,
+    OfferShape,
+    OpenQuestion,
+    SavedSettled,
+    SettledItem,
+    SidedWithShape,
+    TakenTrace,
+    ToSettle,
+    WaitingTrace,
+)
+from potato.api.shapes import Whole
 from potato.schemes.parts import Part
 from potato.statistics.agreement.settling import Item
 from tenancy.roles import Right
 from traces.models import Trace
 
 QUEUE_SHOWN = 100
-LONGEST_NAME = 500
-
-
-class WaitingTrace(Shape):
-    trace: UUID
-    id: str
-    weight: float
-    questions: int
-    differing: int
-    deciding: int
-    annotations: int
-    agreement: float | None
-    reasons: list[str]
-
-
-class AdjudicationQueue(Shape):
-    count: int
-    results: list[WaitingTrace]
 
 
 class Take(Body):
@@ -69,87 +69,10 @@ class Take(Body):
     trace: Annotated[UUID, Field(strict=False)] | None = None
 
 
-class OfferShape(Shape):
-    value: str | int | float | bool | None
-    words: str
-
-
-class FieldShape(Shape):
-    """One of the offers is chosen; where there are none it is a text."""
-
-    name: str
-    title: str
-    is_required: bool
-    offers: list[OfferShape]
-
-
-class AnswerShape(Shape):
-    """`annotation` is the letter of the annotation that says so."""
-
-    annotation: str
-    value: dict[str, Any]
-    words: list[str]
-    number: float | None
-
-
-class OpenQuestion(Shape):
-    """`is_open`: a person has to settle it. `consensus` is the letter of an annotation that says what most do."""
-
-    scheme: str
-    key: str
-    title: str
-    differs: bool
-    decides: bool
-    is_open: bool
-    is_optional: bool
-    consensus: str | None
-    answers: list[AnswerShape]
-    fields: list[FieldShape]
-
-
-class LetteredAnnotation(Shape):
-    """`annotator` is null while names are hidden."""
-
-    annotation: str
-    annotator: str | None
-
-
-class ToSettle(Shape):
-    assignment: UUID
-    trace: str
-    lease_token: int
-    lease_until: datetime | None
-    revision: int
-    annotations: list[LetteredAnnotation]
-    newer: int
-    """So many annotations came since the trace was taken."""
-    questions: list[OpenQuestion]
-    settled: list[dict[str, Any]]
-
-
-class TakenTrace(Shape):
-    to_settle: ToSettle | None
-
-
-class NewSettlement(Body):
-    """`taken_from` are letters of annotations; `fields` are what is written anew."""
-
-    scheme: Annotated[str, Field(max_length=LONGEST_NAME)]
-    key: Annotated[str, Field(max_length=5_000)]
-    how: Literal["consensus", "kept", "merged", "rewritten", "dropped"]
-    taken_from: list[Annotated[str, Field(max_length=1)]] = Field(default_factory=list, max_length=9)
-    fields: dict[str, str | int | float | bool | None] | None = None
-    note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
-
-
 class SaveSettled(Body):
     lease_token: Whole
     revision: Whole
     settled: list[NewSettlement] = Field(max_length=20_000)
-
-
-class SavedSettled(Shape):
-    revision: int
 
 
 class SubmitSettled(Body):
@@ -158,54 +81,6 @@ class SubmitSettled(Body):
     lease_token: Whole
     settled: list[NewSettlement] = Field(max_length=20_000)
     tells: bool = True
-
-
-class SettledItem(Shape):
-    """`taken_from` and `sides` are submissions: of whom it was taken, and who says the same."""
-
-    scheme: str
-    key: str
-    title: str
-    how: str
-    words: str = ""
-    differed: bool
-    taken_from: list[UUID]
-    sides: list[UUID]
-    note: str = ""
-
-
-class AdjudicationShape(Shape):
-    id: UUID
-    trace: str
-    submission: UUID
-    adjudicator: str
-    decided_at: datetime
-    undo_until: datetime
-    items: list[SettledItem]
-
-
-class AdjudicationMade(AdjudicationShape):
-    record: dict[str, Any]
-
-
-class Adjudications(Shape):
-    next: str | None
-    previous: str | None
-    results: list[AdjudicationShape]
-
-
-class SidedWithShape(Shape):
-    """Of the `parts` that differed and were settled, as many became final as the annotator had said: `same`."""
-
-    annotator: str
-    traces: int
-    parts: int
-    same: int
-    share: float | None
-
-
-class Measure(Shape):
-    results: list[SidedWithShape]
 
 
 class AdjudicatorView(ApiView):

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from adjudication.compared import ComparedAnnotations
 from adjudication.errors import BadSettlement, QuestionsLeft
+from potato.api.adjudication import LONGEST_NOTE
 from potato.schemes.parts import Field, Part
 from potato.statistics.agreement.settling import Item, answer_in, settled_part
 
 How = Literal["agreed", "consensus", "kept", "merged", "rewritten", "dropped"]
-LONGEST_NOTE = 2_000
 LONGEST_TEXT = 20_000
 LONGEST_WORDS = 300
 

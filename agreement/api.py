@@ -1,6 +1,5 @@
 """Agreement for programs: a project's reports, a way to ask for new ones, and the rule by which they come."""
 
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, cast
 from uuid import UUID
@@ -16,78 +15,25 @@ from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from accounts.models import Project
 from agreement.actions import change_rule, recompute_interval, request_report
-from agreement.bodies import AgreementFilters, AgreementRequest, AgreementSettings
 from agreement.models import AgreementReport as ReportRow
 from agreement.models.rules import project_rule
 from agreement.schedules_api import urlpatterns as schedule_urls
 from agreement.sources import api as sources_api
 from agreement.third_person import ask_a_third_person, take_back
 from assignments.api.pages import cursor_page
+from potato.api.agreement import (
+    AgreementFilters,
+    AgreementReport,
+    AgreementReports,
+    AgreementReportWithFigures,
+    AgreementRequest,
+    AgreementSettings,
+    AgreementSummary,
+)
 from tenancy.roles import Right
 
 CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
 FILTERED = OpenApiParameter("filtered", str, description='"yes": the reports of a part of the annotations instead.')
-
-
-class AgreementEstimate(BaseModel):
-    """A figure with its 95 % interval and what it rests on; `undefined` says why there is no value."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    traces: int
-    units: int
-    pairs: int
-    undefined: str | None
-
-
-class AgreementSummary(BaseModel):
-    """The main measure of one thing that is compared."""
-
-    scheme: str
-    name: str
-    title: str
-    measure: str
-    estimate: AgreementEstimate
-
-
-class AgreementReport(BaseModel):
-    """A report; `computed_at`, `sha256` and `summary` are empty until it is done, and `error` is why it never will be.
-
-    `state` is queued, running, done, failed or cancelled, and `reason` requested, annotations or schedule. `filters`
-    say which annotations alone it is of; where all are empty it is of the whole project.
-    `sha256` is that of the figures as a file: the same annotations and settings have the same.
-    """
-
-    id: UUID
-    project: str
-    state: str
-    reason: str
-    error: str
-    progress: int
-    total: int | None
-    settings: AgreementSettings
-    filters: AgreementFilters
-    configuration_version: int | None
-    annotations: int
-    shared_traces: int
-    sha256: str
-    requested_at: datetime
-    computed_at: datetime | None
-    summary: list[AgreementSummary]
-
-
-class AgreementReportWithFigures(AgreementReport):
-    """A report with all its figures, as `python -m potato.analysis agreement --json` writes them; null until then."""
-
-    figures: dict[str, Any] | None
-    software: dict[str, str]
-
-
-class AgreementReports(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[AgreementReport]
 
 
 class AgreementRuleBody(Body):

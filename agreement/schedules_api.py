@@ -1,56 +1,24 @@
 """Schedules of agreement for programs: make, change, run, pause, resume and remove them, and read their runs."""
 
-from typing import Literal
 from uuid import UUID
-
-from pydantic import BaseModel
 
 from accounts.api.bodies import read
 from accounts.models import Project
-from accounts.schedules.api import ShownRunFacts, ShownTimes, TimesBody, run_facts, shown_times
-from agreement.bodies import AgreementSettings
+from accounts.schedules.api import recipients, run_facts, shown_times
 from agreement.models import AgreementSchedule
 from agreement.scheduling import Definition, change_schedule, make_schedule, schedule_sentence
 from assignments.api.schedules import ScheduleBodies, SchedulesView, schedule_urls
 from jobs.models import ScheduleRun
 from jobs.schedules.definitions import BadSchedule
+from potato.api.agreement import (
+    AgreementScheduleRequest,
+    AgreementScheduleRun,
+    AgreementScheduleRuns,
+    AgreementSchedules,
+    AgreementScheduleShown,
+    AgreementSettings,
+)
 from tenancy.roles import Right
-
-
-class AgreementScheduleRequest(TimesBody):
-    """A schedule as a whole: when, either `cron` or `interval_minutes`; with which settings; and which sources are
-    compared with people beside it: none, all, or those chosen in `sources`."""
-
-    settings: AgreementSettings = AgreementSettings()
-    compares: Literal["none", "all", "chosen"] = "none"
-    sources: list[str] = []
-
-
-class AgreementScheduleShown(ShownTimes):
-    """One schedule. `sentence` says it in words; `next_at` is null while it is paused, or where no time is to come."""
-
-    settings: AgreementSettings
-    compares: str
-    sources: list[UUID]
-
-
-class AgreementSchedules(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[AgreementScheduleShown]
-
-
-class AgreementScheduleRun(ShownRunFacts):
-    """One run. `report` has its figures, null where no annotation came in; `compared` is the number of sources."""
-
-    report: str | None
-    compared: int | None
-
-
-class AgreementScheduleRuns(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[AgreementScheduleRun]
 
 
 class AgreementSchedulesView(SchedulesView[AgreementSchedule, Definition]):
@@ -87,7 +55,7 @@ class AgreementSchedulesView(SchedulesView[AgreementSchedule, Definition]):
         except ValueError:
             raise BadSchedule("A source is named by its id, as the sources of the project have it.") from None
         fields = body.model_dump(exclude={"people", "sources"})
-        return Definition(**fields, sources=sources, people=body.recipients())
+        return Definition(**fields, sources=sources, people=recipients(body))
 
     def make(self, project: Project, definition: Definition) -> AgreementSchedule:
         return make_schedule(project=project, definition=definition)

@@ -1,11 +1,9 @@
 """The API of a project's people: who works on it and how, put on and taken off."""
 
-from datetime import datetime
 from typing import Literal
 
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,34 +15,9 @@ from accounts.models import Membership, ProjectMember
 from accounts.models.projects import visible_project
 from assignments.actions.leaving import release_held
 from dashboard.people import Person, people_of_project
+from potato.api.people import ProjectPeople, ProjectPerson, ProjectRoleOfPerson, Released
 from tenancy import audit
 from tenancy.roles import ProjectRole, Right
-
-
-class ProjectPerson(BaseModel):
-    """Somebody of a project. `role` is what they are there, in words; `place` is their own place in it, null where
-    their role in the organisation brings them there, or where they left. `median_seconds` is from claim to submission,
-    `agreement` with all others by the newest report."""
-
-    name: str
-    role: str
-    place: ProjectRole | None
-    may_export: bool
-    left_at: datetime | None
-    last_seen_at: datetime | None
-    done: int
-    done_this_week: int
-    held: int
-    median_seconds: int | None
-    agreement: float | None
-    agreement_pairs: int | None
-
-
-class ProjectPeople(BaseModel):
-    """`left` were taken off, or belong to the organisation no more."""
-
-    people: list[ProjectPerson]
-    left: list[ProjectPerson]
 
 
 class ProjectRoleBody(Body):
@@ -52,18 +25,6 @@ class ProjectRoleBody(Body):
 
     role: Literal["manager", "annotator", "viewer", "adjudicator"]
     may_export: bool = False
-
-
-class ProjectRoleOfPerson(BaseModel):
-    name: str
-    role: ProjectRole
-    may_export: bool
-
-
-class Released(BaseModel):
-    """How many held tasks went back to the queue. Their drafts are kept."""
-
-    released: int
 
 
 class ProjectPeopleView(ApiView):

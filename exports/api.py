@@ -1,6 +1,5 @@
 """Exports for programs: ask for one (202, then look at its Location), list them, take the file away."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,11 +8,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import path, reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.bodies import Body, read
+from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from assignments.api.pages import cursor_page
@@ -22,43 +20,11 @@ from exports.actions import note_download, request_export
 from exports.estimating import estimate_export
 from exports.models import Export as ExportRow
 from exports.views import stream_file
+from potato.api.exports import Export, ExportEstimate, ExportRequest, Exports
 from tenancy.roles import Right
 
 CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
 FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
-
-
-class ExportRequest(Body):
-    """What is asked for: a format by its name, and its options."""
-
-    format: str
-    options: dict[str, Any] = {}
-
-
-class Export(BaseModel):
-    """One export: how far it is, and where its file is once there is one."""
-
-    id: UUID
-    project: str
-    format: str
-    options: dict[str, Any]
-    state: str
-    progress: int
-    total: int | None
-    rows: int
-    bytes: int
-    sha256: str
-    error: str
-    requested_at: datetime
-    expires_at: datetime | None
-    file: str | None
-    manifest: dict[str, Any]
-
-
-class Exports(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Export]
 
 
 class ExporterView(ApiView):
@@ -112,24 +78,6 @@ class ProjectExportsView(ExporterView):
         body = read(ExportRequest, request)
         made = request_export(project=row, format=body.format, options=body.options)
         return Response(self.shown(made), status=202, headers={"Location": self.address("api-export", made)})
-
-
-class ExportEstimate(BaseModel):
-    """What an export would come to. `records` are annotations, `answers` those of automated sources. `rows` and `bytes`
-    are null where nothing lets them be told; `left_out` counts the annotations that do not count, by the reason.
-    `is_quota_amber` is true from 80 % of the organisation's quota on."""
-
-    records: int
-    answers: int
-    rows: int | None
-    bytes: int | None
-    left_out: dict[str, int]
-    is_by_earlier_export: bool
-    sentence: str
-    used_bytes: int
-    quota_bytes: int | None
-    is_quota_amber: bool
-    quota_sentence: str
 
 
 class ExportEstimateView(ExporterView):

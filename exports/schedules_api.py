@@ -1,59 +1,20 @@
 """Schedules of exports for programs: make, change, run, pause, resume and remove them, and read their runs."""
 
-from typing import Any, Literal
-
-from pydantic import BaseModel
-
 from accounts.api.bodies import read
 from accounts.models import Project
-from accounts.schedules.api import ShownRunFacts, ShownTimes, TimesBody, run_facts, shown_times
+from accounts.schedules.api import recipients, run_facts, shown_times
 from assignments.api.schedules import ScheduleBodies, SchedulesView, schedule_urls
 from exports.models import ExportSchedule
 from exports.scheduling import Definition, change_schedule, make_schedule, schedule_sentence
 from jobs.models import ScheduleRun
+from potato.api.exports import (
+    ExportScheduleRun,
+    ExportScheduleRuns,
+    ExportSchedules,
+    ExportScheduleShown,
+    ScheduleRequest,
+)
 from tenancy.roles import Right
-
-
-class ScheduleRequest(TimesBody):
-    """A schedule as a whole: when, either `cron` or `interval_minutes`, what, and where to."""
-
-    format: str
-    options: dict[str, Any] = {}
-    only_new: bool = False
-    destination: Literal["kept", "bucket", "webhook"] = "kept"
-    bucket: str = ""
-    folder: str = ""
-
-
-class ExportScheduleShown(ShownTimes):
-    """One schedule. `sentence` says it in words; `next_at` is null while it is paused, or where no time is to come."""
-
-    format: str
-    options: dict[str, Any]
-    only_new: bool
-    destination: str
-    bucket: str
-    folder: str
-
-
-class ExportSchedules(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[ExportScheduleShown]
-
-
-class ExportScheduleRun(ShownRunFacts):
-    """One run. `missed` is how many fire times before it nobody saw, and became it; `export` has its file."""
-
-    rows: int | None
-    address: str | None
-    export: str | None
-
-
-class ExportScheduleRuns(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[ExportScheduleRun]
 
 
 class ExportSchedulesView(SchedulesView[ExportSchedule, Definition]):
@@ -84,7 +45,7 @@ class ExportSchedulesView(SchedulesView[ExportSchedule, Definition]):
 
     def read_definition(self) -> Definition:
         body = read(ScheduleRequest, self.request)
-        return Definition(**body.model_dump(exclude={"people"}), people=body.recipients())
+        return Definition(**body.model_dump(exclude={"people"}), people=recipients(body))
 
     def make(self, project: Project, definition: Definition) -> ExportSchedule:
         return make_schedule(project=project, definition=definition)

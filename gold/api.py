@@ -17,13 +17,14 @@ from accounts.api.views import ApiView
 from accounts.models import Membership
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR
-from assignments.api.shapes import Record, Shape
 from assignments.submission_records import annotator_names
 from gold.actions import MOST_RECORDS, expect_records, live_expected, retire
 from gold.figures import shown_standings, with_oneself
 from gold.models import ExpectedAnnotation, GoldScore, Use
 from gold.practice import admit
 from gold.standing import let_go_on
+from potato.api.base import Shape
+from potato.api.shapes import Record
 from tenancy.roles import Right
 
 _UseName = Literal["gold", "practice"]

@@ -1,6 +1,5 @@
 """A project as a whole for programs: its state, a copy, the archive, deletion."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from django.core.exceptions import ValidationError
@@ -23,21 +22,11 @@ from accounts.api.views import ApiView
 from accounts.models import Project
 from accounts.models.projects import visible_project
 from assignments.api.views import ProjectsView
+from potato.api.projects import ProjectState
 from project_setup.actions import delete_project
 from project_setup.configuration_api import LARGEST_REQUEST, ConfigurationBody
 from project_setup.project_templates import TEMPLATES, template_named
 from tenancy.roles import Right
-
-
-class ProjectState(BaseModel):
-    """`archived_at` is null for a project that is in the lists; `version` the newest published one, null for none."""
-
-    slug: str
-    name: str
-    version: int | None
-    archived_at: datetime | None
-    open_to_annotators: bool
-    created_at: datetime
 
 
 class NewProject(ConfigurationBody):

@@ -1,13 +1,12 @@
 """A project's configuration for programs: checked, saved as the draft, published, and its versions read."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import yaml
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +16,7 @@ from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from accounts.models import ConfigurationVersion, Project
+from potato.api.projects import Checked, CheckedForProject, Loss, Published, ShownDraft, Version, Versions, WholeVersion
 from potato.configuration import CheckedConfiguration, check_configuration
 from potato.schemes.breaking_changes import BreakingChange
 from project_setup.actions import publish_draft, publish_text
@@ -57,87 +57,6 @@ class Publication(ConfigurationBody):
     """Publish also what takes something that annotations refer to."""
     held: Literal["stay", "move"] = "stay"
     """Whether tasks that people hold are finished under their version, or under the new one."""
-
-
-class Fix(BaseModel):
-    """What puts it right: what of the text, by its places from 0, becomes what."""
-
-    label: str
-    start: int
-    end: int
-    text: str
-
-
-class ConfigurationProblem(BaseModel):
-    """One thing that is wrong with a configuration, or has no effect here, and where."""
-
-    line: int
-    column: int
-    severity: Literal["error", "warning"]
-    message: str
-    path: list[str | int]
-    """From the top of the configuration, list entries counted from 0."""
-    fix: Fix | None
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class Loss(BaseModel):
-    """What annotations that are there refer to, and the new configuration no longer has."""
-
-    path: list[str | int]
-    code: str
-    sentence: str
-
-
-class Checked(BaseModel):
-    """All errors and warnings, in the order of the text."""
-
-    is_publishable: bool
-    problems: list[ConfigurationProblem]
-
-
-class CheckedForProject(Checked):
-    losses: list[Loss]
-    """What publishing needs to be `confirmed` for."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class ShownDraft(BaseModel):
-    source: str
-    revision: int
-    is_publishable: bool
-    problems: list[ConfigurationProblem]
-
-
-class Version(BaseModel):
-    number: int
-    note: str
-    published_by: str | None
-    published_at: datetime
-
-
-class WholeVersion(Version):
-    source: str
-    """The YAML as it was written."""
-    configuration: dict[str, Any]
-    """What it means, with every default."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class Published(WholeVersion):
-    moved: int
-    """How many held tasks moved to it."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class Versions(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Version]
 
 
 class ConfigurationView(ApiView):

@@ -5,7 +5,7 @@ import re
 from rest_framework.exceptions import NotFound, ParseError
 from rest_framework.request import Request
 
-from assignments.api import shapes
+from potato.api import shapes
 from potato.runs.changes.places import SIDES
 from traces.evidence.judged_files import judged_file
 from traces.models import Trace

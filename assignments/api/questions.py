@@ -12,10 +12,11 @@ from rest_framework.response import Response
 from accounts.api.bodies import Body, read
 from accounts.api.views import ApiView
 from assignments.actions.asking import Where, answer_question, ask
-from assignments.api.shapes import Shape, Text
 from assignments.api.views import AnnotatorView
 from assignments.models import Question
 from assignments.questions import ShownQuestion, shown_questions
+from potato.api.base import Shape
+from potato.api.shapes import Text
 from tenancy.permissions import demand_at
 from tenancy.roles import Right
 

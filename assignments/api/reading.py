@@ -12,7 +12,6 @@ from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from assignments.actions.noting import write_note
-from assignments.api import shapes
 from assignments.api.lines import exact_lines
 from assignments.api.parameters import LINES
 from assignments.comparing import Cell, compare
@@ -20,6 +19,7 @@ from assignments.models import Submission
 from assignments.notes import WrittenNote, written_notes
 from assignments.readable import annotations_of_trace, readable, trace_in
 from assignments.submission_records import annotator_names, elapsed, submission_record
+from potato.api import shapes
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.schemes.matching import TOLERANCE
 from tenancy.roles import Right

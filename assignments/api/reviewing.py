@@ -19,7 +19,6 @@ from assignments.actions.deciding import accept, return_to_annotator, undo_decis
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR
 from assignments.api.serializers import assignment_in_detail
-from assignments.api.shapes import AssignmentInDetail, Shape, Text
 from assignments.api.views import AnnotatorView
 from assignments.decisions import OUTCOMES, ShownDecision, shown_decisions, without_outcomes
 from assignments.errors import BadReviewNote
@@ -29,6 +28,8 @@ from assignments.readable import readable
 from assignments.review_notes import ReviewNote
 from assignments.review_queue import HELD_FOR, hold_on, reasons, review_rules, take_next, to_review
 from assignments.submission_records import annotator_names
+from potato.api.base import Shape
+from potato.api.shapes import AssignmentInDetail, Text
 from tenancy.roles import Right
 
 QUEUE_SHOWN = 100

@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from assignments.actions.claiming import NothingToDo
-from assignments.api import shapes
 from assignments.deadlines import task_deadline
 from assignments.drafts import answerable_content
 from assignments.models import Assignment, Draft, Submission
 from assignments.submission_records import annotator_names, submission_record
 from assignments.wording import why_nothing
+from potato.api import shapes
 from potato.configuration import SchemeConfiguration
 from potato.schemes.registry import SchemeType, scheme_types
 from tenancy.prepared import prepared

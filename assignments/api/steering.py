@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.exceptions import ParseError, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -53,46 +53,15 @@ from assignments.pool.filters import LISTS, PoolFilters
 from assignments.pool.listing import PoolList
 from assignments.pool.progress import BatchRow, batch_rows
 from assignments.pool.selecting import LARGEST_SEED, Selection
+from potato.api.base import Shape
+from potato.api.batches import Batches, OrderName, PriorityName, ShownBatch
 from tenancy.actor import active_organisation
 from tenancy.errors import Refused
 from tenancy.roles import Right
 from traces.models import Trace
 
 _PRIORITIES = {label.lower(): value for value, label in Priority.choices}
-PriorityName = Literal["low", "normal", "high", "urgent"]
-OrderName = Literal["imported", "random", "priority", "fewest"]
 Redundancy = Annotated[int, Field(ge=1, le=100)]
-
-
-class Shape(BaseModel):
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
-
-
-class ShownBatch(Shape):
-    number: int
-    name: str
-    state: Literal["draft", "open", "paused", "withdrawn"]
-    priority: PriorityName
-    order: OrderName
-    redundancy: int | None
-    """Annotations a trace; null for as many as the configuration says."""
-    deadline: str | None
-    """A date as 2026-12-04."""
-    restricted: bool
-    """Whether only named people are given its tasks."""
-    selection: dict[str, Any]
-    """How its traces were chosen: filter, number or share, stratum and seed."""
-    released_at: datetime | None
-    traces: int
-    complete: int
-    target: int
-    """Annotations that its traces need together."""
-    done: int
-    held: int
-
-
-class Batches(Shape):
-    results: list[ShownBatch]
 
 
 class Release(Body):

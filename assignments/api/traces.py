@@ -2,7 +2,6 @@
 that comes in as it ends."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,6 @@ from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from isal import igzip
-from pydantic import BaseModel, ConfigDict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,11 +21,13 @@ from accounts.api.exact_json import dumps
 from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
-from assignments.api.imports import Import, shown_imports
+from assignments.api.imports import shown_imports
 from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, PoolFilters
 from assignments.pool.listing import PoolList, Row
 from assignments.pool.states import STATES
 from jobs.row_text import storable
+from potato.api.imports import Import
+from potato.api.traces import ListedFile, ListedFiles, ListedStep, ListedSteps, ListedTrace, ListedTraces, WholeTrace
 from tenancy.roles import Right
 from traces.actions import request_import
 from traces.importing.screenshots import with_pictures_inside
@@ -58,109 +58,6 @@ FILTERS = [
     OpenApiParameter(name, str, description=_WHAT.get(name, ""), enum=["all"] if name == "versions" else None)
     for name in _TEXTS
 ] + [OpenApiParameter(name, str, many=True, description=_WHAT.get(name, ""), enum=_CHOICES.get(name)) for name in LISTS]
-
-
-class ListedTrace(BaseModel):
-    """A trace of the project, in exactly one state."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    id: UUID
-    external_id: str
-    version: int
-    title: str
-    repo: str
-    agent_model: str
-    state: str
-    withheld: str
-    """`held_back`, `excluded`, `retired` or `superseded`; empty where it is not withheld."""
-    why: str
-    """What was written about that, or what keeps it from being judged."""
-    annotators: list[str]
-    """Who holds it or has annotated it."""
-    free: int
-    """How many may still take it."""
-    agreement: float | None
-    tags: list[str]
-    priority: str
-    """In words, empty for the normal one."""
-    batch: int | None
-    """The number of its batch; null in the pool."""
-    target: int
-    """How many annotations of it are wanted."""
-    done: int
-    extra: int
-    """How many of these are wanted beyond what its batch or the configuration says."""
-    held_by: list[str]
-    """Who holds it now."""
-    offered_to: list[str]
-    """Who is given it before all others, until `offered_until`."""
-    offered_until: datetime | None
-    steps: int
-    files: int
-    added: int
-    removed: int
-    failed_steps: int
-
-
-class ListedTraces(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[ListedTrace]
-
-
-class WholeTrace(ListedTrace):
-    task: str
-    task_id: str
-    instance_id: str
-    converter: str
-    started_at: str
-    imported_at: datetime
-    content_sha256: str
-    versions: list[int]
-    """All versions of this id that the project has."""
-    report: dict[str, Any]
-    """What the import repaired, left out or did not know."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class ListedStep(BaseModel):
-    """A ratable act of the agent. `index` counts from 0."""
-
-    index: int
-    title: str
-    detail: str
-    kind: str
-    is_error: bool
-    is_noise: bool
-    sha256: str
-
-
-class ListedSteps(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[ListedStep]
-
-
-class ListedFile(BaseModel):
-    """A file that the agent touched. `touched_by` are the indexes of steps."""
-
-    index: int
-    path: str
-    old_path: str
-    operation: str
-    is_binary: bool
-    added: int
-    removed: int
-    touched_by: list[int]
-    sha256: str
-
-
-class ListedFiles(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[ListedFile]
 
 
 class TracesView(ApiView):

@@ -20,7 +20,6 @@ from accounts.models import Project
 from assignments.actions.claiming import NothingToDo, claim_next, resume
 from assignments.actions.submitting import UNDO, submit, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
-from assignments.api import shapes
 from assignments.api.lines import exact_lines
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY, LINES, MINE, SURPLUS
@@ -36,6 +35,7 @@ from assignments.models import Assignment, Submission
 from assignments.own_assignment import own_assignment
 from assignments.progress import project_progress
 from assignments.submission_records import annotator_names, submission_record
+from potato.api import shapes
 from tenancy.roles import Right, TokenScope
 
 LARGEST_ANNOTATION = 2_000_000

@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from accounts.models import User
 from assignments.actions.deciding import WAITS, refuse_undecidable
-from assignments.api.shapes import File
 from assignments.comparing import signed
 from assignments.decisions import ShownDecision, ShownNote, current, shown_decisions, without_outcomes
 from assignments.errors import NotDecidable
@@ -33,6 +32,7 @@ from assignments.summaries import ShownChoice
 from assignments.task_page.page import shows_steps
 from assignments.task_page.schemes import ShownScheme, judges_steps, shown_schemes
 from assignments.wording import duration
+from potato.api.shapes import File
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.records.annotations import opinions, summaries, unjudged_reason
 from potato.statistics.agreement.one_trace import sameness

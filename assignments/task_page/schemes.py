@@ -13,10 +13,10 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
 from assignments.api.serializers import scheme_shape
-from assignments.api.shapes import Scheme
 from assignments.models import Assignment
 from assignments.models.claims import pinned_configuration
 from assignments.submission_records import initials
+from potato.api.shapes import Scheme
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.runs.contents import TraceContents
 from potato.schemes.registry import SchemeType, scheme_types

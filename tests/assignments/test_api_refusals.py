@@ -207,7 +207,7 @@ def test_an_error_of_the_site_is_told_in_json_and_keeps_nothing(
 ) -> None:
     api, held = held_by_bob(tenants)
     api.client.raise_request_exception = False
-    monkeypatch.setattr("assignments.api.shapes.Saved.__init__", None)
+    monkeypatch.setattr("potato.api.shapes.Saved.__init__", None)
     answer = api.save(held, {"answers": {}})
     assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
     monkeypatch.undo()

@@ -59,6 +59,7 @@ SUFFIXES = {
     "sarif": ".sarif",
     "swebench": ".zip",
 }
+MISSING_CLIENT = 'The client asks sites with httpx2, which is missing: pip install "potato-review[client]"'
 OF_EXTRAS = {"hf_dataset", "records_parquet"}
 """The formats that need a package of an extra."""
 
@@ -123,7 +124,7 @@ def plain(wheel: Path, tmp_path: Path) -> Researcher:
 
 @pytest.fixture
 def equipped(wheel: Path, tmp_path: Path) -> Researcher:
-    """With the extras `agreement`, `parquet` and `plots`, as the wheel itself names them."""
+    """With the extras, `client` among them, as the wheel itself names them."""
     extras = sorted(set(required_by(wheel, extra=True)))
     base = environment_with("library-with-extras", "-r", REQUIREMENTS, *extras)
     return researcher(wheel, base, with_archive(tmp_path / "equipped"))
@@ -157,6 +158,7 @@ def test_the_wheel_asks_for_what_the_library_needs_and_nothing_of_the_site(wheel
     asked = {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=False)}
     assert asked == {re.split(r"[<>=]", line)[0] for line in wanted}
     assert {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=True)} == {
+        "httpx2",
         "numpy",
         "matplotlib",
         "pyarrow",
@@ -238,3 +240,63 @@ def test_without_the_extras_statistics_run_and_the_rest_says_what_to_install(pla
         assert done.stderr == (
             f'{name} is written with pyarrow, which is missing: pip install "potato-review[parquet]"\n'
         )
+
+
+USER = """\
+import asyncio
+from typing import Any
+
+from potato.api.people import Caller
+from potato.client import AsyncClient, Client, NotFound, bars
+
+
+def gather(client: Client) -> dict[str, Any]:
+    caller: Caller = client.whoami()
+    project = client.project(client.projects()[0].slug)
+    (imported,) = project.import_files("runs", wait=True, patience=60)
+    traces: list[int] = [trace.steps for trace in project.traces(state="open")]
+    records: list[dict[str, Any]] = list(project.records(mine=True))
+    sha256: str = project.export("prm", "prm.jsonl").sha256
+    return {"caller": caller.name, "count": imported.imported, "rest": (traces, records, sha256)}
+
+
+async def gather_meanwhile(client: AsyncClient) -> list[str]:
+    caller: Caller = await client.whoami()
+    return [caller.name, *[record["id"] async for record in client.project("a").records()]]
+
+
+if __name__ == "__main__":
+    print(asyncio.iscoroutinefunction(gather_meanwhile), NotFound.__mro__, bars())
+"""
+MISUSE = """\
+from potato.client import AsyncClient, Client
+
+Client("https://potato.example.org", "t").project("a").export(3)
+Client("https://potato.example.org", "t").whoami().nme
+for record in AsyncClient("https://potato.example.org", "t").project("a").records():
+    pass
+"""
+
+
+def test_the_client_comes_with_its_extra_and_types_for_who_uses_it(plain: Researcher, equipped: Researcher) -> None:
+    done = plain.run("-c", "import potato.client")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith('httpx2, which is missing: pip install "potato-review[client]"')
+    done = plain.run("-m", "potato", "projects")
+    assert (done.returncode, done.stderr) == (1, f"potato: {MISSING_CLIENT}\n")
+    (plain.home / "config.yaml").write_text(CONFIGURATION)
+    command = [str(plain.python.parent / "potato"), "check", "config.yaml"]
+    checked = subprocess.run(command, cwd=plain.home, capture_output=True, text=True, check=True)
+    assert checked.stdout == "config.yaml can be published: 4 schemes.\n"
+    done = plain.run("-m", "potato", "review", "config.yaml")
+    assert done.returncode == 1
+    assert "The site is not installed beside this library" in done.stderr
+
+    (equipped.home / "user.py").write_text(USER)
+    (equipped.home / "misuse.py").write_text(MISUSE)
+    assert equipped.run("user.py").stdout.startswith("True ")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable", equipped.python]
+    done = subprocess.run([*mypy, "user.py"], cwd=equipped.home, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "Success: no issues found in 1 source file\n"), done.stderr
+    done = subprocess.run([*mypy, "misuse.py"], cwd=equipped.home, capture_output=True, text=True, check=False)
+    assert {line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line} == {"3", "4", "5"}

@@ -4,20 +4,24 @@ import io
 import logging
 import os
 import sys
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import redis
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL
 from kombu.exceptions import OperationalError as BrokerError
 
 from potato_site import devservices
 from potato_site.celery import app
+from potato_site.own_runs import LOGIN, PASSWORD, NothingCameIn, load_own_runs
 from potato_site.supervisor import HOST, Program, Supervisor, SupervisorError, port_from_environment
+from project_setup.project_templates import TEMPLATES
 
 BROKERS = ("redis://", "rediss://", "redis+socket://")
 QUEUES = "interactive,imports,exports,statistics"
@@ -27,6 +31,15 @@ class Command(BaseCommand):
     help = "Runs the site with its demo at http://127.0.0.1:$PORT (8000) until Ctrl-C. For development only."
     # `migrate` checks, once there is something to check against.
     requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--review", nargs="+", type=Path, metavar="FILE|FOLDER", help="a project of these runs instead of the demo"
+        )
+        parser.add_argument(
+            "--template", choices=[one.key for one in TEMPLATES], default="both", help="of that project"
+        )
+        parser.add_argument("--no-browser", action="store_true", help="with --review: print the address alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.MODE != "development":
@@ -40,20 +53,36 @@ class Command(BaseCommand):
             supervisor = Supervisor(_programs(port, local), port=port, logs=local / "logs", say=self._say)
             services = devservices.ensure("development")
             _ask_broker()
-            self._say("migrating, loading the demo and collecting static files")
-            demo = _prepare()
+            review: list[Path] | None = options["review"]
+            loaded = "your runs" if review else "the demo"
+            self._say(f"migrating, loading {loaded} and collecting static files")
+            page = ""
+
+            def load(output: IO[str]) -> None:
+                nonlocal page
+                if review:
+                    page = load_own_runs(review, options["template"], self._say)
+                    output.write(f"Sign in as {LOGIN} with the password {PASSWORD}.\n")
+                else:
+                    call_command("load_demo", stdout=output)
+
+            demo = _prepare(load)
             self._say("logs are in " + ", ".join(str(program.log) for program in supervisor.programs))
             supervisor.run(
-                announce=lambda: self._announce(supervisor.address, demo),
+                announce=lambda: self._announce(
+                    supervisor.address + page, demo, opens=bool(review) and not options["no_browser"]
+                ),
                 heal=services.start_crashed,
             )
-        except (SupervisorError, devservices.ServiceError) as error:
+        except (SupervisorError, devservices.ServiceError, NothingCameIn) as error:
             raise CommandError(str(error)) from error
         self._say("stopped")
 
-    def _announce(self, address: str, demo: str) -> None:
+    def _announce(self, address: str, demo: str, *, opens: bool) -> None:
         self.stdout.write(f"READY {address}\n{demo}".rstrip())
         self.stdout.flush()
+        if opens:
+            webbrowser.open(address)
 
     def _say(self, sentence: str) -> None:
         self.stderr.write(f"potato: {sentence}", style_func=str)
@@ -77,13 +106,13 @@ def _ask_broker() -> None:
         ) from error
 
 
-def _prepare() -> str:
-    """Bring the database and the static files up to date; answers what the demo has to say."""
+def _prepare(load: Callable[[IO[str]], None]) -> str:
+    """Bring the database and the static files up to date; answers what `load` has to say of what it loads."""
     output = io.StringIO()
     # The console is for what a person has to know; the programs log to their files.
     logging.disable(logging.INFO)
     call_command("migrate", interactive=False, verbosity=0)
-    call_command("load_demo", stdout=output)
+    load(output)
     call_command("collectstatic", interactive=False, verbosity=0)
     connections.close_all()
     # Nothing here asks the database any more, and a pool would go on trying while the servers are put away.

@@ -5,9 +5,9 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 
-from accounts.api.bodies import Body
+from potato.api.base import Body, Shape
 
 LARGEST_PAGE_STATE = 500_000
 
@@ -105,10 +105,6 @@ class Skip(Body):
 
 
 # --- What goes out ---
-
-
-class Shape(BaseModel):
-    model_config = ConfigDict(use_attribute_docstrings=True, frozen=True)
 
 
 class Progress(Shape):

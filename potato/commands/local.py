@@ -1,0 +1,118 @@
+"""What the command `potato` does without a site: check a configuration, convert runs, review one's own runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import potato
+from potato.commands.terminal import DONE, FAILED, Failure, coloured, put_json, say
+from potato.configuration import check_configuration
+from potato.runs.converters.detection import AUTOMATIC, NotATrace, choose
+from potato.runs.converters.native import run_as_native
+from potato.runs.model import Converted, ReadingOptions, StatedTask, TooLarge, Unreadable
+from potato.runs.packages import run_files
+from potato.runs.run_files import source_at
+from potato.wording import counted
+
+
+def check(flags: argparse.Namespace) -> int:
+    """Everything that is wrong with a configuration, as the site would say it."""
+    text = read_text(flags.config)
+    checked = check_configuration(text, where="command")
+    if flags.json:
+        problems = [
+            {
+                "line": problem.line,
+                "column": problem.column,
+                "severity": problem.severity,
+                "code": problem.code,
+                "path": list(problem.path),
+                "message": problem.message,
+            }
+            for problem in checked.problems
+        ]
+        put_json({"is_publishable": checked.configuration is not None, "problems": problems})
+    else:
+        for problem in checked.problems:
+            print(coloured(f"{flags.config}, {problem}", "red" if problem.severity == "error" else "yellow"))
+        if checked.configuration is not None:
+            schemes = counted(len(checked.configuration.annotation_schemes), "scheme")
+            print(f"{flags.config} can be published: {schemes}.")
+    return DONE if checked.configuration is not None else FAILED
+
+
+def convert(flags: argparse.Namespace) -> int:
+    """Runs of any format that is read, written as Potato's own: a line each."""
+    files = list(_files(flags.files))
+    output = sys.stdout if flags.output is None else flags.output.open("w", encoding="utf-8")
+    runs = unread = 0
+    try:
+        for path in files:
+            for entry in _entries(path, flags.format):
+                if isinstance(entry, Converted):
+                    native = run_as_native(entry.run)
+                    native.setdefault("id", entry.run.external_id or path.stem)
+                    output.write(json.dumps(native) + "\n")
+                    runs += 1
+                else:
+                    unread += 1
+                    say(f"{path}, entry {entry.place}: {entry.sentence}", colour="yellow")
+    finally:
+        if flags.output is not None:
+            output.close()
+    say(f"{counted(runs, 'run')} of {counted(len(files), 'file')} written, {unread} not read.")
+    return DONE if runs and not (flags.strict and unread) else FAILED
+
+
+def _entries(path: Path, format: str) -> Iterator[Converted | Unreadable]:
+    try:
+        source = source_at(path)
+        chosen = choose(source, named=format or AUTOMATIC, explicit=bool(format))
+        for entry in chosen.converter.read(source, ReadingOptions()):
+            if not isinstance(entry, StatedTask):
+                yield entry
+    except (NotATrace, TooLarge) as refusal:
+        yield Unreadable(1, "not_a_trace", str(refusal))
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _files(paths: list[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from run_files(path)
+        elif path.is_file():
+            yield path
+        else:
+            raise Failure(f"There is no file {path}.")
+
+
+def review(flags: argparse.Namespace) -> int:
+    """Start the site on this machine with one project of these runs, and open it in the browser."""
+    missing = [str(path) for path in flags.files if not path.exists()]
+    if missing:
+        raise Failure(f"There is no file {', '.join(missing)}.")
+    manage = Path(potato.__file__).resolve().parents[1] / "manage.py"
+    if not manage.is_file():
+        raise Failure(
+            "The site is not installed beside this library, and reviewing needs it. Take a checkout of Potato, run "
+            "`make install` in it, and there `.venv/bin/potato review FILE`."
+        )
+    command = [sys.executable, str(manage), "run", "--review", *(str(path.resolve()) for path in flags.files)]
+    command += ["--template", flags.template] + ([] if flags.browser else ["--no-browser"])
+    return subprocess.run(command, cwd=manage.parent, check=False).returncode
+
+
+def read_text(path: Path) -> str:
+    """Of a file in UTF-8. Raises Failure."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise Failure(f"{path} is not UTF-8 text: byte {error.start} cannot be decoded.") from None

@@ -1,0 +1,183 @@
+"""With the client alone, on a running site: from the documents' YAML to every export, compared with what went in."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from potato.api.adjudication import NewSettlement, ToSettle
+from potato.client import (
+    AsyncClient,
+    Client,
+    InvalidRequest,
+    JobFailed,
+    NotAcceptable,
+    NotAllowed,
+    NotFound,
+    ScopeNeeded,
+)
+from potato.formats.registry import formats
+from tests.client.annotating import ANNOTATORS, annotation, changed_lines, documented
+from tests.client.conftest import Site
+from tests.shared_data import shared_file
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
+
+RUNS = ("github_issue", "astropy__astropy-7336", "pydata__xarray-4629")
+
+
+def settlements(taken: ToSettle) -> list[NewSettlement]:
+    """Whatever is open is as the first annotation has it."""
+    return [
+        NewSettlement(
+            scheme=question.scheme, key=question.key, how="kept", taken_from=[question.answers[0].annotation], note="a"
+        )
+        for question in taken.questions
+        if question.is_open
+    ]
+
+
+def eventually(look: Callable[[], Any]) -> Any:
+    until = time.monotonic() + 60
+    while (found := look()) is None:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    return found
+
+
+def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_path: Path) -> None:
+    boss = Client(site.address, site.token)
+    assert (boss.whoami().name, boss.whoami().role) == ("dora", "admin")
+    # The project of the documents.
+    broken = boss.check("annotation_schemes: [{name: x}]")
+    assert not broken.is_publishable
+    assert broken.problems[0].line == 1
+    made = boss.make_project("both", "Both documents", source=documented())
+    assert (made.slug, made.version) == ("both", None)
+    project = boss.project("both")
+    with pytest.raises(NotAcceptable) as refused:
+        project.publish("annotation_schemes: 3")
+    assert refused.value.code == "not_publishable"
+    assert refused.value.facts["problems"]
+    assert project.publish(documented()).number == project.publish(documented()).number == 1
+
+    # Runs as they lie in a folder.
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    shown: dict[str, int] = {}
+    for name in RUNS:
+        content = shared_file(f"mini-swe-agent/{name}.traj.json").read_bytes()
+        (folder / f"{name}.traj.json").write_bytes(content)
+        shown |= changed_lines(json.loads(content)["info"].get("submission") or "")
+    (one,) = project.import_files(folder)
+    assert (one.state, one.imported, one.files) == ("done", len(RUNS), len(RUNS))
+    (again,) = project.import_files(folder)
+    assert (again.imported, again.known) == (0, len(RUNS))
+    steps = {trace.external_id: trace.steps for trace in project.traces()}
+    assert len(steps) == len(RUNS)
+    assert [trace.external_id for trace in project.traces(q="astropy")] == [name for name in steps if "astropy" in name]
+
+    # Three annotators, each with a token of their own that may do no more.
+    submitted: dict[tuple[str, str], Any] = {}
+    for number, name in enumerate(ANNOTATORS):
+        boss.make_service_account(name)
+        project.put_person(name, "annotator")
+        token = boss.make_token("a rule", acts_as=name, scopes=["annotate", "read"]).text
+        assert token is not None
+        with Client(site.address, token) as annotator:
+            with pytest.raises(NotAllowed):
+                annotator.project("both").request_export("code_review")
+            while (assignment := annotator.project("both").next().assignment) is not None:
+                detail, trace = annotator.assignment(assignment.id), assignment.trace.external_id
+                said = annotation(annotator, number, detail, steps[trace], shown)
+                annotator.save_draft(assignment, said)
+                with pytest.raises(NotAcceptable) as incomplete:
+                    annotator.submit(assignment, {**said, "verdict": {}})
+                assert incomplete.value.facts["gaps"]
+                first = annotator.submit(assignment, said, key=f"{name}-{assignment.id}")
+                assert annotator.submit(assignment, said, key=f"{name}-{assignment.id}") == first
+                submitted[trace, name] = said
+            own = list(annotator.project("both").records(mine=True))
+            assert [record["annotator"] for record in own] == [name] * len(RUNS)
+    assert len(submitted) == len(RUNS) * len(ANNOTATORS)
+    records = list(project.records())
+    assert {(record["id"], record["annotator"]): record["annotations"] for record in records} == submitted
+    assert not [record for record in records if "via" in record], "service accounts act for nobody"
+
+    # Somebody settles what they disagree about.
+    settled = {}
+    while (taken := project.take_to_settle()) is not None:
+        settled[taken.trace] = boss.settle(taken, settlements(taken)).record["annotations"]
+    assert settled.keys() == steps.keys()
+    assert {row.trace for row in project.adjudications()} == steps.keys()
+    for trace, annotations in settled.items():
+        assert annotations["verdict"]["decision"] in {
+            submitted[trace, name]["verdict"]["decision"] for name in ANNOTATORS
+        }
+
+    # How far they agree: two of three say the same of everything.
+    report = project.agreement(samples=20)
+    assert (report.state, report.shared_traces) == ("done", len(RUNS))
+    assert report.figures is not None
+    assert report.figures["annotators"] == len(ANNOTATORS)
+
+    # Every export, whose file is what the site says, and some of them read.
+    files: dict[str, Path] = {}
+    refused_formats: dict[str, str] = {}
+    for name, format in formats().items():
+        output = tmp_path / "exports" / f"{name}{format.suffix}"
+        try:
+            ready = project.export(name, output)
+        except JobFailed as failed:
+            refused_formats[name] = str(failed)
+            continue
+        assert hashlib.sha256(output.read_bytes()).hexdigest() == ready.sha256, name
+        files[name] = output
+    assert refused_formats == {}
+    rows = [json.loads(line) for line in files["code_review"].read_text().splitlines()]
+    assert {
+        (row["id"], row["annotator"]): row["annotations"] for row in rows if (row["id"], row["annotator"]) in submitted
+    }
+    with ZipFile(files["archive"]) as archive:
+        kept = [json.loads(line) for line in archive.read("annotations.jsonl").decode().splitlines()]
+    by_person = {(row["id"], row["annotator"]): row["annotations"] for row in kept if row["annotator"] in ANNOTATORS}
+    assert by_person == submitted
+    assert len(project.to_pandas(surplus=True)) >= len(submitted)
+
+    # A schedule makes the same file by itself.
+    schedule = project.make_export_schedule("Nightly", "archive", interval_minutes=60)
+    project.run_export_schedule(schedule)
+    run = eventually(lambda: next((run for run in project.export_schedule_runs(schedule) if run.finished_at), None))
+    assert (run.state, run.error) == ("done", "")
+    scheduled = list(project.exports())[-1]
+    project.download_export(scheduled, tmp_path / "scheduled.zip")
+    with ZipFile(tmp_path / "scheduled.zip") as archive:
+        assert [json.loads(line) for line in archive.read("annotations.jsonl").decode().splitlines()] == kept
+    project.remove_export_schedule(schedule)
+    assert list(project.export_schedules()) == []
+
+    with pytest.raises(NotFound):
+        boss.project("nowhere").state()
+    with pytest.raises(InvalidRequest) as taken_already:
+        boss.make_project("both", "Again")
+    assert [fault.path for fault in taken_already.value.faults] == [("slug",)]
+    reading = boss.make_token("reading", acts_as="dora", scopes=["read"]).text
+    with Client(site.address, reading) as reader, pytest.raises(ScopeNeeded):
+        reader.project("both").request_export("archive")
+    assert asyncio.run(asked_by_asyncio(site)) == records
+    boss.close()
+
+
+async def asked_by_asyncio(site: Site) -> list[dict[str, Any]]:
+    async with AsyncClient(site.address, site.token) as client:
+        project = client.project("both")
+        whoami, people = await asyncio.gather(client.whoami(), project.people())
+        assert whoami.name == "dora"
+        assert {one.name for one in people.people} >= set(ANNOTATORS)
+        return [record async for record in project.records()]

@@ -1,0 +1,162 @@
+"""The command `potato` as a shell runs it: the life of a project in short, on a running site and without one."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from potato.api.people import Pace, ProjectRole, Role, TokenScope
+from potato.client import Client
+from tests.client.annotating import annotation, documented
+from tests.client.conftest import Site
+from tests.traces.test_imports import lines, run
+
+
+class Shell:
+    """Somebody's shell, with a home of its own and no terminal."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        home.mkdir()
+
+    def ask(self, *arguments: str, given: str = "", code: int = 0) -> str:
+        """What the command put out, once its exit code was that; what it said to people is in `said`."""
+        done = subprocess.run(
+            [sys.executable, "-m", "potato", *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.home,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.home), "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        assert done.returncode == code, (arguments, done.stdout, done.stderr)
+        assert "\x1b" not in done.stdout + done.stderr, "no colours where there is no terminal"
+        self.said = done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path / "home")
+
+
+def run_documented_examples(site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python of docs/client.md, in its order, where somebody has a folder of runs."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "runs/week.jsonl").write_bytes(lines(run("monday"), run("tuesday")) + b"no run\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("POTATO_URL", site.address)
+    monkeypatch.setenv("POTATO_TOKEN", site.token)
+    text = (Path(__file__).parents[2] / "docs/client.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "documented"}
+    for example in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        exec(compile(example, "docs/client.md", "exec"), names)  # noqa: S102  (our own documentation)
+    exported = [json.loads(line) for line in Path("results/reviews.jsonl").read_text().splitlines()]
+    assert {row["id"] for row in exported} == {"monday", "tuesday", "live-1"}
+    assert exported == list(names["project"].records())
+    names["client"].close()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(600)
+def test_a_project_from_a_shell(site: Site, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.ask("whoami", code=1)
+    assert "potato login" in shell.said
+    shell.ask("login", site.address, "--token-from-stdin", given="pt_wrong\n", code=1)
+    shell.ask("login", site.address, "--token-from-stdin", given=f"{site.token}\n")
+    kept = shell.home / ".config/potato/login.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert json.loads(shell.ask("whoami", "--json"))["name"] == "dora"
+
+    # A configuration with its data file, then runs by a pattern, from stdin and from a followed folder.
+    (shell.home / "config.yaml").write_text(documented() + "data_files: [first.jsonl]\n")
+    (shell.home / "first.jsonl").write_bytes(lines(run("one")))
+    assert "version 1 is published" in shell.ask("load", "config.yaml", "--project", "by-shell")
+    assert "first.jsonl: 0 traces imported, 1 known" in shell.ask("load", "config.yaml", "--project", "by-shell")
+    (shell.home / "second.jsonl").write_bytes(lines(run("two")))
+    assert "1 trace imported, 1 known" in shell.ask("import", "by-shell", "*.jsonl")
+    shell.ask("import", "by-shell", "nothing*.jsonl", code=1)
+    assert "1 trace imported" in shell.ask("import", "by-shell", "-", given=lines(run("three")).decode())
+    live = shell.home / "live"
+    live.mkdir()
+    (live / "four.jsonl").write_bytes(lines(run("four")))
+    assert "1 trace imported" in shell.ask("import", "by-shell", "--follow", "live", "--once", "--every", "0.2")
+
+    # One annotates; the shell puts them on the project and watches.
+    with Client(site.address, site.token) as boss:
+        for number in range(3):
+            boss.make_service_account(f"rule-{number}")
+            shell.ask("people", "by-shell", "--put", f"rule-{number}", "annotator")
+            token = boss.make_token("a rule", acts_as=f"rule-{number}", scopes=["annotate", "read"]).text
+            steps = {trace.external_id: trace.steps for trace in boss.project("by-shell").traces()}
+            with Client(site.address, token) as annotator:
+                while (assignment := annotator.project("by-shell").next().assignment) is not None:
+                    detail, steps_there = annotator.assignment(assignment.id), steps[assignment.trace.external_id]
+                    annotator.submit(assignment, annotation(annotator, number, detail, steps_there, {}))
+    assert "12 of 12 annotations" in shell.ask("watch", "by-shell")
+    assert re.search(r"rule-0 +Annotator +4", shell.ask("people", "by-shell"))
+    assert re.search(r"by-shell +Both documents +12 +12", shell.ask("projects"))
+
+    # What comes out.
+    report = json.loads(shell.ask("agreement", "by-shell", "--samples", "0", "--json"))
+    assert report["shared_traces"] == 4
+    ready = json.loads(shell.ask("export", "by-shell", "-f", "archive", "-o", "out/all.zip", "--json"))
+    assert ready["state"] == "ready"
+    with ZipFile(shell.home / "out/all.zip") as archive:
+        assert len(archive.read("annotations.jsonl").splitlines()) == 12
+    shell.ask("export", "by-shell", "-f", "nothing", "-o", "x", code=1)
+    assert not (shell.home / "x").exists()
+    assert "latest" in shell.ask(
+        "export", "by-shell", "-f", "code_review", "-o", "x.jsonl", "--option", "resolve=latest", "--json"
+    )
+    shell.ask("logout")
+    assert not kept.exists()
+    shell.ask("projects", code=1)
+    run_documented_examples(site, tmp_path / "documented", monkeypatch)
+
+
+def test_what_needs_no_site(shell: Shell) -> None:
+    (shell.home / "good.yaml").write_text(documented())
+    assert "good.yaml can be published: 4 schemes." in shell.ask("check", "good.yaml")
+    (shell.home / "bad.yaml").write_text("task_name: X\nannotation_schemes:\n  - name: a\n    annotation_type: b\n")
+    told = json.loads(shell.ask("check", "bad.yaml", "--json", code=1))
+    assert (told["is_publishable"], told["problems"][0]["line"]) == (False, 4)
+    shell.ask("check", "missing.yaml", code=1)
+
+    (shell.home / "fix.patch").write_text("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n")
+    (shell.home / "notes.jsonl").write_text('{"no": "run"}\n')
+    shell.ask("convert", "fix.patch", "notes.jsonl", "-o", "runs.jsonl")
+    assert "1 run of 2 files written, 1 not read" in shell.said
+    (native,) = [json.loads(line) for line in (shell.home / "runs.jsonl").read_text().splitlines()]
+    assert native["id"] == "fix.patch"
+    again = json.loads(shell.ask("convert", "runs.jsonl"))
+    assert again == native
+    shell.ask("convert", "notes.jsonl", code=1)
+
+    shell.ask("no-such-command", code=2)
+    shell.ask("projects", "--site", "http://127.0.0.1:9", code=1)
+    shell.ask("projects", "--site", "http://potato.example.org", code=1)
+    for name in ("bash", "zsh", "fish"):
+        assert "agreement" in shell.ask("completion", name)
+    script = shell.home / "complete.sh"
+    script.write_text(
+        shell.ask("completion", "bash") + "COMP_WORDS=(potato imp); COMP_CWORD=1; _potato; echo $COMPREPLY\n"
+    )
+    assert subprocess.run(["bash", script], capture_output=True, text=True, check=True).stdout == "import\n"
+
+
+def test_the_librarys_words_for_roles_and_scopes_are_the_sites() -> None:
+    from accounts.models.tokens import Pace as SitesPace
+    from tenancy import roles
+
+    for words, choices in ((Role, roles.Role), (ProjectRole, roles.ProjectRole), (TokenScope, roles.TokenScope)):
+        assert words.__args__ == tuple(choices.values)
+    assert Pace.__args__ == tuple(SitesPace.values)
