@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
-from statistics import mean
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from agreement.models import TraceAgreement
 from assignments.models import Kind, Submission
 from jobs.models import OutboxEvent
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from potato.statistics.agreement.one_trace import sameness_of_pairs
 
 TRACES_AT_ONCE = 200
 TRACES_A_PART = 2_000
@@ -84,12 +84,9 @@ def update_traces(*, project: Project, traces: Collection[UUID]) -> int:
 def agreement_within(annotations: Sequence[Mapping[str, Any]], configuration: ProjectConfiguration) -> float | None:
     """The mean over the pairs of annotations of one trace of how far the two say the same; None where no two judged
     anything in common."""
-    # Numpy comes with it: not in every process that knows the name of this module.
-    from potato.statistics.agreement.one_trace import sameness
-
-    pairs = combinations(annotations[:_LOOKED_AT], 2)
-    shares = [share for first, second in pairs if (share := sameness(first, second, configuration)) is not None]
-    return min(1.0, max(0.0, mean(shares))) if shares else None
+    pairs = sameness_of_pairs(annotations[:_LOOKED_AT], configuration)
+    shares = [share for share in pairs.values() if share is not None]
+    return min(1.0, max(0.0, fmean(shares))) if shares else None
 
 
 def _annotations(project: Project, traces: Collection[UUID]) -> Mapping[UUID, list[Mapping[str, Any]]]:

@@ -7,7 +7,7 @@ from agreement.models import AgreementReport
 from agreement.plots import Plot, Point, bars_plot, curves_plot
 from agreement.wording import SHORT, read_estimate
 from potato.statistics.agreement.bounds import FEW_PAIRS
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 from potato.wording import counted
 
 POSITIONS_SHOWN = 40

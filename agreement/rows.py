@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from agreement.intervals import Interval, interval
 from agreement.wording import LOW_WORDS, SHARE_MEASURES, agreement_word, shown, too_few, why_undefined
 from potato.statistics.agreement.bounds import ALPHA_LIMIT
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 from potato.wording import counted
 
 

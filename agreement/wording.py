@@ -6,7 +6,7 @@ from typing import Any
 
 from agreement.speed_and_agreement import FEW_PAIRS_OF_PERSON
 from potato.statistics.agreement.bounds import FEW_PAIRS, FEW_TRACES
-from potato.statistics.agreement.estimates import NO_PAIRS, Estimate
+from potato.statistics.agreement.figures import NO_PAIRS, Estimate
 from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words
 from potato.wording import counted, listed
 

@@ -6,7 +6,6 @@ repeats one part, and the file is the same, whatever was annotated meanwhile.
 """
 
 import errno
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -162,7 +161,7 @@ class _Work:
         with _buffer() as file:
             digest = Digest()
             for chunk in self._chunks():
-                file.writelines(digest.beside(in_blocks(write_rows(format, self._source, chunk.records))))
+                digest.write(file, in_blocks(write_rows(format, self._source, chunk.records)))
                 cursor["after"] = str(chunk.last_id)
                 records += chunk.count
                 if records >= settings.EXPORT_RECORDS_A_PART or digest.size >= BYTES_A_PART or time.monotonic() >= ends:
@@ -374,9 +373,7 @@ class _Work:
 
 
 def _buffer() -> IO[bytes]:
-    """A file on this machine's disk that is gone when it is closed."""
-    settings.EXPORT_SCRATCH.mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryFile(buffering=BUFFER_BYTES, dir=settings.EXPORT_SCRATCH)
+    return storage.unnamed_file(settings.EXPORT_SCRATCH, BUFFER_BYTES)
 
 
 def _read_back(export: Export) -> tuple[str, int]:

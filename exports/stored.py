@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from itertools import chain, groupby
-from struct import iter_unpack
+from itertools import chain, groupby, starmap
 from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import BinaryField, Func, QuerySet, Value
+from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Length
 from isal import isal_zlib
@@ -25,6 +24,17 @@ from assignments.models import Decision, Submission
 from exports.counting import Counting
 from exports.pseudonyms import Pseudonyms
 from exports.record_chunks import RecordChunk, first_within
+from exports.sent_rows import (
+    COLUMNS,
+    NAME,
+    SENT,
+    SentRow,
+    SentRows,
+    id_ranges,
+    unpacked,
+    unpacked_ahead,
+    unpacked_size,
+)
 from exports.source_answers import SourceAnswers
 from exports.stored_facts import GZIP, PATH_LENGTH, StoredFacts, StoredFile, StoredFiles, StoredRuns, reading
 from jobs.row_text import storable
@@ -57,40 +67,7 @@ BUFFERED_BYTES_AT_ONCE = 4 * 2**20
 UNPACKED_BYTES_AT_ONCE = 16 * 2**20
 FACTS_AT_ONCE = 100
 TRACES_AT_ONCE = 500
-# Many rows come as one, their ids and numbers behind one another: each row by itself would cost as much as its answers.
-_LAYOUT = ">16sq16s16s16siiiiii"
-_SENT = """
-SELECT chunk.* FROM unnest(%s::uuid[], %s::uuid[]) AS chunks (first, last) CROSS JOIN LATERAL (
-  SELECT
-    string_agg(
-      uuid_send(id) || timestamptz_send(at) || uuid_send(trace) || uuid_send(annotator) || uuid_send(version)
-      || int4send(trace_version) || int4send(ascii(kind)) || int4send(octet_length(packed))
-      || int4send(octet_length(name)) || int4send(coalesce(active_seconds, -1)) || int4send(via_token::int),
-      ''
-    ),
-    string_agg(packed, ''),
-    string_agg(name, '')
-  FROM ({rows}) AS rows (id, at, trace, annotator, version, trace_version, kind, packed, name, active_seconds,
-                         via_token)
-) AS chunk
-"""
-_COLUMNS = (
-    "pk",
-    "submitted_at",
-    "assignment__trace_id",
-    "assignment__user_id",
-    "assignment__version_id",
-    "assignment__trace__version",
-    "assignment__kind",
-    "packed",
-    "name",
-    "active_seconds",
-    "via_token",
-)
-_NAME = Func("assignment__trace__external_id", Value("UTF8"), function="convert_to", output_field=BinaryField())
 _KINDS = {ord(kind[0]): kind for kind in KINDS}
-ROWS_A_CHUNK = 500
-BYTES_A_CHUNK = 2**20
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -179,15 +156,15 @@ class StoredProject:
                 chosen = sizes[: len(first_within(sizes, size))]
                 sizes = sizes[len(chosen) :]
                 if buffered:
-                    for few in _unpacked_within(list(self._between(chosen, is_whole))):
-                        yield RecordChunk(UUID(bytes=few[-1][0]), len(few), list(self._kept(few)))
+                    for few in _unpacked_within(_each(self._between(chosen, is_whole))):
+                        yield RecordChunk(UUID(bytes=few[-1][0][0]), len(few), list(self._kept(_one_by_one(few))))
                 else:
-                    records = self._kept(self._between(chosen, is_whole))
+                    records = self._kept(unpacked_ahead(self._between(chosen, is_whole)))
                     yield RecordChunk(UUID(bytes=chosen[-1][0]), len(chosen), records)
 
-    def _kept(self, rows: Iterable[Any]) -> Iterable[Record]:
+    def _kept(self, rows: Iterable[tuple[SentRow, str, str]]) -> Iterable[Record]:
         """The records of the rows; those alone that answer under a scheme that was chosen."""
-        records = map(self._record, rows)
+        records = starmap(self._record, rows)
         return filter(None, map(self._filters.reduced, records)) if self._filters.schemes else records
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
@@ -207,8 +184,8 @@ class StoredProject:
             while sizes:
                 chosen = first_within(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
-                rows = {row[0]: row for row in self._rows(chosen)}
-                yield from self._kept(rows[pk] for pk in chosen)
+                rows = {each[0][0]: each for each in _each(self._rows(chosen))}
+                yield from self._kept(_one_by_one(rows[pk] for pk in chosen))
 
     def facts(self, wanted: RecordPaths, needs: Collection[Need]) -> Iterator[TraceFacts]:
         for start in range(0, len(wanted), FACTS_AT_ONCE):
@@ -276,52 +253,49 @@ class StoredProject:
                 f"{self._row.name} has no adjudicated annotation. Choose all annotations, or adjudicate first."
             )
 
-    def _between(self, sizes: Sequence[tuple[bytes, int]], is_whole: bool) -> Iterator[Any]:
+    def _between(self, sizes: Sequence[tuple[bytes, int]], is_whole: bool) -> Iterator[SentRows]:
         """The rows of submissions that stand one behind another, found along their index."""
         rows = Submission.objects.for_project(self._row)
         wanted = {key for key, _ in sizes}
         if is_whole:
             # A late or unseen one may stand between them all the same.
-            return (row for row in self._copied(rows, list(_chunks(sizes))) if row[0] in wanted)
-        return self._copied(rows.filter(pk__any_of=wanted), list(_chunks(sizes)))
+            return (chunk.only(wanted) for chunk in self._copied(rows, list(id_ranges(sizes))))
+        return self._copied(rows.filter(pk__any_of=wanted), list(id_ranges(sizes)))
 
-    def _rows(self, keys: Collection[bytes]) -> Iterator[Any]:
+    def _rows(self, keys: Collection[bytes]) -> Iterator[SentRows]:
         return self._copied(Submission.objects.for_project(self._row).filter(pk__any_of=keys), [(min(keys), max(keys))])
 
-    def _copied(self, rows: QuerySet[Submission], chunks: Sequence[tuple[bytes, bytes]]) -> Iterator[Any]:
+    def _copied(self, rows: QuerySet[Submission], ranges: Sequence[tuple[bytes, bytes]]) -> Iterator[SentRows]:
         """The rows in each of the ranges of ids, while PostgreSQL still reads on: COPY is its fastest way out.
 
         Nothing else can be asked for until the last row.
         """
         inside = rows.filter(pk__gte=RawSQL("chunks.first", ()), pk__lte=RawSQL("chunks.last", ()))
-        statement, parameters = (
-            inside.annotate(name=_NAME).order_by("pk").values_list(*_COLUMNS).query.sql_with_params()
-        )
-        ranges = [f"{{{','.join(key.hex() for key in side)}}}" for side in zip(*chunks, strict=True)]
+        statement, parameters = inside.annotate(name=NAME).order_by("pk").values_list(*COLUMNS).query.sql_with_params()
+        ends = [f"{{{','.join(key.hex() for key in side)}}}" for side in zip(*ranges, strict=True)]
         with (
             reading(self._actor),
             connection.cursor() as cursor,
             cursor.cursor.copy(
-                f"COPY ({_SENT.format(rows=statement)}) TO STDOUT (FORMAT BINARY)", (*ranges, *parameters)
+                f"COPY ({SENT.format(rows=statement)}) TO STDOUT (FORMAT BINARY)", (*ends, *parameters)
             ) as copy,
         ):
             copy.set_types(["bytea", "bytea", "bytea"])
-            for numbers, packed, names in copy.rows():
-                yield from _rows_of_chunk(numbers or b"", packed or b"", names or b"")
+            yield from starmap(SentRows.read, copy.rows())
 
-    def _record(self, row: Any) -> Record:
-        pk, at, packed, active_seconds, via_token, trace, user, version, kind, external_id, trace_version = row
+    def _record(self, row: SentRow, name: str, text: str) -> Record:
+        pk, at, trace, user, version, trace_version, kind, _, _, active_seconds, via_token = row
         # In the order of its fields: naming them takes a microsecond more, and there are millions.
         return Record(
-            external_id,
+            name,
             self._annotators[user],
             _timestamp(at // 1_000_000),
-            isal_zlib.decompress(packed, GZIP).decode("ascii"),
+            text,
             trace_version,
             self._versions[version][0],
-            kind,
+            _KINDS[kind],
             trace,
-            active_seconds,
+            None if active_seconds < 0 else active_seconds,
             BY_PROGRAM if via_token else None,
             None,
             self._correctors.get(pk),
@@ -406,23 +380,14 @@ class _Pinned(Mapping[int, ProjectConfiguration]):
         return len(self._given)
 
 
-def _chunks(sizes: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, bytes]]:
-    """The first and the last of so many as come as one."""
-    start = 0
-    while start < len(sizes):
-        keys = first_within(sizes[start : start + ROWS_A_CHUNK], BYTES_A_CHUNK)
-        yield keys[0], keys[-1]
-        start += len(keys)
+def _each(chunks: Iterable[SentRows]) -> Iterator[tuple[SentRow, str, bytes]]:
+    for chunk in chunks:
+        yield from chunk.each()
 
 
-def _rows_of_chunk(numbers: bytes, packed: bytes, names: bytes) -> Iterator[Any]:
-    at = name_at = 0
-    for pk, made, trace, user, version, trace_version, kind, size, length, active, via in iter_unpack(_LAYOUT, numbers):
-        answers, name = packed[at : at + size], names[name_at : name_at + length]
-        seconds = None if active < 0 else active
-        yield pk, made, answers, seconds, via, trace, user, version, _KINDS[kind], name.decode("utf-8"), trace_version
-        at += size
-        name_at += length
+def _one_by_one(rows: Iterable[tuple[SentRow, str, bytes]]) -> Iterator[tuple[SentRow, str, str]]:
+    for row, name, packed in rows:
+        yield row, name, unpacked(packed)
 
 
 @lru_cache(maxsize=1_000)
@@ -430,16 +395,16 @@ def _timestamp(seconds: int) -> str:
     return timestamp(_EPOCH + timedelta(seconds=seconds))
 
 
-def _unpacked_within(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Rows whose unpacked results fit into memory. gzip keeps a content's length in its last four bytes."""
-    few: list[Any] = []
+def _unpacked_within(rows: Iterable[tuple[SentRow, str, bytes]]) -> Iterator[list[tuple[SentRow, str, bytes]]]:
+    """Rows whose unpacked results fit into memory; all are read before the first are handed out."""
+    few: list[tuple[SentRow, str, bytes]] = []
     budget = UNPACKED_BYTES_AT_ONCE
-    for row in rows:
-        size = int.from_bytes(row[2][-4:], "little")
+    for each in list(rows):
+        size = unpacked_size(each[2], len(each[2]))
         if few and size > budget:
             yield few
             few, budget = [], UNPACKED_BYTES_AT_ONCE
-        few.append(row)
+        few.append(each)
         budget -= size
     if few:
         yield few

@@ -16,7 +16,7 @@ from potato.records.filters import Filters
 from potato.records.folders import Folder
 from potato.records.sources import Record, RecordsError
 from potato.schemes.matching import TOLERANCE
-from potato.statistics.agreement.estimates import SAMPLES, Estimate
+from potato.statistics.agreement.figures import SAMPLES, Estimate
 from potato.statistics.agreement.report import (
     TITLES,
     About,

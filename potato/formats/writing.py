@@ -69,6 +69,24 @@ class Digest:
                 hashing = thread.submit(self._sha256.update, block)
                 yield block
 
+    def write(self, file: IO[bytes], blocks: Iterable[bytes]) -> None:
+        """Write large blocks: a thread hashes and writes each while the next one is made, both of which let other
+        threads run. It takes 2 us of 12 a record off whoever makes them, where there is a second processor."""
+
+        def written(block: bytes) -> None:
+            self._sha256.update(block)
+            file.write(block)
+
+        with ThreadPoolExecutor(1) as thread:
+            writing: Future[None] | None = None
+            for block in blocks:
+                if writing is not None:
+                    writing.result()
+                self.size += len(block)
+                writing = thread.submit(written, block)
+            if writing is not None:
+                writing.result()
+
     @property
     def sha256(self) -> str:
         return self._sha256.hexdigest()

@@ -8,7 +8,7 @@ import pytest
 
 from agreement.speed_and_agreement import is_fast, is_low
 from agreement.wording import agreement_word, shown, summarise_report, too_few, why_undefined
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 
 
 def estimate(

@@ -163,6 +163,8 @@ def test_batches_select_what_the_queryset_of_a_moment_says(reviews: Reviews, mon
     monkeypatch.setattr(stored_source, "ROWS_AT_ONCE", 3)
     monkeypatch.setattr(counting, "LATEST_AT_ONCE", 3)
     monkeypatch.setattr(counting, "TRACES_LOOKED_AT", 2)
+    # More than what is kept at the later moments, and less at the first ones.
+    monkeypatch.setattr(counting, "AGAIN_AT_MOST", 2)
     chance = random.Random(11)  # noqa: S311 - a game that can be played again
     for number in range(6):
         reviews.trace(f"t{number}", f"model-{number % 2}")

@@ -17,8 +17,8 @@ from django.utils import timezone
 from assignments.actions.correcting import begin_correction, store_correction
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Decision, Submission
+from exports import sent_rows, stored_facts
 from exports import stored as stored_source
-from exports import stored_facts
 from exports.stored import StoredProject
 from potato.records.folders import parse_run
 from potato.runs.model import AgentRun
@@ -250,6 +250,11 @@ def test_batches_join_without_a_gap(reviews: Reviews, monkeypatch: pytest.Monkey
     assert {format: reviews.export(format) for format in FORMATS} == whole
     monkeypatch.setattr(stored_source, "BUFFERED_BYTES_AT_ONCE", 1)
     monkeypatch.setattr(stored_source, "BYTES_AT_ONCE", 1)
+    assert {format: reviews.export(format) for format in FORMATS} == whole
+    monkeypatch.undo()
+    monkeypatch.setattr(sent_rows, "ROWS_A_CHUNK", 2)
+    assert {format: reviews.export(format) for format in FORMATS} == whole
+    monkeypatch.setattr(sent_rows, "UNPACKED_BYTES_A_CHUNK", 1)
     assert {format: reviews.export(format) for format in FORMATS} == whole
 
 

@@ -1,9 +1,12 @@
 """Where an export goes: never onto what it is read from, and into folders that hold other people's files too."""
 
+import errno
 import hashlib
+import io
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -166,4 +169,17 @@ def test_blocks_that_are_hashed_while_the_next_is_made_have_the_hash_of_the_whol
     blocks = [bytes([number % 251]) * (number * 97 % 5_000) for number in range(300)]
     digest = Digest()
     assert list(digest.beside(iter(blocks))) == blocks
-    assert (digest.size, digest.sha256) == (len(b"".join(blocks)), hashlib.sha256(b"".join(blocks)).hexdigest())
+    whole = len(b"".join(blocks)), hashlib.sha256(b"".join(blocks)).hexdigest()
+    assert (digest.size, digest.sha256) == whole
+    written, file = Digest(), io.BytesIO()
+    written.write(file, iter(blocks))
+    assert (file.getvalue(), written.size, written.sha256) == (b"".join(blocks), *whole)
+
+
+def test_a_disk_that_is_full_at_the_last_block_is_told() -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        Digest().write(Full(), [b"the only block"])

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from potato.statistics.agreement.choices import Choices, Codes, numbered
 from potato.statistics.agreement.coefficients import basis
-from potato.statistics.agreement.estimates import Estimate, estimate, share
+from potato.statistics.agreement.estimates import estimate, share
+from potato.statistics.agreement.figures import Estimate
 
 EXAMPLES_KEPT = 50
 """Traces that are named for each two values, the first by their ids."""

@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from potato.statistics.agreement.choices import Choices, Floats
-from potato.statistics.agreement.estimates import NO_PAIRS, SAMPLES, Basis, Estimate, Totals, estimate, ratio, share
+from potato.statistics.agreement.estimates import Totals, estimate, ratio, share
+from potato.statistics.agreement.figures import NO_PAIRS, SAMPLES, Basis, Estimate
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]

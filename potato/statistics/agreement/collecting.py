@@ -28,7 +28,7 @@ from potato.statistics.agreement.annotator_pairs import (
 )
 from potato.statistics.agreement.choices import Choices, Codes, Gatherer
 from potato.statistics.agreement.compared import NEAR, WITHIN, Answered, Compared, Settings
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 from potato.statistics.agreement.groups import Members, TraceFacts, measured_groups, parts_by_name
 from potato.statistics.agreement.measures import confusion_matrix, measured
 from potato.statistics.agreement.places import Places

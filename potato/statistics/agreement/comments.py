@@ -15,7 +15,8 @@ import numpy as np
 from potato.schemes.comparisons import PlacedComment
 from potato.schemes.matching import TOLERANCE, match_comments
 from potato.statistics.agreement.choices import Judged
-from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
+from potato.statistics.agreement.estimates import estimate, share
+from potato.statistics.agreement.figures import SAMPLES, Basis, Estimate
 
 ByAnnotator = Mapping[Any, Sequence[PlacedComment]]
 """The comments of each annotator on one trace; an annotator who made none has an empty sequence."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from potato.schemes.matching import TOLERANCE
-from potato.statistics.agreement.estimates import SAMPLES, Estimate
+from potato.statistics.agreement.figures import SAMPLES, Estimate
 
 NEAR, WITHIN = 1, 3
 """Steps between two first errors that are near each other, as in the documented statistics, and a wider distance."""

@@ -7,21 +7,18 @@ unit of resampling since what is judged within one trace depends on each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import exp, factorial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from potato.statistics.agreement.bounds import FEW_PAIRS, FEW_TRACES
 from potato.statistics.agreement.choices import Floats
+from potato.statistics.agreement.figures import NO_PAIRS, Basis, Estimate
 
 Totals: TypeAlias = Callable[[Floats], Floats]
 """The figure of each row of totals (... x columns), nan where it is not defined."""
 
-SAMPLES = 1000
-NO_PAIRS = "no unit was judged by two annotators"
 _LEVEL = 0.95
 _DEFINED_SHARE = 0.95
 _DIGITS = 6
@@ -43,42 +40,6 @@ def ratio(over: Floats, under: Floats) -> Floats:
 def share(totals: Floats) -> Floats:
     """The figure of sums that are a numerator and a denominator."""
     return ratio(totals[:, 0], totals[:, 1])
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure and what it rests on.
-
-    `value` is None where it is not defined, and `undefined` then says why. `low` and `high` bound the 95 % percentile
-    interval; None where too many resamples have no figure. `traces` counts the traces and `units` the units that two
-    annotators or more judged, `pairs` the pairs of choices compared. Figures are rounded to six digits, so that the
-    order in which a machine adds does not show.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    traces: int
-    units: int
-    pairs: int
-    undefined: str | None = None
-
-    @property
-    def has_few_pairs(self) -> bool:
-        return self.pairs < FEW_PAIRS
-
-    @property
-    def has_few_traces(self) -> bool:
-        return self.traces < FEW_TRACES
-
-
-@dataclass(frozen=True)
-class Basis:
-    """How much there is to compare: traces and units with two choices or more, and pairs of choices."""
-
-    traces: int
-    units: int
-    pairs: int
 
 
 def estimate(

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from potato.schemes.comparisons import same_error
-from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, share
+from potato.statistics.agreement.estimates import estimate, share
+from potato.statistics.agreement.figures import SAMPLES, Basis, Estimate
 
 FirstErrors = Mapping[Any, Iterable[int | None]]
 """For each trace the first error that each annotator named; None where one found no error."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from potato.statistics.agreement.choices import Codes
 from potato.statistics.agreement.compared import GROUPS_KEPT, Answered, Group
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 
 Members: TypeAlias = Mapping[str, Codes]
 """The items of each part, by their numbers."""

@@ -6,7 +6,7 @@ from potato.schemes.comparisons import Measure
 from potato.statistics.agreement import coefficients
 from potato.statistics.agreement.choices import Choices
 from potato.statistics.agreement.compared import Settings
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 
 
 def confusion_matrix(choices: Choices) -> tuple[tuple[float, ...], ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
 from typing import Any
 
 from potato.configuration.project import ProjectConfiguration
 from potato.schemes.matching import TOLERANCE
-from potato.statistics.agreement.one_trace import sameness
+from potato.statistics.agreement.one_trace import sameness_of_pairs
 from potato.wording import counted
 
 
@@ -43,10 +42,8 @@ def wanted_annotators(
         raise ValueError(f"below must be from 0 to 1, not {below}.")
     if min(annotators, up_to) < 1:
         raise ValueError(f"A trace has one annotator at least, not {min(annotators, up_to)}.")
-    pairs = combinations(annotations, 2)
-    shares = [
-        share for first, second in pairs if (share := sameness(first, second, configuration, tolerance)) is not None
-    ]
+    pairs = sameness_of_pairs(annotations, configuration, tolerance)
+    shares = [share for share in pairs.values() if share is not None]
     agreement = fmean(shares) if shares else None
     if len(annotations) < annotators:
         missing = counted(annotators - len(annotations), "annotation")

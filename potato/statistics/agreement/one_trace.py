@@ -5,13 +5,13 @@ A coefficient needs many traces. On one trace there is only the share of what bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from statistics import mean
+from statistics import fmean
 from typing import Any
 
 from potato.configuration import ProjectConfiguration
-from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, same_error
+from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, PlacedComment, same_error
 from potato.schemes.matching import TOLERANCE, match_comments
 from potato.schemes.registry import scheme_types
 
@@ -26,16 +26,31 @@ def sameness(
 
     `first` and `second` are the `annotations` of two records. What a scheme type cannot read is left out.
     """
-    shares = [
-        share
-        for scheme in configuration.annotation_schemes
-        for kind in [scheme_types()[scheme.annotation_type]]
-        for parts in [(first.get(scheme.name), second.get(scheme.name))]
-        if None not in parts and not any(kind.malformed(part) for part in parts)
-        for comparison in kind.comparisons(scheme)
-        if (share := _share(comparison, *parts, tolerance)) is not None
-    ]
-    return mean(shares) if shares else None
+    return sameness_of_pairs((first, second), configuration, tolerance)[0, 1]
+
+
+def sameness_of_pairs(
+    annotations: Sequence[Mapping[str, Any]], configuration: ProjectConfiguration, tolerance: int = TOLERANCE
+) -> dict[tuple[int, int], float | None]:
+    """The `sameness` of each two annotations of one trace, by their positions.
+
+    Each is read once, however many pairs it is in: for ten annotators in an eighth of the time of pair by pair.
+    """
+    shares: dict[tuple[int, int], list[float]] = {pair: [] for pair in combinations(range(len(annotations)), 2)}
+    for scheme in configuration.annotation_schemes:
+        kind = scheme_types()[scheme.annotation_type]
+        parts = {
+            position: part
+            for position, annotation in enumerate(annotations)
+            if (part := annotation.get(scheme.name)) is not None and not kind.malformed(part)
+        }
+        for comparison in kind.comparisons(scheme) if len(parts) > 1 else ():
+            share = _share(comparison, tolerance)
+            answers = {position: _read(comparison, part) for position, part in parts.items()}
+            for first, second in combinations(answers, 2):
+                if (value := share(answers[first], answers[second])) is not None:
+                    shares[first, second].append(value)
+    return {pair: fmean(values) if values else None for pair, values in shares.items()}
 
 
 def differ_most(
@@ -45,22 +60,36 @@ def differ_most(
     more than twelve only the first twelve are looked at."""
     if len(annotations) <= number:
         return tuple(range(len(annotations)))
+    pairs = sameness_of_pairs(annotations[:_LOOKED_AT], configuration)
+    alike = {pair: 1.0 if share is None else share for pair, share in pairs.items()}
     looked_at = range(min(len(annotations), _LOOKED_AT))
-    alike = {
-        pair: 1.0 if (share := sameness(annotations[pair[0]], annotations[pair[1]], configuration)) is None else share
-        for pair in combinations(looked_at, 2)
-    }
     return min(combinations(looked_at, number), key=lambda chosen: sum(alike[pair] for pair in combinations(chosen, 2)))
 
 
-def _share(comparison: Comparison, first: Any, second: Any, tolerance: int) -> float | None:
+def _read(comparison: Comparison, part: Any) -> Any:
+    """What the comparison compares of an annotation's part."""
     if isinstance(comparison, PlaceComparison):
-        own, others = [*comparison.read(first)], [*comparison.read(second)]
-        if not own and not others:
-            return None
-        return 2 * len(match_comments(own, others, tolerance)) / (len(own) + len(others))
-    if isinstance(comparison, FirstErrorComparison):
-        return float(same_error(comparison.read(first), comparison.read(second)))
-    judged, values = dict(comparison.read(first)), dict(comparison.read(second))
+        return tuple(comparison.read(part))
+    return comparison.read(part) if isinstance(comparison, FirstErrorComparison) else dict(comparison.read(part))
+
+
+def _share(comparison: Comparison, tolerance: int) -> Callable[[Any, Any], float | None]:
+    """How far two that were read are the same; None where they judged nothing in common."""
+    if isinstance(comparison, PlaceComparison):
+        return lambda own, others: _share_of_places(own, others, tolerance)
+    return _same_error if isinstance(comparison, FirstErrorComparison) else _share_of_values
+
+
+def _share_of_places(own: Sequence[PlacedComment], others: Sequence[PlacedComment], tolerance: int) -> float | None:
+    if not own and not others:
+        return None
+    return 2 * len(match_comments(own, others, tolerance)) / (len(own) + len(others))
+
+
+def _same_error(first: int | None, second: int | None) -> float:
+    return float(same_error(first, second))
+
+
+def _share_of_values(judged: Mapping[Any, Any], values: Mapping[Any, Any]) -> float | None:
     same = [judged[unit] == values[unit] for unit in judged.keys() & values.keys()]
-    return mean(same) if same else None
+    return fmean(same) if same else None

@@ -18,7 +18,8 @@ from potato.schemes.matching import by_side, match_sides
 from potato.statistics.agreement.annotator_pairs import examples
 from potato.statistics.agreement.choices import Choices, Codes, Gatherer
 from potato.statistics.agreement.compared import Answered, Compared, Settings
-from potato.statistics.agreement.estimates import Basis, Estimate, estimate, share
+from potato.statistics.agreement.estimates import estimate, share
+from potato.statistics.agreement.figures import Basis, Estimate
 from potato.statistics.agreement.groups import TraceFacts, measured_groups, parts_by_name
 from potato.statistics.agreement.measures import confusion_matrix, measured
 

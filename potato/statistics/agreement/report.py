@@ -13,7 +13,6 @@ from potato.configuration import SchemeConfiguration
 from potato.records.archives import Record
 from potato.schemes.comparisons import Comparison
 from potato.schemes.registry import scheme_types
-from potato.statistics.agreement.collecting import collector
 from potato.statistics.agreement.compared import (
     NEAR,
     TITLES,
@@ -157,6 +156,9 @@ def compare_in(
 
     Gold and adjudicated annotations are left out: they are not people's independent judgements.
     """
+    # Here and below, because it loads numpy, which whoever only reads reports does not need.
+    from potato.statistics.agreement.collecting import collector
+
     kind = scheme_types()[scheme.annotation_type]
     collected = collector(scheme.name, comparison, settings)
     answered = unreadable = 0
@@ -177,6 +179,8 @@ def compare_in(
 def compare(scheme: str, comparison: Comparison, answers: Iterable[Answered], settings: Settings) -> Compared:
     """Everything that can be said of how far annotators agree on this. The order of the answers makes no difference
     but for which of an annotator's answers to a trace is the later one."""
+    from potato.statistics.agreement.collecting import collector
+
     collected = collector(scheme, comparison, settings)
     for answered in answers:
         collected.add(answered)

@@ -7,11 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from potato.schemes.comparisons import PlacedComment
 from potato.schemes.matching import match_comments
-from potato.statistics.agreement.estimates import Basis, Estimate, estimate, share
+from potato.statistics.agreement.figures import Basis, Estimate
 
 NO_CATEGORY = "no category"
 
@@ -131,6 +129,11 @@ class _Rows:
         row[1] += 1
 
     def share(self, why: str, category: str | None = None) -> Estimate:
+        # Here, because whoever only puts places together needs none of it.
+        import numpy as np
+
+        from potato.statistics.agreement.estimates import estimate, share
+
         chosen = self._rows.values() if category is None else [self._rows[category]]
         whole: defaultdict[Any, list[int]] = defaultdict(lambda: [0, 0])
         for rows in chosen:

@@ -21,7 +21,8 @@ from potato.statistics.agreement.bounds import FEW_PAIRS
 from potato.statistics.agreement.choices import Choices, Floats, Judged
 from potato.statistics.agreement.coefficients import cohen_kappa, krippendorff_alpha
 from potato.statistics.agreement.consensus import Consensus, Method, fitted
-from potato.statistics.agreement.estimates import SAMPLES, Basis, Estimate, estimate, ratio, share
+from potato.statistics.agreement.estimates import estimate, ratio, share
+from potato.statistics.agreement.figures import SAMPLES, Basis, Estimate
 from potato.statistics.agreement.source_places import PlacesCompared, compare_places
 
 SURE = 0.8

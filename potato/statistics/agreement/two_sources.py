@@ -16,7 +16,8 @@ import numpy as np
 from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, ValueComparison, same_error
 from potato.schemes.matching import match_comments
 from potato.statistics.agreement.choices import Floats
-from potato.statistics.agreement.estimates import Basis, Estimate, Totals, estimate, ratio, share
+from potato.statistics.agreement.estimates import Totals, estimate, ratio, share
+from potato.statistics.agreement.figures import Basis, Estimate
 from potato.statistics.agreement.source_places import merged_places
 from potato.statistics.agreement.sources import (
     NEAR,

@@ -6,7 +6,7 @@ The steps at ALPHA_LIMIT and at 0.8, which is Krippendorff's for reliable data, 
 from __future__ import annotations
 
 from potato.statistics.agreement.bounds import ALPHA_LIMIT
-from potato.statistics.agreement.estimates import Estimate
+from potato.statistics.agreement.figures import Estimate
 
 CHANCE_CORRECTED = (
     "alpha_nominal", "alpha_ordinal", "alpha_interval", "fleiss_kappa", "gwet_ac1", "icc",

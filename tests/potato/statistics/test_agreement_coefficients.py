@@ -21,7 +21,8 @@ from potato.statistics.agreement.coefficients import (
     krippendorff_alpha,
     percent_agreement,
 )
-from potato.statistics.agreement.estimates import Basis, estimate, share
+from potato.statistics.agreement.estimates import estimate, share
+from potato.statistics.agreement.figures import Basis
 from tests.potato.statistics.published_agreement import (
     COHEN_1960,
     COHEN_1968,
