@@ -29,7 +29,7 @@ from assignments.api.views import LARGEST_ANNOTATION
 from potato.runs.run_files import in_words
 from potato_site.views import refusal
 from tenancy import actor
-from tenancy.errors import Frozen, Refused, frozen_by
+from tenancy.errors import Frozen, HoldsNul, Refused, frozen_by, refuses_nul
 from tenancy.permissions import ScopeMissing, demand_scope
 from tenancy.roles import Right
 from traces.importing.received import CollectingHandler
@@ -89,9 +89,11 @@ class ReceivingMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """What the site lacked for an action, and no page of it said."""
+        """What the site lacked for an action, or could not keep, and no page of it said."""
         if frozen_by(exception):
             return _refused(request, Frozen())
+        if refuses_nul(exception):
+            return _refused(request, HoldsNul())
         if isinstance(exception, Refused) and exception.status >= 500:
             return _refused(request, exception)
         return None
@@ -182,7 +184,11 @@ def _remove_what_arrived(request: HttpRequest) -> None:
 
 
 def _refused(request: HttpRequest, answer: Refused) -> HttpResponse:
-    titles = {NoSpace.code: "The disk is full", Frozen.code: "This organisation is being closed"}
+    titles = {
+        NoSpace.code: "The disk is full",
+        Frozen.code: "This organisation is being closed",
+        HoldsNul.code: "Request not understood",
+    }
     title = titles.get(answer.code, "Not now")
     return refusal(
         request,

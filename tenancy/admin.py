@@ -76,7 +76,7 @@ class OrganisationModelAdmin(ModelAdmin[TenantRow]):
             raise BadRequest("The request contains a NUL character.")
         try:
             return super().changelist_view(request, extra_context)
-        except (ValidationError, DataError):
+        except (ValidationError, DataError, OverflowError):
             raise BadRequest("The request names rows in a way that no page does.") from None
 
     def changeform_view(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.db import DataError
+
 
 class Refused(Exception):  # noqa: N818  (it is an answer, not an error)
     """An action that cannot be done now. The sentence says what, where and what to do.
@@ -38,6 +40,22 @@ class Frozen(Refused):
 
     def __init__(self) -> None:
         super().__init__(self.SENTENCE)
+
+
+class HoldsNul(Refused):
+    """A text of the request, or its address, has the one character that PostgreSQL keeps in no text."""
+
+    code = "nul_in_text"
+    status = 400
+    SENTENCE = "A text of this request, or its address, has the character U+0000 (NUL). Nothing was kept: leave it out."
+
+    def __init__(self) -> None:
+        super().__init__(self.SENTENCE)
+
+
+def refuses_nul(error: BaseException) -> bool:
+    """Whether the database, or what speaks with it, refused a text for a NUL in it."""
+    return isinstance(error, DataError) and "NUL (0x00)" in str(error)
 
 
 def frozen_by(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from accounts.api.problems import media_type, problem
 from potato.configuration import UnreadablePinError
 from potato.schemes.answers import Gap, Incomplete
-from tenancy.errors import Frozen, Refused, frozen_by
+from tenancy.errors import Frozen, HoldsNul, Refused, frozen_by, refuses_nul
 from tenancy.permissions import ScopeMissing
 
 GAPS_TOLD = 500
@@ -44,6 +44,8 @@ def _answer(error: Exception) -> Response | None:
     match error:
         case DatabaseError() if frozen_by(error):
             return _answer(Frozen())
+        case DatabaseError() if refuses_nul(error):
+            return _answer(HoldsNul())
         case Refused():
             response = _response(error.status, error.code, error.sentence, **_facts(error.facts()))
             if error.retry_after is not None:

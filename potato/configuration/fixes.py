@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from potato.configuration.check import CheckedConfiguration, Where, check_configuration
@@ -85,6 +86,8 @@ def _other_key(source: str, value: Any, expected: Expectations, path: Path) -> I
 
 
 def _values(value: Any, expected: Expectations, path: Path) -> Iterator[Any]:
+    if isinstance(value, float) and not isfinite(value):
+        return  # Nobody knows which number .nan or .inf was to be.
     types, word = expected.types(path), str(value).strip().lower()
     if "boolean" in types and word in _SWITCHES:
         yield _SWITCHES[word]

@@ -7,17 +7,17 @@ const BUTTONS = "button[data-side]";
 /** @type {WeakMap<Element, HTMLButtonElement>} */
 const tabStops = new WeakMap();
 
-/** @typedef {{ id: string, hunk: string, side: string, line: number }} Place */
+/** @typedef {{ id: string, side: string, line: number }} Place */
 
 /**
- * The parts of "f3", "f3-new-42" and "f3-h1-old-12"; line is 0 for the file itself.
+ * The parts of "f3" and "f3-new-42"; line is 0 for the file itself.
  * @param {string} hash
  * @returns {Place | null}
  */
 export function placeOf(hash) {
-  const found = /^#?(?<id>[fs]\d{1,9})(?:(?:-h(?<hunk>\d{1,9}))?-(?<side>old|new)-(?<line>\d{1,9}))?$/.exec(hash);
+  const found = /^#?(?<id>[fs]\d{1,9})(?:-(?<side>old|new)-(?<line>\d{1,9}))?$/.exec(hash);
   const groups = found?.groups;
-  return groups ? { id: groups.id ?? "", hunk: groups.hunk ?? "", side: groups.side ?? "", line: Number(groups.line ?? 0) } : null;
+  return groups ? { id: groups.id ?? "", side: groups.side ?? "", line: Number(groups.line ?? 0) } : null;
 }
 
 /**
@@ -70,9 +70,7 @@ export function markRow(row, side) {
 
 /** The address of a line. @param {HTMLElement} button */
 export function hashOf(button) {
-  const row = button.closest("tr");
-  const hunk = row?.dataset.hunk ? `-h${row.dataset.hunk}` : "";
-  return `#${button.closest("article")?.id}${hunk}-${button.dataset.side}-${button.dataset.l}`;
+  return `#${button.closest("article")?.id}-${button.dataset.side}-${button.dataset.l}`;
 }
 
 /**

@@ -12,11 +12,10 @@ import { LazyFragment } from "./lazy-fragment.js";
  * @returns {Promise<HTMLTableRowElement | null>} null where the file has no such line
  */
 export async function rowOf(file, place, ask) {
-  const hunk = place.hunk ? `[data-hunk="${place.hunk}"]` : "";
   const lazy = file.querySelector("lazy-fragment");
   if (lazy instanceof LazyFragment) await lazy.load();
   for (;;) {
-    const row = file.querySelector(`tr[data-${place.side}="${place.line}"]${hunk}`);
+    const row = file.querySelector(`tr[data-${place.side}="${place.line}"]`);
     if (row instanceof HTMLTableRowElement) return row;
     const button = hiding(file, place) ?? file.querySelector(".diff__more button[data-part]");
     if (!(button instanceof HTMLButtonElement) || !(await ask(button))) return null;

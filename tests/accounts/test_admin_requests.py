@@ -71,6 +71,8 @@ def test_an_admin_sees_an_owner_as_an_owner_and_changes_nothing(tenants: Tenants
         "accounts/auditevent/?verb__iregex=(a+)+$",
         "accounts/auditevent/?verb=%00",
         "accounts/auditevent/?q=%00",
+        "accounts/auditevent/?at__year=99999999999999999999",
+        "traces/importedfile/?added_at__year=2026&added_at__month=99999999999999999999",
         "accounts/auditevent/?person__password__startswith=a",
         "accounts/membership/?user__password__regex=a",
         "jobs/job/?error__regex=(",
@@ -80,6 +82,13 @@ def test_an_admin_sees_an_owner_as_an_owner_and_changes_nothing(tenants: Tenants
 def test_a_query_that_no_page_makes_is_a_bad_request(tenants: Tenants, client: Client, query: str) -> None:
     client.force_login(tenants.dora)
     assert client.get(f"/o/acme/admin/{query}").status_code in {302, 400}
+
+
+def test_a_nul_that_a_page_looks_for_is_a_bad_request(tenants: Tenants, client: Client) -> None:
+    client.force_login(tenants.dora)
+    answer = client.get("/o/acme/people/?q=%00")
+    assert answer.status_code == 400
+    assert "U+0000" in answer.content.decode()
 
 
 @pytest.mark.parametrize("chosen", ["garbage", "1", "\0", "00000000-0000-0000-0000-000000000000"])

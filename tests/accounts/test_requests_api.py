@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.actions.tokens import make_token
-from accounts.models import Membership
+from accounts.models import Membership, Project
 from tenancy.actor import acting_in
 from tenancy.roles import TokenScope
 from tests.tenants import Tenants
@@ -51,6 +51,24 @@ def test_a_refusal_is_a_problem_with_what_it_has_always_said(
     assert answer["instance"] == f"{API}{path}"
     assert answer["title"]
     assert answer["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "people/?q=%00", None),
+        ("get", "people/a%00b/", None),
+        ("patch", "projects/parser/", {"name": "a\0b"}),
+    ],
+)
+def test_a_nul_where_none_can_be_kept_is_the_requests_fault_and_keeps_nothing(
+    tenants: Tenants, client: Client, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    client.force_login(tenants.alice)
+    answer = getattr(client, method)(f"/o/acme{API}{path}", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "nul_in_text")
+    with acting_in(tenants.acme):
+        assert set(Project.objects.values_list("name", flat=True)) == {tenants.acme_project.name}
 
 
 def test_an_answer_that_is_no_refusal_stays_json_for_who_accepts_problems(tenants: Tenants) -> None:

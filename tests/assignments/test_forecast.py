@@ -59,6 +59,12 @@ def test_what_is_more_than_a_year_away_has_no_day() -> None:
     assert found is not None
     assert (found.early, found.likely, found.late) == (None, None, None)
     assert len(found.days) == 10
+    # One a day: so many days from today on.
+    in_a_year, later = (forecast(days(*[1] * 29), left) for left in (365, 366))
+    assert in_a_year is not None
+    assert later is not None
+    assert in_a_year.likely == days(*[1] * 29)[-1].date + timedelta(days=365)
+    assert later.likely is None
 
 
 def test_today_is_not_over_and_does_not_pull_the_pace_down() -> None:

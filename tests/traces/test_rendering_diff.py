@@ -393,14 +393,18 @@ def test_both_views_are_rendered_together_as_each_is_alone() -> None:
     assert render_views(change, [UNIFIED, SPLIT]) == (render_file(change, UNIFIED), render_file(change, SPLIT))
 
 
-def test_line_numbers_that_repeat_say_their_hunk() -> None:
-    hunk = Hunk(1, 1, 1, 1, "", (Line("del", 1, None, "a"), Line("add", None, 1, "b")))
-    badge = Badge(BadgeCode.CHANGED_IN_PARTS, "Twice.")
-    change = FileChange("a", "a", "modified", "patch", (hunk, hunk), badges=(badge,))
+@pytest.mark.parametrize("options", [UNIFIED, SPLIT], ids=["unified", "split"])
+def test_parts_whose_line_numbers_repeat_say_their_places_and_count_what_is_shown(options: DiffOptions) -> None:
+    patch = b"--- a/x\n+++ b/x\n@@ -7 +7 @@\n-a\n+b\n"
+    (change,) = read_patch(patch + patch).files
+    part = render_file(change, options).parts[0].html
 
-    rows = [row for row in Tables(render_file(change, UNIFIED).parts[0].html).rows if "expand" not in row.classes]
+    rows = [row for row in Tables(part).rows if "expand" not in row.classes]
 
-    assert [row.attributes["data-hunk"] for row in rows] == ["0", "0", "1", "1"]
+    for side in ("data-old", "data-new"):
+        assert [row.attributes[side] for row in rows if side in row.attributes] == ["1", "3"]
+    assert part.count("@@ -7,1 +7,1 @@") == 2
+    assert "Their line numbers repeat" in part
 
 
 def test_a_fragment_holds_no_script_style_or_address() -> None:

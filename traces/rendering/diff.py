@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from potato.runs.changes.model import BadgeCode, FileChange, to_bytes
+from potato.runs.changes.model import FileChange, to_bytes
 from traces.rendering.diff_layout import DiffRow, Hidden, Layout, Missing, Section, Shown, lay_out, split_sections
 from traces.rendering.diff_rows import (
     LINE,
@@ -29,7 +29,7 @@ from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.word_changes import word_changes
 
-RENDER_VERSION = 2
+RENDER_VERSION = 3
 """Raised with every change of what is rendered: stored fragments of another version are rendered anew."""
 
 ROWS_IN_TABLE = 120
@@ -309,11 +309,8 @@ class _Writer:
 
     def __init__(self, change: FileChange, options: DiffOptions, colours: _Colours) -> None:
         ends = {line.ends for hunk in change.hunks for line in hunk.lines}
-        numbers_repeat = any(badge.code is BadgeCode.CHANGED_IN_PARTS for badge in change.badges)
         self._numbering = change.numbering
-        self._style = Style(
-            marks_ends={"lf", "crlf"} <= ends, marks_hunks=numbers_repeat, counts_excerpt=self._numbering == "excerpt"
-        )
+        self._style = Style(marks_ends={"lf", "crlf"} <= ends, counts_excerpt=self._numbering == "excerpt")
         self._options = options
         self._colours = colours
         self._caption = f"{_CAPTIONS.get(change.operation, 'Changes in')} {escaped(change.path)}"

@@ -97,9 +97,10 @@ def split_sections(change: FileChange, layout: Layout, context: int) -> list[Sec
     """What a reader sees, in order, with `context` unchanged lines around each change."""
     sections: list[Section] = []
     for number, run in enumerate(layout.runs):
-        first = run[0]
-        if not layout.is_whole and (len(sections) > 0 or (first.line.new_no or 1) > 1 or (first.line.old_no or 1) > 1):
-            sections.append(Missing(change.excerpts[number] if change.excerpts else change.hunks[first.hunk]))
+        if not layout.is_whole:
+            hunk = change.excerpts[number] if change.excerpts else change.hunks[run[0].hunk]
+            if sections or max(hunk.old_start, hunk.new_start) > 1:
+                sections.append(Missing(hunk))
         sections += _shown_and_hidden(change, run, context)
     return sections
 

@@ -44,13 +44,11 @@ class Coloured:
 class Style:
     """What all rows of a file share. `marks_ends`: some lines end with CR LF and others do not.
 
-    `marks_hunks`: line numbers repeat between hunks, so a row also says in which hunk it stands. `counts_excerpt`: the
-    numbers count the lines that are shown, not those of the file. `key` begins the names of the parts that long
-    lines are continued in.
+    `counts_excerpt`: the numbers count the lines that are shown, not those of the file. `key` begins the names of the
+    parts that long lines are continued in.
     """
 
     marks_ends: bool = False
-    marks_hunks: bool = False
     counts_excerpt: bool = False
     key: str = LINE
 
@@ -143,15 +141,14 @@ def _unified(coloured: Coloured, style: Style) -> str:
         numbers = _button(line.old_no, "old", style) + _number(None)
     else:
         numbers = _number(line.old_no) + _button(line.new_no, "new", style)
-    place = _place(line.old_no, line.new_no, coloured.row.hunk, style)
+    place = _place(line.old_no, line.new_no)
     return f'<tr{_class(_CLASSES[line.kind])}{place}>{numbers}<td class="sg"></td>{_code(coloured, style)}</tr>'
 
 
 def _split(old: Coloured | None, new: Coloured | None, style: Style) -> Drawn:
-    some = old or new
     old_no = old.row.line.old_no if old else None
     new_no = new.row.line.new_no if new else None
-    place = _place(old_no, new_no, some.row.hunk if some else -1, style)
+    place = _place(old_no, new_no)
     return Drawn(f"<tr{place}>{_half(old, 'old', style)}{_half(new, 'new', style)}</tr>", old_no, new_no, True)
 
 
@@ -169,10 +166,10 @@ def _class(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
-def _place(old_no: int | None, new_no: int | None, hunk: int, style: Style) -> str:
+def _place(old_no: int | None, new_no: int | None) -> str:
     old = "" if old_no is None else f' data-old="{old_no}"'
     new = "" if new_no is None else f' data-new="{new_no}"'
-    return f'{old}{new} data-hunk="{hunk}"' if style.marks_hunks else old + new
+    return old + new
 
 
 def _number(number: int | None) -> str:

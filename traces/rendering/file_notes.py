@@ -59,9 +59,11 @@ def _facts(change: FileChange, is_whole: bool) -> Iterator[str]:
         yield from () if _is_in_doubt(change) else ("Nothing in this file differs.",)
     yield from _ends(change)
     if change.hunks and not change.has_line_numbers:
+        is_in_parts = any(badge.code == BadgeCode.CHANGED_IN_PARTS for badge in change.badges)
+        place = "" if is_in_parts else "The trace does not say where in the file these lines stand. "
         yield (
-            "The trace does not say where in the file these lines stand. They are numbered as they are shown here, and "
-            "a comment says that its numbers are those of the excerpt."
+            f"{place}{'Lines' if is_in_parts else 'They'} are numbered as they are shown here, and a comment says that "
+            "its numbers are those of the excerpt."
         )
     elif change.excerpts and change.hunks:
         yield "The trace has only the lines that the agent read or changed, so no more of this file can be shown."

@@ -119,7 +119,7 @@ class FileChange:
     writes them ("100755"), None where unknown. `old_text` and `new_text` are the whole file, "" on the side where there
     is none, None where unknown. `excerpts` are stretches of a file whose whole text is not known: lines that the agent
     read, with what changed in them; every hunk lies in one. Without line numbers (`has_line_numbers`) every number of
-    every line is None.
+    every line is None: nobody knows the place of the hunks, or several parts of a patch number other lines alike.
     `added` and `removed` count the lines of the hunks; a binary file has none. `steps` are the indexes of the steps
     that touched the file, each once, in order. `links` say which of them wrote each changed line, as far as that is
     known, and `overwritten` what of their lines is not in the change any more.

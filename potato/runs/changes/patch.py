@@ -184,8 +184,20 @@ def _canonical(raw: list[RawHunk]) -> Iterator[str]:
 
 def without_numbers(hunk: Hunk) -> Hunk:
     """The hunk with its lines alone, for a place in the file that is not known."""
-    lines = tuple(Line(line.kind, None, None, line.text, line.ends) for line in hunk.lines)
-    return Hunk(0, hunk.old_count, 0, hunk.new_count, hunk.section, lines)
+    return replace(_of_uncounted_lines(hunk), old_start=0, new_start=0)
+
+
+def _of_uncounted_lines(hunk: Hunk) -> Hunk:
+    """The hunk at its place, whose lines have no numbers."""
+    return replace(hunk, lines=tuple(replace(line, old_no=None, new_no=None) for line in hunk.lines))
+
+
+def _numbers_repeat(hunks: tuple[Hunk, ...]) -> bool:
+    """Whether two lines of one side have the same number."""
+    lines = [line for hunk in hunks for line in hunk.lines]
+    sides = ([line.old_no for line in lines], [line.new_no for line in lines])
+    known = [[number for number in side if number is not None] for side in sides]
+    return any(len(set(side)) < len(side) for side in known)
 
 
 def _texts(names: Names, hunks: tuple[Hunk, ...]) -> Iterator[str]:
@@ -235,10 +247,12 @@ def _joined(parts: list[FileChange]) -> FileChange:
         if not has_numbers:
             hunks = tuple(without_numbers(hunk) for hunk in hunks)
         if sum(bool(part.hunks) for part in parts) > 1:
-            sentence = (
-                f"The patch changes this file {len(parts)} times. The parts stand in its order, each with its own line "
-                "numbers."
-            )
+            own = ", each with its own line numbers" if has_numbers else ""
+            if has_numbers and _numbers_repeat(hunks):
+                # Two lines of one number: a comment could not say which of them it is about.
+                hunks, has_numbers = tuple(_of_uncounted_lines(hunk) for hunk in hunks), False
+                own = ". Their line numbers repeat"
+            sentence = f"The patch changes this file {len(parts)} times. The parts stand in its order{own}."
             badges = (*badges, Badge(BadgeCode.CHANGED_IN_PARTS, sentence))
     added, removed = counts(hunks)
     return replace(

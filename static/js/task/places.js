@@ -15,7 +15,7 @@ export async function goToPlace(data, place) {
   if (index === undefined) return null;
   if (data.tab === "files") {
     const { goTo } = await import("../trace-page.js");
-    const shown = await goTo({ id: `f${index}`, hunk: "", side, line });
+    const shown = await goTo({ id: `f${index}`, side, line });
     if (shown) return shown;
   }
   const address = new URL(data.urls.files, location.href);

@@ -132,6 +132,15 @@ def test_what_is_not_sure_has_no_mend() -> None:
     assert find_fixes(text, check_configuration(text)) == {}
 
 
+@pytest.mark.parametrize("score", [".nan", ".inf", "-.inf"])
+def test_what_is_no_number_is_refused_and_no_number_is_offered_for_it(score: str) -> None:
+    scheme = "{name: x, annotation_type: process_reward, mode: per_step, per_step: {labels: [{value: a, score: %s}]}}"
+    text = f"task_name: X\nannotation_schemes: [{scheme % score}]\n"
+    checked = check_configuration(text)
+    assert ["score must be a number" in problem.message for problem in checked.problems] == [True]
+    assert find_fixes(text, checked) == {}
+
+
 def test_tabs_are_mended_though_nothing_can_be_read() -> None:
     text = "assignment:\n\tmax_open: 2\ntask_name: X\n"
     (fix,) = find_fixes(text, check_configuration(text)).values()

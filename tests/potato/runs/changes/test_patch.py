@@ -243,6 +243,19 @@ def test_a_file_that_stands_twice_is_one_file() -> None:
     file = only(GOOD + GOOD)
     assert (file.added, file.removed, len(file.hunks)) == (2, 2, 2)
     assert [badge.code for badge in file.badges] == [BadgeCode.CHANGED_IN_PARTS]
+    assert "numbers repeat" in file.badges[0].sentence
+    # Each line has one number, and each number one line.
+    assert file.numbering == "excerpt"
+    assert file.lines("new") == {1: "a", 2: "c", 4: "a", 5: "c"}
+    assert file.lines("old") == {1: "a", 2: "b", 4: "a", 5: "b"}
+    assert [hunk.new_start for hunk in file.hunks] == [1, 1]
+
+
+def test_parts_in_different_places_keep_the_numbers_of_the_patch() -> None:
+    file = only(GOOD + GOOD.replace(b"@@ -1,2 +1,2 @@", b"@@ -11,2 +11,2 @@"))
+    assert file.numbering == "file"
+    assert file.lines("new") == {1: "a", 2: "c", 11: "a", 12: "c"}
+    assert "each with its own line numbers" in file.badges[0].sentence
 
 
 def test_parts_of_a_file_that_the_patch_itself_adds_become_one_difference() -> None:
