@@ -24,7 +24,7 @@ from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from assignments.api.imports import Import, shown_imports
-from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, PoolFilters
+from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, USAGE, PoolFilters
 from assignments.pool.listing import PoolList, Row
 from assignments.pool.states import STATES
 from jobs.row_text import storable
@@ -39,6 +39,7 @@ _TEXTS = ("q", "task", "versions")
 _CHOICES: dict[str, Sequence[str]] = {
     "state": list(STATES),
     "size": list(SIZES),
+    "usage": list(USAGE),
     "judged": list(JUDGED),
     "marks": list(MARKS),
     "agreement": list(AGREEMENT),
@@ -48,6 +49,8 @@ _WHAT = {
     "task": "The id of a task.",
     "versions": "`all`: older versions as well.",
     "model": "The agent's model; `-` for traces of which it is not known, as with `repo`.",
+    "agent": "The name of the agent program; `-` for traces of which it is not known.",
+    "usage": "What the run took, as far as its trace says.",
     "batch": "The number of a batch; `-` for none.",
     "imported": "A day, as in 2026-12-04.",
     "file": "The id of an import.",
@@ -69,6 +72,14 @@ class ListedTrace(BaseModel):
     title: str
     repo: str
     agent_model: str
+    agent: str
+    """The agent program, as SWE-agent is one; empty where it is not known."""
+    cost_usd: float | None
+    """What the run cost in US dollars, as its trace says."""
+    input_tokens: int | None
+    """What its models read in all steps together, caches included; null where no step says it."""
+    output_tokens: int | None
+    seconds: float | None
     state: str
     withheld: str
     """`held_back`, `excluded`, `retired` or `superseded`; empty where it is not withheld."""
@@ -100,6 +111,7 @@ class WholeTrace(ListedTrace):
     task_id: str
     instance_id: str
     converter: str
+    base_commit: str
     started_at: str
     imported_at: datetime
     content_sha256: str
@@ -120,6 +132,12 @@ class ListedStep(BaseModel):
     kind: str
     is_error: bool
     is_noise: bool
+    model: str
+    """The model that wrote the step, where it is another than the trace's."""
+    agent: str
+    """The agent that acted, where it is another than the trace's."""
+    usage: dict[str, int | float]
+    """`input_tokens`, `output_tokens`, `cached_tokens` and `seconds`, as far as the trace says them."""
     sha256: str
 
 
@@ -291,7 +309,8 @@ def _listed(row: Row) -> ListedTrace:
     same = {
         name: getattr(row, name)
         for name in (
-            "id", "external_id", "version", "title", "repo", "agent_model", "state", "withheld", "why", "free",
+            "id", "external_id", "version", "title", "repo", "agent_model", "agent", "cost_usd", "input_tokens",
+            "output_tokens", "seconds", "state", "withheld", "why", "free",
             "agreement", "tags", "priority", "steps", "files", "added", "removed",
         )
     }  # fmt: skip

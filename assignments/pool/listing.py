@@ -13,7 +13,17 @@ from accounts.filters import FilterChip, FilterOption, chosen_options
 from accounts.models import Project
 from assignments.history import TASK_START, trace_title
 from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority
-from assignments.pool.filters import AGREEMENT, JUDGED, MARKS, NOT_GIVEN, SIZES, PoolFilters, trace_agreement
+from assignments.pool.filters import (
+    AGREEMENT,
+    JUDGED,
+    MARKS,
+    NOT_GIVEN,
+    SIZES,
+    TOKENS,
+    USAGE,
+    PoolFilters,
+    trace_agreement,
+)
 from assignments.pool.states import STATES, project_traces, with_states
 from assignments.pool.stuck import stuck_quotas
 from assignments.submission_records import annotator_names
@@ -67,6 +77,11 @@ class Row:
     version: int
     repo: str
     agent_model: str
+    agent: str
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float | None
     steps: int
     files: int
     added: int
@@ -178,6 +193,11 @@ class PoolList:
             version=trace.version,
             repo=trace.repo,
             agent_model=trace.agent_model,
+            agent=trace.agent,
+            cost_usd=trace.cost_usd,
+            input_tokens=trace.input_tokens,
+            output_tokens=trace.output_tokens,
+            seconds=trace.seconds,
             steps=trace.steps_count,
             files=trace.files_count,
             added=trace.added,
@@ -218,6 +238,14 @@ class PoolList:
 
     def _model_options(self) -> tuple[str, list[FilterOption]]:
         return self._by_column("model", "agent_model", "Agent")
+
+    def _agent_options(self) -> tuple[str, list[FilterOption]]:
+        return self._by_column("agent", "agent", "Agent program")
+
+    def _usage_options(self) -> tuple[str, list[FilterOption]]:
+        others = self.chosen(self.filters.without("usage")).alias(tokens=TOKENS)
+        counts = {name: others.filter(condition).count() for name, (_, condition) in USAGE.items()}
+        return "Tokens and cost", self._options("usage", counts, {name: label for name, (label, _) in USAGE.items()})
 
     def _repo_options(self) -> tuple[str, list[FilterOption]]:
         return self._by_column("repo", "repo", "Repository")

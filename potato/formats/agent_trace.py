@@ -1,4 +1,4 @@
-"""`agent_trace`: which lines of each run's final change the agent wrote, in the open Agent Trace format, version 0.1."""
+"""`agent_trace`: which lines of each run's final change the agent wrote, in the open Agent Trace format 0.1."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -39,7 +39,9 @@ class Prm(TrainingFormat):
     is wrong, and `probabilities` has the chance that it is right. Where first errors were marked, a step is right when
     no error came up to it. With `--lines yes` every row has `step_lines`, with a list for each step: the lines of the
     final change that it was the last to write, or on the old side to remove, each as file, side, line_start and
-    line_end; it is null where no line of the trace is known to be a step's. Traces without steps and annotations without a rated step are left out, and counted."""
+    line_end; it is null where no line of the trace is known to be a step's. `first_error_agent` names the agent that
+    took the first wrong step, where the trace names agents. Traces without steps and annotations without a rated step
+    are left out, and counted."""
 
     name = "prm"
     label = "Labelled steps for training process reward models, one trace a line"
@@ -61,7 +63,9 @@ class Prm(TrainingFormat):
         prompt = readable(run.task)
         if self.gathers:
             head = [rewards.mode, decided, record.annotator]
-            return note_line([record.id, record.trace_version], head, [prompt, texts, self._lines(run, facts)])
+            return note_line(
+                [record.id, record.trace_version], head, [prompt, texts, self._lines(run, facts), _agents(run)]
+            )
         if set(decided) == {None}:
             return self.leave_out("without_rated_step")
         scores = [None if label is None else score for label, score in zip(decided, rewards.scores, strict=True)]
@@ -71,7 +75,7 @@ class Prm(TrainingFormat):
                 readable(rewards.categories[at]) if at in rewards.categories else None for at in range(len(decided))
             ]
             self.count("right_steps_with_error_category", rewards.categorised_right(self.chosen.threshold))
-        about |= self._lines(run, facts)
+        about |= self._lines(run, facts) | _agent_named(_agents(run), decided)
         return self._row(record.id, record.trace_version, about, prompt, texts, decided, scores)
 
     def _lines(self, run: AgentRun, facts: TraceFacts) -> dict[str, Any]:
@@ -100,8 +104,8 @@ class Prm(TrainingFormat):
             if set(decided) == {None}:
                 self.leave_out("without_rated_step")
                 continue
-            prompt, texts, lines = notes.body(same[0])
-            about |= lines
+            prompt, texts, lines, agents = notes.body(same[0])
+            about |= lines | _agent_named(agents, decided)
             yield self._row(trace, version, about, prompt, texts, decided, scores)
 
     def remarks(self) -> list[str]:
@@ -140,6 +144,16 @@ class Prm(TrainingFormat):
             "rewards": scores,
         }
         return f"{json_text(row)}\n".encode("ascii")
+
+
+def _agents(run: AgentRun) -> list[str]:
+    """For each step who acted, "" where the trace does not say."""
+    return [readable(step.agent or run.agent) for step in run.steps]
+
+
+def _agent_named(agents: Sequence[str], decided: Sequence[int | None]) -> dict[str, str]:
+    name = agents[list(decided).index(-1)] if -1 in decided else ""
+    return {"first_error_agent": name} if name else {}
 
 
 def _step_lines(linked: LinkedLines, steps: int) -> list[list[dict[str, Any]]]:

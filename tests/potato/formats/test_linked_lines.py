@@ -1,4 +1,4 @@
-"""Exports name the steps that wrote lines: comments, rows of steps, and records of Agent Trace as its schema has them."""
+"""Exports name the steps that wrote lines: comments, rows of steps, and records of Agent Trace by its schema."""
 
 import hashlib
 import json
