@@ -73,7 +73,10 @@ NO_USAGE = Usage()
 
 
 def _sum(one: Any, other: Any) -> Any:
-    return other if one is None else one if other is None else one + other
+    if one is None or other is None:
+        return other if one is None else one
+    # Milliseconds, which sums of binary fractions are not.
+    return round(one + other, 3) if isinstance(one + other, float) else one + other
 
 
 Divider: TypeAlias = Literal["compacted", "plan_accepted", "restarted", "interrupted"]

@@ -13,7 +13,7 @@ from jobs.row_text import storable
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
-from potato.runs.exact_json import canonical, change_record, json_sha256, step_record
+from potato.runs.exact_json import canonical, change_record, json_sha256, step_record, usage_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
 from tenancy.batches import insert_many

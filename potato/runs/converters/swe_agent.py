@@ -188,7 +188,8 @@ class _Trajectory:
             gaps=read.gaps,
             folder=self._folder,
             agent="SWE-agent",
-            cost_usd=positive_number(_member(info, "model_stats").get("instance_cost")),
+            # Zero stands where a model has no price.
+            cost_usd=positive_number(_member(info, "model_stats").get("instance_cost")) or None,
         )
 
 
