@@ -186,7 +186,7 @@ class _Work:
         if self._cursor["phase"] == "answers":
             return self._source.source_answers.chunks(after=after, at_most=at_most)
         format = self._format
-        return self._source.chunks(format.resolve, buffered=bool(format.needs), after=after, at_most=at_most)
+        return self._source.chunks(format.resolve, buffered=bool(format.needed), after=after, at_most=at_most)
 
     def _end_rows(self) -> None:
         """What comes after the last row."""

@@ -338,11 +338,21 @@ class StoredProject:
         with reading(self._actor):
             traces = {row["pk"].bytes: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
             files = self._wanted_files(keys, wanted) if {"operations", "files"} & {*needs} else {}
+            links = self._links(keys) if "links" in needs else {}
         if "run" in needs:
             self._runs.expect(traces[record.trace]["content_sha256"] for record, _ in wanted)
         for record, _ in wanted:
             row, own = traces[record.trace], files.get(record.trace, {})
-            yield StoredFacts(self._actor, row, own, self._files, self._runs) if row else NO_TRACE
+            said = links.get(record.trace, ())
+            yield StoredFacts(self._actor, row, own, self._files, self._runs, said) if row else NO_TRACE
+
+    def _links(self, traces: Collection[UUID]) -> dict[Any, list[tuple[str, str, Any]]]:
+        """What is kept of the links of all files, by trace and in the files' order."""
+        links: defaultdict[Any, list[tuple[str, str, Any]]] = defaultdict(list)
+        rows = TraceFile.objects.filter(trace__in=traces).order_by("trace", "index")
+        for trace, *row in rows.values_list("trace", "path", "sha256", "links__lines"):
+            links[trace.bytes].append((row[0], row[1], row[2]))
+        return links
 
     def _wanted_files(self, traces: Collection[UUID], wanted: RecordPaths) -> dict[Any, dict[str, list["StoredFile"]]]:
         """The files that are asked for, by trace and by their path as columns keep it."""

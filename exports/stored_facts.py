@@ -1,10 +1,11 @@
 """What stored traces say beside annotations: their texts, the runs themselves, and files with their lines."""
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from django.db import connection
 from django.db.models.functions import Length
@@ -13,6 +14,8 @@ from isal import isal_zlib
 from exports.record_chunks import first_within
 from jobs.row_text import storable
 from potato.records.folders import parse_run
+from potato.runs.changes.linked_lines import LinkedLines
+from potato.runs.changes.model import LineLink
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.exact_json import change_from
 from potato.runs.model import AgentRun
@@ -68,6 +71,10 @@ class StoredFile:
 
     operation: str
     sha256: str
+
+
+LinkRows: TypeAlias = Sequence[tuple[str, str, Sequence[Any] | None]]
+"""Of each file of a trace its path as the column keeps it, its body, and the stretches of its links."""
 
 
 class StoredFiles:
@@ -151,12 +158,14 @@ class StoredFacts:
         files: Mapping[str, list[StoredFile]],
         cache: StoredFiles,
         runs: StoredRuns,
+        links: LinkRows = (),
     ) -> None:
         self._actor = actor
         self._row = row
         self._stored = files
         self._cache = cache
         self._runs = runs
+        self._links = links
 
     @property
     def task_description(self) -> str | None:
@@ -169,6 +178,23 @@ class StoredFacts:
     @property
     def run(self) -> AgentRun | None:
         return self._runs.read(self._row["content_sha256"])
+
+    @cached_property
+    def linked_lines(self) -> LinkedLines:
+        paths = Counter(path for path, _, _ in self._links)
+        return {
+            self._exact_path(path, sha256): tuple(
+                LineLink(side, first, last, tuple(steps)) for side, first, last, steps in stretches
+            )
+            for path, sha256, stretches in self._links
+            if stretches and paths[path] == 1
+        }
+
+    def _exact_path(self, path: str, sha256: str) -> str:
+        if _is_exact(path, PATH_LENGTH):
+            return path
+        with reading(self._actor):
+            return str(Body.objects.get(sha256=sha256).content["path"])
 
     def operation(self, path: str) -> str | None:
         stored = self._stored.get(storable(path, PATH_LENGTH), ())

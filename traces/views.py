@@ -41,7 +41,7 @@ def trace_steps(request: OrganisationRequest, project: str, trace_id: UUID) -> H
     """The tab "Agent trace"."""
     trace = _trace(request, project, trace_id)
     configuration = _configuration(trace.project)
-    tab = steps_tab(request, trace, configuration, addresses("trace-step-fragment", project, trace_id))
+    tab = steps_tab(request, trace, configuration, addresses("trace-step-fragment", project, trace_id), with_names=True)
     return render(request, "traces/steps.html", {**_frame(request, trace, configuration), **tab})
 
 

@@ -22,7 +22,7 @@ from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from assignments.api.imports import shown_imports
-from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, PoolFilters
+from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, USAGE, PoolFilters
 from assignments.pool.listing import PoolList, Row
 from assignments.pool.states import STATES
 from jobs.row_text import storable
@@ -39,6 +39,7 @@ _TEXTS = ("q", "task", "versions")
 _CHOICES: dict[str, Sequence[str]] = {
     "state": list(STATES),
     "size": list(SIZES),
+    "usage": list(USAGE),
     "judged": list(JUDGED),
     "marks": list(MARKS),
     "agreement": list(AGREEMENT),
@@ -48,6 +49,8 @@ _WHAT = {
     "task": "The id of a task.",
     "versions": "`all`: older versions as well.",
     "model": "The agent's model; `-` for traces of which it is not known, as with `repo`.",
+    "agent": "The name of the agent program; `-` for traces of which it is not known.",
+    "usage": "What the run took, as far as its trace says.",
     "batch": "The number of a batch; `-` for none.",
     "imported": "A day, as in 2026-12-04.",
     "file": "The id of an import.",
@@ -202,9 +205,9 @@ def _listed(row: Row) -> ListedTrace:
     same = {
         name: getattr(row, name)
         for name in (
-            "id", "external_id", "version", "title", "repo", "agent_model", "state", "withheld", "why", "free",
-            "agreement", "tags", "priority", "steps", "files", "added", "removed", "batch", "target", "done", "extra",
-            "held_by", "offered_to", "offered_until",
+            "id", "external_id", "version", "title", "repo", "agent_model", "agent", "cost_usd", "input_tokens",
+            "output_tokens", "seconds", "state", "withheld", "why", "free", "agreement", "tags", "priority", "steps",
+            "files", "added", "removed", "batch", "target", "done", "extra", "held_by", "offered_to", "offered_until",
         )
     }  # fmt: skip
     return ListedTrace(**same, annotators=[face.name for face in row.faces], failed_steps=row.failed)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Exists, F, FloatField, OuterRef, Q, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Membership
@@ -35,6 +36,16 @@ SIZES: dict[str, tuple[str, Q]] = {
     "lines-500": ("51 to 500 lines", Q(changed_lines__gt=50, changed_lines__lte=500)),
     "lines-more": ("over 500 lines", Q(changed_lines__gt=500)),
 }
+TOKENS = Coalesce(F("input_tokens"), 0) + Coalesce(F("output_tokens"), 0)
+_HAS_TOKENS = Q(input_tokens__isnull=False) | Q(output_tokens__isnull=False)
+USAGE: dict[str, tuple[str, Q]] = {
+    "tokens-100k": ("up to 100,000 tokens", Q(tokens__lte=100_000) & _HAS_TOKENS),
+    "tokens-1m": ("over 100,000 tokens, up to a million", Q(tokens__gt=100_000, tokens__lte=1_000_000)),
+    "tokens-more": ("over a million tokens", Q(tokens__gt=1_000_000)),
+    "cost-1": ("up to 1 US dollar", Q(cost_usd__lte=1)),
+    "cost-more": ("over 1 US dollar", Q(cost_usd__gt=1)),
+}
+COLUMNS = {"model": "agent_model", "agent": "agent", "repo": "repo", "converter": "converter"}
 JUDGED = {"no": ("by nobody yet", 0), "yes": ("by one or more", 1)}
 MARKS = {"errors": ("with failed steps", "error_steps"), "badges": ("with files to read with care", "badged_files")}
 AGREEMENT = {
@@ -70,6 +81,8 @@ class PoolFilters:
     model: tuple[str, ...] = ()
     repo: tuple[str, ...] = ()
     converter: tuple[str, ...] = ()
+    agent: tuple[str, ...] = ()
+    usage: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
     batch: tuple[str, ...] = ()
     size: tuple[str, ...] = ()
@@ -126,13 +139,15 @@ class PoolFilters:
             traces = traces.filter(Q(*((name, self.q) for name in texts), _connector=Q.OR))
         if self.task:
             traces = traces.filter(task_id=self.task)
-        for name, column in (("model", "agent_model"), ("repo", "repo"), ("converter", "converter")):
+        for name, column in COLUMNS.items():
             if values := getattr(self, name):
                 traces = traces.filter(**{f"{column}__in": ["" if one == NOT_GIVEN else one for one in values]})
         if self.size:
             traces = traces.alias(changed_lines=_LINES).filter(
                 Q(*(SIZES[one][1] for one in self.size), _connector=Q.OR)
             )
+        if self.usage:
+            traces = traces.alias(tokens=TOKENS).filter(Q(*(USAGE[one][1] for one in self.usage), _connector=Q.OR))
         if self.imported:
             traces = traces.filter(Q(*(_on(date.fromisoformat(one)) for one in self.imported), _connector=Q.OR))
         if self.file:
@@ -186,7 +201,9 @@ LISTS = (
     "state",
     "model",
     "repo",
+    "agent",
     "converter",
+    "usage",
     "tag",
     "batch",
     "size",
@@ -198,7 +215,14 @@ LISTS = (
     "held",
     "offered",
 )
-_ALLOWED: dict[str, Any] = {"state": STATES, "size": SIZES, "judged": JUDGED, "marks": MARKS, "agreement": AGREEMENT}
+_ALLOWED: dict[str, Any] = {
+    "state": STATES,
+    "size": SIZES,
+    "usage": USAGE,
+    "judged": JUDGED,
+    "marks": MARKS,
+    "agreement": AGREEMENT,
+}
 
 
 def _kept(name: str, value: str) -> str:

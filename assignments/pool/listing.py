@@ -20,6 +20,8 @@ from assignments.pool.filters import (
     MARKS,
     NOT_GIVEN,
     SIZES,
+    TOKENS,
+    USAGE,
     PoolFilters,
     held_now,
     offers_now,
@@ -78,6 +80,11 @@ class Row:
     version: int
     repo: str
     agent_model: str
+    agent: str
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float | None
     steps: int
     files: int
     added: int
@@ -211,6 +218,11 @@ class PoolList:
             version=trace.version,
             repo=trace.repo,
             agent_model=trace.agent_model,
+            agent=trace.agent,
+            cost_usd=trace.cost_usd,
+            input_tokens=trace.input_tokens,
+            output_tokens=trace.output_tokens,
+            seconds=trace.seconds,
             steps=trace.steps_count,
             files=trace.files_count,
             added=trace.added,
@@ -259,6 +271,14 @@ class PoolList:
 
     def _model_options(self) -> tuple[str, list[FilterOption]]:
         return self._by_column("model", "agent_model", "Agent")
+
+    def _agent_options(self) -> tuple[str, list[FilterOption]]:
+        return self._by_column("agent", "agent", "Agent program")
+
+    def _usage_options(self) -> tuple[str, list[FilterOption]]:
+        others = self.chosen(self.filters.without("usage")).alias(tokens=TOKENS)
+        counts = {name: others.filter(condition).count() for name, (_, condition) in USAGE.items()}
+        return "Tokens and cost", self._options("usage", counts, {name: label for name, (label, _) in USAGE.items()})
 
     def _repo_options(self) -> tuple[str, list[FilterOption]]:
         return self._by_column("repo", "repo", "Repository")

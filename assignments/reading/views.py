@@ -70,7 +70,7 @@ def annotation_steps(request: OrganisationRequest, project: str, submission_id: 
     if not shows_steps(configuration):
         raise Http404(_NO_TRACE_TAB)
     address = addresses("read-annotation-step-fragment", project, submission_id)
-    tab = steps_tab(request, page.trace, configuration, address)
+    tab = steps_tab(request, page.trace, configuration, address, with_names=page.sees_all)
     return render(request, "assignments/reading/steps.html", page.context(tab))
 
 

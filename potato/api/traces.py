@@ -18,6 +18,14 @@ class ListedTrace(BaseModel):
     title: str
     repo: str
     agent_model: str
+    agent: str
+    """The agent program, as SWE-agent is one; empty where it is not known."""
+    cost_usd: float | None
+    """What the run cost in US dollars, as its trace says."""
+    input_tokens: int | None
+    """What its models read in all steps together, caches included; null where no step says it."""
+    output_tokens: int | None
+    seconds: float | None
     state: str
     withheld: str
     """`held_back`, `excluded`, `retired` or `superseded`; empty where it is not withheld."""
@@ -61,6 +69,7 @@ class WholeTrace(ListedTrace):
     task_id: str
     instance_id: str
     converter: str
+    base_commit: str
     started_at: str
     imported_at: datetime
     content_sha256: str
@@ -81,6 +90,12 @@ class ListedStep(BaseModel):
     kind: str
     is_error: bool
     is_noise: bool
+    model: str
+    """The model that wrote the step, where it is another than the trace's."""
+    agent: str
+    """The agent that acted, where it is another than the trace's."""
+    usage: dict[str, int | float]
+    """`input_tokens`, `output_tokens`, `cached_tokens` and `seconds`, as far as the trace says them."""
     sha256: str
 
 

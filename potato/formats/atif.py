@@ -104,6 +104,7 @@ def _trajectory(run: AgentRun, record: Record) -> dict[str, Any]:
         "task_id": run.task_id,
         "instance_id": run.instance_id,
         "repository": run.repo,
+        "base_commit": run.base_commit,
         "tags": list(run.tags),
         "gaps": list(run.gaps),
     }
@@ -112,12 +113,15 @@ def _trajectory(run: AgentRun, record: Record) -> dict[str, Any]:
         "session_id": record.id,
         "trajectory_id": record.id if record.trace_version == 1 else f"{record.id}/{record.trace_version}",
         "agent": {
-            "name": UNKNOWN,
+            "name": run.agent or UNKNOWN,
             "version": UNKNOWN,
             **({"model_name": run.agent_model} if run.agent_model else {}),
         },
         "steps": steps,
-        "final_metrics": {"total_steps": len(steps)},
+        "final_metrics": {
+            "total_steps": len(steps),
+            **({} if run.cost_usd is None else {"total_cost_usd": run.cost_usd}),
+        },
         "extra": {name: value for name, value in about.items() if value},
         **({"subagent_trajectories": agents} if agents else {}),
     }
@@ -186,7 +190,15 @@ def _act(act: Step, agents: Sequence[dict[str, Any]]) -> dict[str, Any]:
         )
     # An agent of which nobody says which call started it.
     results += [{"subagent_trajectory_ref": references} for references in started.values()]
+    usage = act.usage
+    metrics = {
+        "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }  # fmt: skip
+    metrics = {name: tokens for name, tokens in metrics.items() if tokens is not None}
     return {
+        **({"model_name": act.model} if act.model else {}),
+        **({"metrics": metrics} if metrics else {}),
         **({"reasoning_content": act.thought} if act.thought else {}),
         **({"tool_calls": [_call(*pair) for pair in zip(act.calls, names, strict=True)]} if act.calls else {}),
         **({"observation": {"results": results}} if results else {}),

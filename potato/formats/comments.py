@@ -7,6 +7,7 @@ from potato.formats.options import RecordOptions
 from potato.formats.registry import Format
 from potato.formats.review_comments import TYPE, comment_entries, commented_paths
 from potato.records.sources import Record, TraceFacts, json_text
+from potato.runs.changes.linked_lines import links_within
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
 
@@ -20,14 +21,18 @@ class Comments(Format):
     commented line, as a unified diff) and `commented_text`. `line_start` and `line_end` count lines of the file on that
     side; with `"numbering": "excerpt"` the trace does not say where in the file they stand, and they count the lines of
     that side as they were shown, from 1, a gap between two hunks as one line: such a hunk begins with `@@ -0,3 +0,4
-    @@`. A comment without a side is on the new one."""
+    @@`. A comment without a side is on the new one.
+
+    `line_steps` stands where steps of the trace are known to have written commented lines: stretches of them with
+    `steps`, the indexes of the steps from 0, the last one first. Of a line on the old side that is the step that
+    removed it. Lines that a command or a person wrote, as far as the trace does not say how, are in no stretch."""
 
     name = "code_review_comments"
     label = "Comments with the code they are about, one a line"
     suffix = ".jsonl"
     media_type = "application/jsonl"
     options = RecordOptions
-    needs = frozenset({"task_description", "files"})
+    needs = frozenset({"task_description", "files", "links"})
     annotation_types = frozenset({TYPE})
 
     def paths(self, record: Record) -> Collection[str]:
@@ -59,7 +64,16 @@ def _row(comment: dict[str, Any], record: Record, facts: TraceFacts) -> dict[str
         "task_description": facts.task_description,
         "diff_hunk": hunk,
         "commented_text": text,
+        **_line_steps(facts, path, side, start, end),
     }
+
+
+def _line_steps(facts: TraceFacts, path: Any, side: Side, start: Any, end: Any) -> dict[str, Any]:
+    if not (isinstance(path, str) and isinstance(start, int) and isinstance(end, int)):
+        return {}
+    links = links_within(facts.linked_lines.get(path, ()), side, start, end)
+    steps = [{"line_start": link.first, "line_end": link.last, "steps": list(link.steps)} for link in links]
+    return {"line_steps": steps} if steps else {}
 
 
 def diff_hunk(file: JudgedFile, side: Side, start: int, end: int) -> str | None:

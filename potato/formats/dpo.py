@@ -14,7 +14,7 @@ from potato.formats.notes import Note, Notes, note_line
 from potato.formats.options import WEIGHTED, ConsensusOptions, can_be_computed, not_majority
 from potato.formats.step_consensus import JudgedRun, StepPosteriors, expected_first_error, labels, step_consensus
 from potato.formats.training import Rewards, StepText, TrainingFormat, readable, step_text
-from potato.records.sources import Record, Resolve, json_text
+from potato.records.sources import Record, Resolve, TraceFacts, json_text
 from potato.runs.model import AgentRun
 from potato.runs.tasks import resolve_task_id
 from potato.wording import UNKNOWN
@@ -123,7 +123,7 @@ class Dpo(TrainingFormat):
     def gathers(self) -> bool:
         return bool(self.chosen.pairs != "corrections")
 
-    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun, facts: TraceFacts) -> bytes:
         if not resolve_task_id(run):
             return self.leave_out("without_task")
         if not run.steps:

@@ -60,6 +60,7 @@ _NEEDS = {
     "operations": "what became of each file",
     "files": "the changed lines",
     "run": "the whole run",
+    "links": "which steps wrote the lines",
 }
 _AT = "2026-03-01T10:00:00Z"
 _RUNS = tuple(

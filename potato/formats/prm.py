@@ -1,7 +1,7 @@
 """`prm`: each step of a trace with its label, a row an annotation, for training process reward models."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -9,7 +9,8 @@ from potato.formats.consensus import is_weighted, remarks_on
 from potato.formats.notes import Note, Notes, note_line
 from potato.formats.step_consensus import JudgedRun, labels, step_consensus
 from potato.formats.training import Rewards, StepOptions, TrainingFormat, readable, step_text
-from potato.records.sources import Record, json_text
+from potato.records.sources import Need, Record, TraceFacts, json_text
+from potato.runs.changes.linked_lines import LinkedLines, lines_of_steps
 from potato.runs.model import AgentRun
 from potato.schemes.rewards.judgements import THRESHOLD
 
@@ -20,6 +21,8 @@ MASKED = -100
 class PrmOptions(StepOptions):
     threshold: Annotated[float, Field(allow_inf_nan=False)] = THRESHOLD
     """a step whose score is above this is right, any other rated one is wrong"""
+    lines: Literal["no", "yes"] = "no"
+    """whether rows have step_lines: the lines of the final change that each step left"""
 
 
 class Prm(TrainingFormat):
@@ -34,17 +37,25 @@ class Prm(TrainingFormat):
     rewards are 1 and -1. Under consensus annotators are weighed by how reliable each one shows to be; the row is the
     same. With `--resolve soft` its rewards are from -1 to 1, the chance that a step is right minus the chance that it
     is wrong, and `probabilities` has the chance that it is right. Where first errors were marked, a step is right when
-    no error came up to it. Traces without steps and annotations without a rated step are left out, and counted."""
+    no error came up to it. With `--lines yes` every row has `step_lines`, with a list for each step: the lines of the
+    final change that it was the last to write, or on the old side to remove, each as file, side, line_start and
+    line_end; it is null where no line of the trace is known to be a step's. `first_error_agent` names the agent that
+    took the first wrong step, where the trace names agents. Traces without steps and annotations without a rated step
+    are left out, and counted."""
 
     name = "prm"
     label = "Labelled steps for training process reward models, one trace a line"
     options = PrmOptions
 
     @property
+    def needed(self) -> frozenset[Need]:
+        return self.needs | {"links"} if self.chosen.lines == "yes" else self.needs
+
+    @property
     def gathers(self) -> bool:
         return self.resolve == "majority" or is_weighted(self)
 
-    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun, facts: TraceFacts) -> bytes:
         decided = rewards.decided(self.chosen.threshold)
         if not decided:
             return self.leave_out("without_steps")
@@ -52,7 +63,9 @@ class Prm(TrainingFormat):
         prompt = readable(run.task)
         if self.gathers:
             head = [rewards.mode, decided, record.annotator]
-            return note_line([record.id, record.trace_version], head, [prompt, texts])
+            return note_line(
+                [record.id, record.trace_version], head, [prompt, texts, self._lines(run, facts), _agents(run)]
+            )
         if set(decided) == {None}:
             return self.leave_out("without_rated_step")
         scores = [None if label is None else score for label, score in zip(decided, rewards.scores, strict=True)]
@@ -62,7 +75,15 @@ class Prm(TrainingFormat):
                 readable(rewards.categories[at]) if at in rewards.categories else None for at in range(len(decided))
             ]
             self.count("right_steps_with_error_category", rewards.categorised_right(self.chosen.threshold))
+        about |= self._lines(run, facts) | _agent_named(_agents(run), decided)
         return self._row(record.id, record.trace_version, about, prompt, texts, decided, scores)
+
+    def _lines(self, run: AgentRun, facts: TraceFacts) -> dict[str, Any]:
+        """What the row says of lines."""
+        if self.chosen.lines != "yes":
+            return {}
+        linked = facts.linked_lines
+        return {"step_lines": _step_lines(linked, len(run.steps)) if linked else None}
 
     def gathered(self, notes: Notes) -> Iterator[bytes]:
         weighed = None
@@ -83,7 +104,8 @@ class Prm(TrainingFormat):
             if set(decided) == {None}:
                 self.leave_out("without_rated_step")
                 continue
-            prompt, texts = notes.body(same[0])
+            prompt, texts, lines, agents = notes.body(same[0])
+            about |= lines | _agent_named(agents, decided)
             yield self._row(trace, version, about, prompt, texts, decided, scores)
 
     def remarks(self) -> list[str]:
@@ -122,6 +144,26 @@ class Prm(TrainingFormat):
             "rewards": scores,
         }
         return f"{json_text(row)}\n".encode("ascii")
+
+
+def _agents(run: AgentRun) -> list[str]:
+    """For each step who acted, "" where the trace does not say."""
+    return [readable(step.agent or run.agent) for step in run.steps]
+
+
+def _agent_named(agents: Sequence[str], decided: Sequence[int | None]) -> dict[str, str]:
+    name = agents[list(decided).index(-1)] if -1 in decided else ""
+    return {"first_error_agent": name} if name else {}
+
+
+def _step_lines(linked: LinkedLines, steps: int) -> list[list[dict[str, Any]]]:
+    return [
+        [
+            {"file": readable(path), "side": link.side, "line_start": link.first, "line_end": link.last}
+            for path, link in lines
+        ]
+        for lines in lines_of_steps(linked, steps)
+    ]
 
 
 def _judged(notes: Sequence[Note]) -> JudgedRun:

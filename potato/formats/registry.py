@@ -64,6 +64,11 @@ class Format:
         return resolve
 
     @property
+    def needed(self) -> frozenset[Need]:
+        """What of the traces the rows say under the options that were chosen."""
+        return self.needs
+
+    @property
     def rows(self) -> int:
         """How many rows there are so far. An export without one is refused."""
         return int(self.state["rows"])

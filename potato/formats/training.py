@@ -92,9 +92,9 @@ class TrainingFormat(Format):
                 f"The record {json_text(record.id)} by {json_text(record.annotator)} rates {len(rewards.scores)} "
                 f"steps, but its trace has {len(run.steps)}. Export the traces with the annotations they belong to."
             )
-        return self.write_rewards(record, rewards, run)
+        return self.write_rewards(record, rewards, run, facts)
 
-    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun) -> bytes:
+    def write_rewards(self, record: Record, rewards: Rewards, run: AgentRun, facts: TraceFacts) -> bytes:
         """The record's rows, as `write`. The rewards are those of the run's steps."""
         raise NotImplementedError
 

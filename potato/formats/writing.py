@@ -117,12 +117,12 @@ class Manifest:
 
 def write_rows(format: Format, source: RecordSource, batch: Iterable[Record]) -> Iterator[bytes]:
     """The rows of some records, record by record."""
-    if not format.needs:
+    if not format.needed:
         return map(format.write, batch, repeat(NO_TRACE))
     records = list(batch)
     # A record comes before its facts, so that none are made for a record that is not there.
     return map(
-        format.write, records, source.facts([(record, format.paths(record)) for record in records], format.needs)
+        format.write, records, source.facts([(record, format.paths(record)) for record in records], format.needed)
     )
 
 
@@ -132,7 +132,7 @@ def write_body(format: Format, source: RecordSource) -> Iterator[bytes]:
         for batch in source.records(format.resolve, buffered=False):
             for record in batch:
                 format.scan(record)
-    for batch in source.records(format.resolve, buffered=bool(format.needs)):
+    for batch in source.records(format.resolve, buffered=bool(format.needed)):
         yield from in_blocks(write_rows(format, source, batch))
     format.finish(source)
     if not format.gathers:

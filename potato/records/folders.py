@@ -31,6 +31,8 @@ from potato.records.sources import (
     TraceFacts,
 )
 from potato.runs.changes.derive import derive
+from potato.runs.changes.linked_lines import LinkedLines, linked_lines
+from potato.runs.changes.model import FileChange
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.converters.native import run_in
 from potato.runs.model import AgentRun, Bounds, ReadingOptions
@@ -260,8 +262,16 @@ class RunFacts:
         return self.run.agent_model
 
     @cached_property
+    def _changes(self) -> Sequence[FileChange]:
+        return derive(self.run).files
+
+    @cached_property
     def evidence(self) -> Evidence:
-        return Evidence.of(derive(self.run).files)
+        return Evidence.of(self._changes)
+
+    @cached_property
+    def linked_lines(self) -> LinkedLines:
+        return linked_lines(self._changes)
 
     def operation(self, path: str) -> str | None:
         file = self.evidence.files.get(path)

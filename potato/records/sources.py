@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.records.archives import AutomatedSource, Kind, Record, RecordsError, json_text
+from potato.runs.changes.linked_lines import LinkedLines
 from potato.runs.changes.places import JudgedFile
 from potato.runs.model import AgentRun
 from potato.schemes.registry import assumed_entries, scheme_types
@@ -64,6 +65,11 @@ class TraceFacts(Protocol):
         """The run as it was imported."""
         ...
 
+    @property
+    def linked_lines(self) -> LinkedLines:
+        """Which steps wrote the changed lines of its files."""
+        ...
+
 
 @dataclass(frozen=True)
 class NoTrace:
@@ -72,6 +78,10 @@ class NoTrace:
     task_description: str | None = None
     agent_model: str = ""
     run: None = None
+
+    @property
+    def linked_lines(self) -> LinkedLines:
+        return {}
 
     def operation(self, path: str) -> str | None:
         return None
@@ -145,7 +155,7 @@ def scheme_annotation(record: Record, scheme: SchemeConfiguration | None, kind: 
     raise RecordsError(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
-Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run"]
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run", "links"]
 RecordPaths: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from potato.runs.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind, Side
-from potato.runs.model import JSON, Screenshot, Step, SubAgent, ToolCall
+from potato.runs.model import JSON, Screenshot, Step, SubAgent, ToolCall, Usage
 
 _KINDS: dict[LineKind, str] = {"context": " ", "add": "+", "del": "-"}
 _KIND_OF: dict[str, LineKind] = {sign: kind for kind, sign in _KINDS.items()}
@@ -56,6 +56,12 @@ def _around_record(step: Step) -> dict[str, JSON]:
         record["dividers"] = list(step.dividers)
     if step.after:
         record["after"] = step.after
+    if step.model:
+        record["model"] = step.model
+    if step.agent:
+        record["agent"] = step.agent
+    if step.usage:
+        record["usage"] = usage_record(step.usage)
     if step.agents:
         record["agents"] = [
             {
@@ -67,6 +73,11 @@ def _around_record(step: Step) -> dict[str, JSON]:
             for agent in step.agents
         ]
     return record
+
+
+def usage_record(usage: Usage) -> dict[str, JSON]:
+    """What is known of it."""
+    return {name: value for name in Usage.__slots__ if (value := getattr(usage, name)) is not None}
 
 
 def page_record(step: Step) -> dict[str, JSON]:
@@ -97,6 +108,9 @@ def step_from(record: dict[str, Any]) -> Step:
         box=_numbers(record.get("box"), 4),
         dividers=tuple(record.get("dividers", ())),
         after=record.get("after", ""),
+        model=record.get("model", ""),
+        agent=record.get("agent", ""),
+        usage=Usage(**record.get("usage", {})),
         agents=tuple(
             SubAgent(agent["name"], agent["call_id"], agent["task"], tuple(map(step_from, agent["steps"])))
             for agent in record.get("agents", ())

@@ -47,6 +47,38 @@ class Screenshot:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one step took, as far as the trace says; None where it does not.
+
+    `input_tokens` are those that the model read, with `cached_tokens`, which were read from a cache; `output_tokens`
+    those that it wrote, hidden thoughts included. `seconds` is how long the step took, its tools where the trace has
+    one figure for both.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    seconds: float | None = None
+
+    def __bool__(self) -> bool:
+        return self != NO_USAGE
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Both together; what only one of them says stands."""
+        return Usage(*(_sum(getattr(self, name), getattr(other, name)) for name in Usage.__slots__))
+
+
+NO_USAGE = Usage()
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return other if one is None else one
+    # Milliseconds, which sums of binary fractions are not.
+    return round(one + other, 3) if isinstance(one + other, float) else one + other
+
+
 Divider: TypeAlias = Literal["compacted", "plan_accepted", "restarted", "interrupted"]
 """What happened to the conversation between two steps."""
 
@@ -61,6 +93,8 @@ class Step:
     what the user said when no step followed any more, `dividers` what happened between the step before and this one.
     `agents` are the agents that a call of this step started: what they did is evidence for that call, and no step of
     this run, so that a step has the same index whether or not their transcripts are there.
+    `model` is the model that wrote it and `agent` the agent that acted, each only where it is another than the run's.
+    `usage` is what the step took.
     Of an agent that sees pages, `url` is the page's address, `click` a point (x, y) and `box` an element
     (x, y, width, height) on its screenshot.
     """
@@ -77,6 +111,9 @@ class Step:
     dividers: tuple[Divider, ...] = ()
     after: str = ""
     agents: "tuple[SubAgent, ...]" = ()
+    model: str = ""
+    agent: str = ""
+    usage: Usage = NO_USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +242,8 @@ class AgentRun:
     `event_steps[i]` is the index of the step that caused `events[i]`, or None for an act outside every step.
     `unknown_events` are the trace's events of kinds that the converter does not know, as they came. `gaps` are
     sentences that say what happened and is not in the trace, so that its files may be others than the ones shown.
+    `agent` is the name of the agent, which is the program and not its model, `base_commit` the commit of `repo` on
+    which it began, and `cost_usd` what the trace says that the run cost.
     """
 
     external_id: str
@@ -222,6 +261,20 @@ class AgentRun:
     started_at: str = ""
     unknown_events: tuple[JSON, ...] = ()
     gaps: tuple[str, ...] = ()
+    agent: str = ""
+    base_commit: str = ""
+    cost_usd: float | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What its steps took together, the agents that they started included."""
+        return sum((_usage_of(step) for step in self.steps), NO_USAGE)
+
+
+def _usage_of(step: Step) -> Usage:
+    inner = sum((_usage_of(each) for agent in step.agents for each in agent.steps), NO_USAGE)
+    # A sub-agent works while the call that started it waits.
+    return step.usage + Usage(inner.input_tokens, inner.output_tokens, inner.cached_tokens)
 
 
 @dataclass(slots=True)

@@ -26,6 +26,21 @@ function linksOf(article) {
   return kept;
 }
 
+/**
+ * The step that wrote the first of these lines of which that is known.
+ * @param {HTMLElement} article @param {string} side @param {number} start @param {number} end
+ * @returns {{ step: number, sentence: string, address: string } | null} null where none is known, or no page shows steps
+ */
+export function stepOfLines(article, side, start, end) {
+  const { links, titles } = linksOf(article);
+  for (let line = start; line <= end; line++) {
+    const link = links.get(`${side} ${line}`);
+    const address = link ? addressOf(link.steps[0]) : null;
+    if (link && address) return { step: link.steps[0] ?? 0, sentence: sentence(link, titles), address };
+  }
+  return null;
+}
+
 /** The link of the changed line that a button stands for. @param {HTMLElement} button @returns {{ link: Link, titles: Record<string, string> } | null} */
 function linkOf(button) {
   const article = button.closest("article[data-links]");

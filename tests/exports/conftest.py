@@ -24,6 +24,7 @@ SCHEMES = [
     ("verdict", "code_review_verdict", {"require_summary": False, "summary_min_length": 0}),
 ]
 FORMATS = {
+    "agent_trace": ".jsonl",
     "code_repair": ".jsonl",
     "code_review": ".jsonl",
     "code_review_comments": ".jsonl",

@@ -218,7 +218,7 @@ def test_a_storage_without_paths_serves_as_well(five: Reviews, settings: Setting
 @pytest.mark.parametrize(
     ("format", "options", "says"),
     [
-        ("reviews", {}, "'reviews' is no export format. The formats are: archive, atif, code_repair"),
+        ("reviews", {}, "'reviews' is no export format. The formats are: agent_trace, archive, atif"),
         ("code_review", {"resolve": "majority"}, "There is no majority of single annotations"),
         ("archive", {"resolve": "all"}, "resolve is not an option of this format."),
     ],

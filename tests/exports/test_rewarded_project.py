@@ -50,7 +50,8 @@ CONFIGURATION: dict[str, Any] = {
 EXPORTS: list[tuple[str, str, dict[str, str]]] = [
     ("prm", ".jsonl", {}),
     ("prm", ".jsonl", {"resolve": "majority", "step_text": "full", "threshold": "0.3"}),
-    ("prm", ".jsonl", {"resolve": "latest"}),
+    ("prm", ".jsonl", {"resolve": "latest", "lines": "yes"}),
+    ("agent_trace", ".jsonl", {}),
     ("prm", ".jsonl", {"resolve": "soft", "weighting": "one_coin"}),
     ("dpo", ".jsonl", {"resolve": "consensus"}),
     ("swebench", ".zip", {"resolve": "soft"}),

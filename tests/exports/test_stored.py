@@ -304,7 +304,7 @@ def test_an_empty_project_exits_1_with_a_sentence(reviews: Reviews) -> None:
         (["--project", "parser", "-f", "code_review", "-o", "x"], 2, "names no project"),
         (["--project", "nobody/parser", "-f", "code_review", "-o", "x"], 1, "There is no organisation 'nobody'"),
         (["--project", "acme/nothing", "-f", "code_review", "-o", "x"], 1, "acme has no project 'nothing'"),
-        (["--project", "acme/parser", "-f", "reviews", "-o", "x"], 2, "The formats are: archive, atif, code_repair,"),
+        (["--project", "acme/parser", "-f", "reviews", "-o", "x"], 2, "The formats are: agent_trace, archive, atif,"),
     ],
 )
 def test_the_command_says_what_it_does_not_understand(

@@ -42,6 +42,7 @@ annotation_schemes:
     mode: per_step
 """
 SUFFIXES = {
+    "agent_trace": ".jsonl",
     "archive": ".zip",
     "atif": ".jsonl",
     "code_repair": ".jsonl",

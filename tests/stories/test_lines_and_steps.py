@@ -1,16 +1,21 @@
 """From a line of the final change to the step that wrote it, and back, by pointer and by keys."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
+from accounts.actions.projects import publish_configuration
 from potato.runs.model import FileEdit
+from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.stories.reviewing import claimed, task_path
 from tests.tenants import Tenants
 from tests.traces.stored import code, read, step, stored
 
 pytestmark = pytest.mark.browser
+SHOOT, THEME = "/tmp", "document.documentElement.dataset.theme"  # TEMPORARY
 
 
 def test_a_line_leads_to_its_step_and_the_step_back_to_its_lines(
@@ -58,3 +63,56 @@ def test_a_line_leads_to_its_step_and_the_step_back_to_its_lines(
     wrote.get_by_role("link", name="11").click()
     expect(page).to_have_url(re.compile(rf"/traces/{trace.pk}/\?file=0#f0-new-11$"))
     expect(page.locator("tr.is-at")).to_contain_text("second = 3")
+
+
+def test_a_comment_leads_to_marking_its_step_and_a_wrong_step_to_commenting_its_lines(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    schemes = [
+        {"name": "comments", "annotation_type": "code_review_comments"},
+        {"name": "rewards", "annotation_type": "process_reward", "mode": "per_step"},
+    ]
+    with acting_in(tenants.acme, tenants.alice):
+        configuration = {"task_name": "Both", "annotation_schemes": schemes}
+        publish_configuration(project=tenants.acme_project, source=json.dumps(configuration), confirmed=True)
+    before = code(40)
+    lines = before.splitlines(keepends=True)
+    stored(
+        tenants.acme,
+        tenants.acme_project,
+        read("src/parser.py", before),
+        FileEdit("src/parser.py", lines[9], "first = 1\nsecond = 2\n"),
+        FileEdit("src/parser.py", lines[30], "third = 1\n"),
+        steps=tuple(step(f"Act {number}.") for number in range(6)),
+        event_steps=(None, 1, 4),
+    )
+    assignment = claimed(tenants, tenants.bob)
+    reader.sign_in("bob")
+    reader.open(task_path(assignment))
+    page.wait_for_selector("[data-skip]:enabled")
+    page.get_by_role("button", name="Comment on new line 11").click()
+    form = page.get_by_role("form", name="New comment")
+    form.get_by_label("Comment", exact=True).fill("Why twice?")
+    mark = form.get_by_role("link", name="Mark step 1")
+    expect(mark).to_have_attribute("title", "Step 1 wrote this line: Run a command make test.")
+    reader.assert_clean()
+    SHOOT and page.screenshot(path=f"{SHOOT}/comment-marks-its-step-{page.evaluate(THEME)}.png")  # TEMPORARY
+    mark.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?step=1#s1$"))
+    expect(page.locator(".step.is-focus")).to_have_id("s1")
+    offer = page.locator("#s1").get_by_role("link", name="Comment its lines")
+    expect(page.locator("#s1 .step__comment")).to_have_count(1)
+    expect(page.locator("#s1 .step__comment")).to_be_hidden()
+    page.locator("#s1").get_by_role("radio", name="Incorrect", exact=True).check()
+    expect(offer).to_be_visible()
+    expect(page.locator("#s4 .step__comment")).to_be_hidden()
+    reader.assert_clean()
+    SHOOT and page.screenshot(path=f"{SHOOT}/wrong-step-comments-its-lines-{page.evaluate(THEME)}.png")  # TEMPORARY
+    page.locator("#s1 .snum").focus()
+    page.keyboard.press("l")
+    expect(page).to_have_url(re.compile(r"\?file=0#f0-new-\d+$"))
+    # Lines 10 and 11, beside the draft that was left on line 11 alone.
+    expect(page.locator(".cform")).to_have_count(2)
+    expect(page.get_by_role("form", name="New comment, src/parser.py, new lines 10 to 11")).to_be_visible()
+    assert page.locator(".cform").last.get_by_label("Comment", exact=True).input_value() in ("", "Why twice?")

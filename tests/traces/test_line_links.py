@@ -8,13 +8,13 @@ import pytest
 from django.test import Client
 
 from accounts.actions.projects import publish_configuration
+from potato.runs.changes.linked_lines import MOST_LINKS
 from potato.runs.model import FileEdit, FileEvent, FileTouched, Step
 from tenancy.actor import acting_in
 from tests.assignments.opening import claimed, path_of
 from tests.pages import text_of
 from tests.tenants import Tenants
 from tests.traces.stored import read, step, stored
-from traces.importing.line_links import MOST_LINKS
 from traces.models import Trace, TraceFile
 
 BASE = "".join(f"line {number}\n" for number in range(1, 21))

@@ -7,7 +7,7 @@ with very many files or steps is shown on several pages, so that no page grows w
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, repeat
 from posixpath import basename, dirname
 from uuid import UUID
 
@@ -57,6 +57,7 @@ _STEP_ICONS = {
     "message": "message-square",
 }
 _NOISE = {"read": ("read", "reads"), "search": ("search", "searches"), "command": ("command", "commands")}
+_TOOK = {"input_tokens": "{:,} tokens in", "output_tokens": "{:,} out", "seconds": "{:,.1f} s"}
 _BRIEF = ("read", "search", "plan")
 # On a task with what its modules add: marks, the rating of a file before it comes near.
 _NODES_AROUND_A_FILE = 64
@@ -159,11 +160,19 @@ class ShownFile:
 
 @dataclass(frozen=True)
 class ShownStep:
-    """`written` is what the step left in the files."""
+    """`written` is what the step left in the files. `names` are the model and the agent where they change, for readers
+    who may know them."""
 
     step: TraceStep
     piece: Piece
     written: Sequence[WrittenLines] = ()
+    names: Sequence[str] = ()
+
+    @property
+    def took(self) -> str:
+        """What the step took, as far as the trace says, in few words."""
+        usage = self.step.usage
+        return ", ".join(words.format(usage[name]) for name, words in _TOOK.items() if name in usage)
 
     @property
     def icon(self) -> str:
@@ -314,6 +323,7 @@ def steps_page(
     page: int,
     words: str = "",
     with_links: bool = False,
+    with_names: bool = False,
 ) -> StepsPage:
     """Steps in their order, with words those that say them: the page that has the wanted step, or page `page`."""
     matches = steps_saying(trace, words) if words else None
@@ -348,14 +358,24 @@ def steps_page(
                     is_asked_for=step.index == wanted,
                 ),
                 written.get(step.index, ()),
+                names,
             )
-            for step in here
+            for step, names in zip(here, _names(trace, here) if with_names else repeat(()), strict=False)
         ],
         errors=trace.error_steps,
         found=matches,
         display=options.display,
         files=files,
     )
+
+
+def _names(trace: Trace, steps: Iterable[TraceStep]) -> Iterator[list[str]]:
+    """For each step its model and agent where they change: against the step before, the first against the trace."""
+    before = (trace.agent_model, trace.agent)
+    for step in steps:
+        now = (step.model or trace.agent_model, step.agent or trace.agent)
+        yield [name for name, was in zip(now, before, strict=True) if name != was]
+        before = now
 
 
 def listed_files(trace: Trace, page: FilesPage | StepsPage | None) -> list[TraceFile]:

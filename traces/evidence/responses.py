@@ -76,10 +76,11 @@ def steps_tab(
     address: Address,
     *,
     hides_later_steps: bool = False,
+    with_names: bool = False,
 ) -> dict[str, Any]:
     """The context of the tab "Agent trace". `step` is the step from which on bodies are in the response, `q` what
     steps must say. Where later steps are a secret still, nothing is searched and no step tells what became of its
-    lines."""
+    lines. `with_names`: the reader may know models and agents."""
     words = request.GET.get("q", "").strip()[:_LONGEST_WORDS] if not hides_later_steps else ""
     page = steps_page(
         trace,
@@ -89,6 +90,7 @@ def steps_tab(
         page=max(_number(request, "page") or 1, 1),
         words=words,
         with_links=not hides_later_steps,
+        with_names=with_names,
     )
     return {
         "tab": "steps",

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobs.row_text import storable
+from potato.runs.changes.linked_lines import MOST_LINKS
 from potato.runs.changes.model import FileChange
 from potato.runs.model import Step
 from traces.rendering.tool_calls import step_title
-
-MOST_LINKS = 5_000
-"""Stretches of lines that are kept for a file; lines behind them have no link."""
 
 
 def stored_links(change: FileChange, steps: Sequence[Step]) -> dict[str, Any]:

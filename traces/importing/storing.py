@@ -13,7 +13,7 @@ from jobs.row_text import storable
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
-from potato.runs.exact_json import canonical, change_record, json_sha256, step_record
+from potato.runs.exact_json import canonical, change_record, json_sha256, step_record, usage_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
 from tenancy.bulk_insert import insert_many
@@ -258,6 +258,12 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
         "agent_model": storable(run.agent_model, 200),
         "instance_id": storable(run.instance_id, 300),
         "repo": storable(run.repo, 300),
+        "base_commit": storable(run.base_commit, 100),
+        "agent": storable(run.agent, 200),
+        "cost_usd": run.cost_usd,
+        "input_tokens": _column(run.usage.input_tokens),
+        "output_tokens": _column(run.usage.output_tokens),
+        "seconds": run.usage.seconds,
         "tags": [storable(tag, 100) for tag in run.tags[:50]],
         "started_at": storable(run.started_at, 40),
         "converter": ready.converter,
@@ -277,6 +283,11 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
     }
 
 
+def _column(tokens: int | None) -> int | None:
+    """A number of tokens as the column can hold it."""
+    return None if tokens is None else min(tokens, 2**62)
+
+
 def _step(trace: str, index: int, step: Step, sha256: str) -> dict[str, Any]:
     title = step_title(step)
     return {
@@ -290,6 +301,9 @@ def _step(trace: str, index: int, step: Step, sha256: str) -> dict[str, Any]:
         "is_noise": is_noise(step),
         "picture": step.screenshot.sha256 if step.screenshot else "",
         "dividers": " ".join(step.dividers[:DIVIDERS_KEPT]),
+        "model": storable(step.model, 200),
+        "agent": storable(step.agent, 200),
+        "usage": usage_record(step.usage),
         "sha256": sha256,
     }
 

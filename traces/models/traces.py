@@ -46,7 +46,8 @@ class Trace(TenantModel):
     """One run of an agent, in one project.
 
     Texts in columns are for lists and filters: what PostgreSQL cannot keep in them is replaced by visible signs.
-    The run as it was imported, whole and exact, is the body `content_sha256`.
+    The run as it was imported, whole and exact, is the body `content_sha256`. Tokens and seconds are those of all steps
+    together, NULL where no step says them.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="traces", db_index=False)
@@ -61,6 +62,12 @@ class Trace(TenantModel):
     agent_model = models.CharField(max_length=200, blank=True)
     instance_id = models.CharField(max_length=300, blank=True)
     repo = models.CharField(max_length=300, blank=True)
+    base_commit = models.CharField(max_length=100, blank=True, default="", db_default="")
+    agent = models.CharField(max_length=200, blank=True, default="", db_default="")
+    cost_usd = models.FloatField(null=True, blank=True)
+    input_tokens = models.BigIntegerField(null=True, blank=True)
+    output_tokens = models.BigIntegerField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True)
     tags: "models.JSONField[Any]" = models.JSONField(default=list)
     started_at = models.CharField(max_length=40, blank=True)
     converter = models.CharField(max_length=64)
@@ -105,7 +112,8 @@ class TraceStep(TenantModel):
 
     `picture` is the hash of its screenshot, "" where it has none. `is_noise` says that it only looked around, without
     a word: pages put several such steps in a row under one heading. `dividers` are the names of what happened to the
-    conversation just before it, with a blank between them.
+    conversation just before it, with a blank between them. `model` and `agent` are named where they are others than
+    the trace's; `usage` is what the step took, as potato.runs.exact_json keeps it.
     """
 
     trace = models.ForeignKey(
@@ -119,6 +127,9 @@ class TraceStep(TenantModel):
     is_noise = models.BooleanField(default=False, db_default=False)
     picture = models.CharField(max_length=64, blank=True, default="", db_default="")
     dividers = models.CharField(max_length=200, blank=True, default="", db_default="")
+    model = models.CharField(max_length=200, blank=True, default="", db_default="")
+    agent = models.CharField(max_length=200, blank=True, default="", db_default="")
+    usage: "models.JSONField[Any]" = models.JSONField(default=dict, db_default={})
     sha256 = models.CharField(max_length=64)
 
     class Meta(TenantModel.Meta):

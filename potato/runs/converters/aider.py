@@ -227,6 +227,7 @@ class _Session:
             gaps=read.gaps,
             agent_model=self._model,
             started_at=self._started_at,
+            agent="aider",
         )
         return Converted(run, self._report, self.place, after)
 

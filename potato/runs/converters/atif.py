@@ -28,6 +28,7 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
+from potato.runs.converters.usage import positive_number, read_usage
 from potato.runs.model import (
     JSON,
     AgentRun,
@@ -149,8 +150,20 @@ def _converted(record: Record, options: ReadingOptions, file: str) -> Converted 
         started_at=text(first, "timestamp"),
         unknown_events=tuple(reader.unknown),
         gaps=(*reader.gaps(), *steps.gaps),
+        agent=reader.agent_name,
+        cost_usd=_cost(value),
     )
     return Converted(run, report, record.place, record.after)
+
+
+def _cost(value: dict[str, JSON]) -> float | None:
+    """What the whole trajectory cost, else its steps together, where one of them says so."""
+    totals = value.get("final_metrics")
+    if isinstance(totals, dict) and (total := positive_number(totals.get("total_cost_usd"))) is not None:
+        return total
+    metrics = [step["metrics"] for step in objects(value["steps"]) if isinstance(step.get("metrics"), dict)]
+    costs = [cost for each in metrics if (cost := positive_number(each.get("cost_usd"))) is not None]
+    return round(sum(costs), 10) if costs else None
 
 
 class _Trajectory:
@@ -240,7 +253,8 @@ class _Trajectory:
             content.calls.append((call_id, tool, read_arguments(arguments)))
         at = text(step, "timestamp")
         model = text(step, "model_name") or self._model
-        self.conversation.add_agent_message(content, message_id=f"step {number}", at=at, model=model)
+        usage = read_usage(step.get("metrics"))
+        self.conversation.add_agent_message(content, message_id=f"step {number}", at=at, model=model, usage=usage)
         self._answer(step, number)
 
     def _answer(self, step: dict[str, JSON], number: int) -> bool:

@@ -34,7 +34,8 @@ from potato.runs.converters.text_calls import (
     split_thought,
     without_heading,
 )
-from potato.runs.model import JSON, ConversionReport, ReadingOptions
+from potato.runs.converters.usage import read_usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, ReadingOptions, Usage
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
 AGENT_ROLES = frozenset({"assistant", "ai", "gpt", "agent", "model"})
@@ -100,6 +101,10 @@ class ChatMessages:
         else:
             self._keep_unknown(message, f"message of the role {role}" if role else "message without a role")
 
+    def took(self, usage: Usage) -> None:
+        """What the newest message of the agent took."""
+        self._conversation.took(usage)
+
     def end_message(self) -> None:
         """What comes next is no further piece of the agent's last message."""
         self._response = ""
@@ -137,6 +142,7 @@ class ChatMessages:
                 content.calls.append((self._call_id("", tool), tool, arguments))
         content.texts.append(words)
         self._conversation.add_agent_message(content, message_id=key, at=at, model=text(message, "model") or model)
+        self._conversation.took(read_usage(message.get("usage")) if isinstance(message, dict) else NO_USAGE, key)
 
     def _text_calls(self, message: JSON, words: str) -> tuple[str, list[TextCall]]:
         """The words without the calls that are written in them or beside them as an action, and the calls."""

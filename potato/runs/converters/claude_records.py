@@ -18,6 +18,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.records import Record
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
 
 _AGENT_ROLES = frozenset({"assistant", "agent", "model", "ai"})
@@ -131,6 +132,8 @@ def _take_turn(turn: JSON, number: int, conversation: Conversation, report: Conv
         content.calls.append((call_id, _TOOLS.get(tool.lower(), tool), arguments))
         answers.append(Answer(call_id, output, bool(call.get("is_error"))))
     at = text(turn, "timestamp", "at")
-    conversation.add_agent_message(content, message_id=f"turn {number}", at=at, model=text(turn, "model"))
+    conversation.add_agent_message(
+        content, message_id=f"turn {number}", at=at, model=text(turn, "model"), usage=read_usage(turn.get("usage"))
+    )
     for answer in answers:
         conversation.answer(answer)

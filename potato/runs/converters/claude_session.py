@@ -36,6 +36,7 @@ from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.moments import Moments
 from potato.runs.converters.prompts import PersonMessage, is_by_program, person_message
 from potato.runs.converters.records import Record
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
 from potato.runs.run_files import in_words
 
@@ -54,6 +55,9 @@ _MODIFIED = re.compile(
     r"\s*<system-reminder>\s*Note: (\S[^\n]{0,1000}?) was modified, either by the user or by a linter"
 )
 _PLAN = "Implement the following plan:"
+
+
+_AGENT = "Claude Code"
 
 
 class Session:
@@ -141,6 +145,7 @@ class Session:
             started_at=self._started_at,
             unknown_events=tuple(self._unknown),
             gaps=(*steps_and_events.gaps, *self._agents_left_out()),
+            agent=_AGENT,
         )
 
     def _agents_left_out(self) -> list[str]:
@@ -430,7 +435,8 @@ class Session:
             self._report.dropped[why] += 1
         else:
             at, model = text(event, "timestamp"), text(event["message"], "model")
-            conversation.add_agent_message(content, message_id=message_id, at=at, model=model)
+            usage = read_usage(_message(event).get("usage"), excludes_cache=True)
+            conversation.add_agent_message(content, message_id=message_id, at=at, model=model, usage=usage)
 
     def _add_person_message(self, conversation: Conversation, person: PersonMessage, at: str) -> PersonMessage:
         if person.interrupts and not conversation.last_was_refused():
@@ -503,3 +509,8 @@ def _user_words(event: dict[str, JSON]) -> JSON:
 def session_key(event: dict[str, JSON]) -> str:
     """Which session a line says it belongs to; "" where it says nothing."""
     return name(event, "sessionId") or name(event, "session_id")
+
+
+def _message(event: dict[str, JSON]) -> dict[str, JSON]:
+    message = event.get("message")
+    return message if isinstance(message, dict) else {}

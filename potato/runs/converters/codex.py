@@ -106,6 +106,8 @@ class Codex:
             folder=facts.folder,
             agent_model=steps.agent_model,
             repo=facts.repo,
+            base_commit=facts.base_commit,
+            agent="Codex",
             started_at=facts.started_at,
             unknown_events=tuple(rollout.unknown),
             gaps=(*agents.gaps(), *_program_gaps(rollout), *_unanswered_gaps(rollout), *steps.gaps),

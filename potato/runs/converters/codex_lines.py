@@ -33,6 +33,7 @@ class ThreadFacts:
     agent_path: str = ""
     folder: str = ""
     repo: str = ""
+    base_commit: str = ""
     model: str = ""
     started_at: str = ""
     own_from: int | None = None
@@ -74,6 +75,7 @@ def thread_facts(payload: dict[str, JSON], at: str = "") -> ThreadFacts:
         agent_path=text(payload, "agent_path") or text(spawn, "agent_path"),
         folder=text(payload, "cwd"),
         repo=repository_name(text(git, "repository_url")),
+        base_commit=text(git, "commit_hash"),
         model=text(payload, "model"),
         started_at=text(payload, "timestamp") or at,
         own_from=max((mark for mark in marks if type(mark) is int), default=None),

@@ -38,6 +38,7 @@ from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.moments import Moment
 from potato.runs.converters.tool_effects import joined_words, read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, ConversionReport
 
 MOST_UNKNOWN_KEPT = 1000
@@ -49,7 +50,7 @@ _MESSAGE_EVENTS = word_set(
     " Plan"
 )
 _EVENT_NOISE = word_set(
-    "task_started task_complete turn_started turn_complete token_count thread_settings_applied context_compacted"
+    "task_started task_complete turn_started turn_complete thread_settings_applied context_compacted"
     " thread_name_updated thread_goal_updated guardian_assessment entered_review_mode exited_review_mode error warning"
     " stream_error image_generation_end view_image_tool_call web_search_end mcp_tool_call_end collab_waiting_end"
     " collab_close_end collab_agent_interaction_end collab_resume_end dynamic_tool_call_request session_configured"
@@ -299,6 +300,9 @@ class Rollout:
                 self._report.dropped[kind] += 1
             case _ if kind in _MESSAGE_EVENTS:
                 self._take_message_event(event, kind, at)
+            case "token_count":
+                info = event.get("info")
+                self.conversation.took(read_usage(info.get("last_token_usage") if isinstance(info, dict) else None))
             case _ if kind in _EVENT_NOISE or kind in ("SubAgentActivity", "CollabAgentToolCall"):
                 self._note_agent(event, kind)
                 self._report.dropped[kind] += 1

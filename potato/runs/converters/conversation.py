@@ -16,7 +16,7 @@ from potato.runs.converters.file_order import order_file_events
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.prompts import INTERRUPTED, refusal
 from potato.runs.converters.tool_files import CallEffects, read_call_effects
-from potato.runs.model import JSON, ConversionReport, Divider, FileEvent, Step, SubAgent, ToolCall
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, Divider, FileEvent, Step, SubAgent, ToolCall, Usage
 
 AGENT_TOOLS = frozenset({"Task", "Agent", "Workflow"})
 """Calls of these start agents that have transcripts of their own."""
@@ -47,6 +47,8 @@ class _Message:
     prompt: str
     dividers: tuple[Divider, ...]
     model: str = ""
+    agent: str = ""
+    usage: Usage = NO_USAGE
     content: Content = field(default_factory=Content)
     calls: list[Call] = field(default_factory=list)
     agents: "list[_Agent]" = field(default_factory=list)
@@ -64,13 +66,15 @@ class _Agent:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSteps:
-    """The steps, the files' events in the order of the answers, and the model that wrote most of the messages."""
+    """The steps, the files' events in the order of the answers, and the model that wrote most of the messages, with
+    the agent that acted in most of them."""
 
     steps: tuple[Step, ...]
     events: tuple[FileEvent, ...]
     event_steps: tuple[int | None, ...]
     agent_model: str
     gaps: tuple[str, ...] = ()
+    agent: str = ""
 
 
 class Conversation:
@@ -123,19 +127,31 @@ class Conversation:
         if self._messages and self._dividers[-1:] != [divider]:
             self._dividers.append(divider)
 
-    def add_agent_message(self, content: Content, *, message_id: str, at: str, model: str) -> None:
-        """A message of the agent, or one more piece of it. Results of tools at the model's side stand in it, too."""
+    def add_agent_message(
+        self, content: Content, *, message_id: str, at: str, model: str, usage: Usage = NO_USAGE, agent: str = ""
+    ) -> None:
+        """A message of the agent, or one more piece of it. Results of tools at the model's side stand in it, too.
+        `usage` is that of the whole message as it is known now: the one that was told last counts."""
         message = self._messages.get(message_id)
         if message is None:
             message = _Message(at, joined(self._pending), tuple(self._dividers))
             self._messages[message_id] = message
             self._pending, self._dividers = [], []
         message.model = message.model or model
+        message.agent = message.agent or agent
+        message.usage = usage or message.usage
         self._add(message.content.texts, content.texts)
         self._add(message.content.thoughts, content.thoughts)
         message.calls += self._register(content)
         for answer in content.answers:
             self.answer(answer, at=at)
+
+    def took(self, usage: Usage, message_id: str = "") -> None:
+        """What a message took, the newest one where none is named, in addition to what is known. Before the first
+        message it is nobody's."""
+        newest = message_id or next(reversed(self._messages), "")
+        if newest in self._messages:
+            self._messages[newest].usage += usage
 
     def answer(self, answer: Answer, outcome: JSON = None, at: str = "") -> None:
         """What a tool gave back; `outcome` is what the trace says beside it about files. A person's refusal is the
@@ -189,7 +205,7 @@ class Conversation:
         """Everything so far as steps and events."""
         steps: list[Step] = []
         step_of_call: dict[str, int] = {}
-        models: Counter[str] = Counter()
+        usual = self._usual()
         call_effects = list(self._acts_with(None, self._call_effects))
         for left in self._left:
             call_effects += left._everything(None)
@@ -198,9 +214,7 @@ class Conversation:
             if message.is_empty():
                 self._report.dropped["empty message"] += 1
                 continue
-            if message.model:
-                models[message.model] += 1
-            whole = _step(message, loose)
+            whole = _step(message, loose, usual)
             agents, loose = [*loose, *message.agents], []
             first = len(steps)
             for part in _split(whole) if split_tool_calls else [whole]:
@@ -221,8 +235,14 @@ class Conversation:
                 f"The {whose} missing, and what happened there is not shown. {self._agents_advice}",
                 *gaps,
             )
-        model = models.most_common(1)[0][0] if models else ""
-        return ConversationSteps(tuple(steps), events, event_steps, model, gaps)
+        return ConversationSteps(tuple(steps), events, event_steps, usual.model, gaps, usual.agent)
+
+    def _usual(self) -> "_Usual":
+        """The model and the agent of most messages."""
+        messages = [message for message in self._messages.values() if not message.is_empty()]
+        models = Counter(message.model for message in messages if message.model)
+        agents = Counter(message.agent for message in messages if message.agent)
+        return _Usual(*(counts.most_common(1)[0][0] if counts else "" for counts in (models, agents)))
 
     def lost_agents(self) -> int:
         """How many calls, of this conversation and those attached to it, started an agent of which nothing is here."""
@@ -233,13 +253,13 @@ class Conversation:
             lost += sum(agent.conversation.lost_agents() for agent in message.agents)
         return lost + sum(agent.conversation.lost_agents() for agent in self._loose)
 
-    def steps(self) -> tuple[Step, ...]:
-        """The steps alone, with the agents that worked for them."""
+    def steps(self, usual: "_Usual") -> tuple[Step, ...]:
+        """The steps alone, with the agents that worked for them. They name what is not as usual in the whole run."""
         steps = []
         loose = self._loose
         for message in self._messages.values():
             if not message.is_empty():
-                steps.append(_step(message, loose))
+                steps.append(_step(message, loose, usual))
                 loose = []
         if steps:
             steps[-1] = replace(steps[-1], after=self._last_words())
@@ -328,7 +348,15 @@ def _has_call(message: _Message, call_id: str) -> bool:
     return any(call.id == call_id for call in message.calls)
 
 
-def _step(message: _Message, loose: list[_Agent]) -> Step:
+@dataclass(frozen=True, slots=True)
+class _Usual:
+    """The model and the agent that a run has where its steps do not say otherwise."""
+
+    model: str
+    agent: str
+
+
+def _step(message: _Message, loose: list[_Agent], usual: _Usual) -> Step:
     calls = tuple(
         ToolCall(
             id=call.id,
@@ -342,7 +370,7 @@ def _step(message: _Message, loose: list[_Agent]) -> Step:
     )
     texts, thoughts = joined(message.content.texts), joined(message.content.thoughts)
     agents = tuple(
-        SubAgent(agent.name, agent.call_id, agent.conversation.task, agent.conversation.steps())
+        SubAgent(agent.name, agent.call_id, agent.conversation.task, agent.conversation.steps(usual))
         for agent in (*loose, *message.agents)
     )
     return Step(
@@ -353,6 +381,9 @@ def _step(message: _Message, loose: list[_Agent]) -> Step:
         prompt=message.prompt,
         dividers=message.dividers,
         agents=agents,
+        model="" if message.model == usual.model else message.model,
+        agent="" if message.agent == usual.agent else message.agent,
+        usage=message.usage,
     )
 
 
@@ -368,5 +399,9 @@ def _split(step: Step) -> list[Step]:
     loose = tuple(agent for agent in step.agents if agent.call_id not in known)
     return [
         replace(step, calls=(first,), agents=(*agents_started_by(first), *loose)),
-        *(Step(calls=(call,), at=step.at, agents=agents_started_by(call)) for call in others),
+        # One message wrote them all: what it took stands with the first.
+        *(
+            Step(calls=(call,), at=step.at, agents=agents_started_by(call), model=step.model, agent=step.agent)
+            for call in others
+        ),
     ]

@@ -22,6 +22,7 @@ class Facts:
     repo: str
     tags: tuple[str, ...]
     patch: bytes | None
+    base_commit: str
 
     def run(self) -> AgentRun:
         """A run with these facts and no step yet."""
@@ -34,6 +35,7 @@ class Facts:
             repo=self.repo,
             tags=self.tags,
             patch=self.patch,
+            base_commit=self.base_commit,
         )
 
 
@@ -50,6 +52,7 @@ def read_facts(record: dict[str, JSON], options: ReadingOptions) -> Facts:
         repo=name(record, "repo"),
         tags=tuple(tag for tag in (tags if isinstance(tags, list) else [tags]) if isinstance(tag, str) and tag),
         patch=patch_bytes(record.get("patch")),
+        base_commit=name(record, "base_commit"),
     )
 
 

@@ -28,6 +28,7 @@ from potato.runs.converters.records import read_records
 from potato.runs.converters.span_messages import ChatMessage, chat_messages, response_words
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import (
     JSON,
     AgentRun,
@@ -222,7 +223,8 @@ class _Session:
             content.calls.append((call_id, text(call, "name") or "(no name)", call.get("args")))
             if agent := name(call, "agentId"):
                 self.agents[agent] = call_id
-        conversation.add_agent_message(content, message_id=key, at=at, model=text(message, "model"))
+        usage = read_usage(message.get("tokens"))
+        conversation.add_agent_message(content, message_id=key, at=at, model=text(message, "model"), usage=usage)
         for call, call_id in zip(calls, keys, strict=True):
             self._answer(call, call_id, conversation)
 
@@ -299,6 +301,7 @@ def _converted_chat(
         started_at=text(chat.facts, "startTime"),
         unknown_events=tuple(chat.unknown),
         gaps=steps.gaps,
+        agent="Gemini CLI",
     )
     return Converted(run, report, place)
 

@@ -22,7 +22,8 @@ from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
-from potato.runs.model import JSON, ConversionReport
+from potato.runs.converters.usage import duration, read_usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, Usage
 
 _ATTACHMENT = "attachment://"
 _MOST_SPANS = 50
@@ -40,6 +41,7 @@ class Sample:
         self._attachments: dict[str, Any] = attachments if isinstance(attachments, dict) else {}
         self._events = objects(value.get("events")) or objects(value.get("transcript"))
         self._times: dict[str, str] = {}
+        self._usages: dict[str, Usage] = {}
         self.started_at = ""
         self.unknown: list[JSON] = []
         self.conversation = Conversation(report, self._task(), read_effects=self._effects)
@@ -50,6 +52,7 @@ class Sample:
             self.started_at = self.started_at or at
             for message in _output_messages(event):
                 self._times.setdefault(name(message, "id"), at)
+                self._usages.setdefault(name(message, "id"), _usage(event))
             if text(event, "event") == "tool":
                 self._times.setdefault(name(event, "id"), at)
         messages = objects(self._value.get("messages"))
@@ -96,7 +99,8 @@ class Sample:
             tool = text(call, "function", "name") or "(no name)"
             parts.calls.append((name(call, "id") or f"{key} call {number}", tool, arguments))
         model = text(message, "model") or self._model
-        conversation.add_agent_message(parts, message_id=key, at=at, model=model)
+        usage = self._usages.get(name(message, "id"), NO_USAGE)
+        conversation.add_agent_message(parts, message_id=key, at=at, model=model, usage=usage)
 
     def _add(self, part: JSON, parts: Content, key: str) -> None:
         kind = text(part, "type")
@@ -232,3 +236,11 @@ def _spans_above(span: str, parents: dict[str, str]) -> Iterator[str]:
         seen.add(span)
         yield span
         span = parents.get(span, "")
+
+
+def _usage(event: dict[str, JSON]) -> Usage:
+    """What a call of the model took."""
+    output = event.get("output")
+    if not isinstance(output, dict):
+        return NO_USAGE
+    return read_usage(output.get("usage")) + duration(output.get("time", event.get("working_time")))

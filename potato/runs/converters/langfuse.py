@@ -24,7 +24,8 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import read_records
 from potato.runs.converters.span_messages import chat_messages
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.converters.usage import duration, positive_number, read_usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
 from potato.runs.run_files import in_words
 
 _KINDS = {"GENERATION": MODEL, "TOOL": TOOL, "AGENT": AGENT}
@@ -109,6 +110,10 @@ def _entries(record: JSON) -> list[dict[str, JSON]]:
     return [record]
 
 
+_USAGES = ("usageDetails", "usage_details", "usage")
+_COSTS = ("calculatedTotalCost", "totalCost", "total_cost")
+
+
 def _is_observation(value: dict[str, JSON]) -> bool:
     has_trace = bool({"traceId", "trace_id"} & value.keys())
     return text(value, "type") in _TYPES and (has_trace or bool({"startTime", "start_time"} & value.keys()))
@@ -122,6 +127,11 @@ def _span(value: dict[str, JSON], trace: str, place: int, report: ConversionRepo
     start, at = iso_time(_member(value, "startTime", "start_time"))
     kind = _KINDS.get(text(value, "type"), OTHER)
     failed = text(value, "level") == "ERROR"
+    end, _ = iso_time(_member(value, "endTime", "end_time"))
+    usage = next((read_arguments(value[key]) for key in _USAGES if value.get(key)), None)
+    costs = read_arguments(value.get("costDetails", value.get("cost_details")))
+    total = costs.get("total") if isinstance(costs, dict) else None
+    cost = positive_number(next((value[key] for key in _COSTS if value.get(key) is not None), total))
     input_value, output_value = read_arguments(value.get("input")), read_arguments(value.get("output"))
     span = Span(
         id=name(value, "id"),
@@ -133,6 +143,8 @@ def _span(value: dict[str, JSON], trace: str, place: int, report: ConversionRepo
         name=text(value, "name"),
         model=text(value, "model", "provided_model_name", "providedModelName"),
         is_error=failed,
+        usage=read_usage(usage) + (duration(end - start) if start and end else NO_USAGE),
+        cost_usd=cost,
         place=place,
     )
     if kind in (MODEL, AGENT):

@@ -33,6 +33,7 @@ from potato.runs.converters.shell_files import ShellFiles
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.templates import task_in_prompt
 from potato.runs.converters.tool_files import CallEffects
+from potato.runs.converters.usage import positive_number, read_usage
 from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
 
 _BLOCK = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\n", re.MULTILINE)
@@ -41,7 +42,7 @@ _RETURNED = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>\s*")
 _OUTPUT = re.compile(r"<output>\n?(.*)</output>\s*\Z", re.DOTALL)
 _ROLES = frozenset({"system", "user", "assistant", "tool", "exit"})
 _MEMBERS = frozenset({"info", "messages", "trajectory_format", "instance_id", "instance"})
-_FACTS = frozenset({"id", "task_id", "agent_model", "model", "repo", "tags"})
+_FACTS = frozenset({"id", "task_id", "agent_model", "model", "repo", "tags", "base_commit"})
 
 
 class MiniSweAgent:
@@ -143,6 +144,8 @@ def _converted(record: Record, filename: str, options: ReadingOptions) -> Conver
         repo=facts.repo or repository_named_by(instance),
         started_at=read.steps[0].at,
         unknown_events=tuple(story.unknown),
+        agent="mini-swe-agent",
+        cost_usd=positive_number(_member(info, "model_stats").get("instance_cost")),
     )
     return Converted(run, report, record.place)
 
@@ -203,7 +206,8 @@ class _Story:
         if "response" in extra:
             self._report.dropped["copy of the model's answer"] += 1
         model = text(message, "model") or text(_member(extra, "response"), "model")
-        self.conversation.add_agent_message(content, message_id=key, at=_time(extra), model=model)
+        usage = read_usage(_member(extra, "response").get("usage", message.get("usage")))
+        self.conversation.add_agent_message(content, message_id=key, at=_time(extra), model=model, usage=usage)
 
     def _user(self, message: dict[str, JSON]) -> None:
         words = result_text(message.get("content"), self._report.unknown)

@@ -2,8 +2,9 @@
 
 Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
-  instance_id, repo, tags, folder, started_at; steps: [{message, thought, prompt, at, tool_calls: [{id, name,
-  arguments, result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
+  agent, instance_id, repo, base_commit, cost_usd, tags, folder, started_at; steps: [{message, thought, prompt, at,
+  model, agent, usage: {input_tokens, output_tokens, cached_tokens, seconds}, tool_calls: [{id, name, arguments,
+  result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
   new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
   the acts.
@@ -24,6 +25,8 @@ from potato.runs.converters.native_members import WrongShape, boolean, members, 
 from potato.runs.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, read_page
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
+from potato.runs.converters.usage import LARGEST_AMOUNT
+from potato.runs.exact_json import usage_record
 from potato.runs.model import (
     JSON,
     AgentRun,
@@ -38,19 +41,21 @@ from potato.runs.model import (
     SubAgent,
     ToolCall,
     Unreadable,
+    Usage,
 )
 
 _RUN_MEMBERS = frozenset(
     {
         "task_id", "agent_model", "model", "instance_id", "repo", "tags", "folder", "started_at", "steps", "files",
-        "file_events", "patch", "unknown_events", "gaps",
+        "file_events", "patch", "unknown_events", "gaps", "agent", "base_commit", "cost_usd",
     }
 )  # fmt: skip
-_TEXTS = ("message", "thought", "prompt", "at", "after")
+_TEXTS = ("message", "thought", "prompt", "at", "after", "model", "agent")
 _MESSAGE_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
-_STEP_MEMBERS = _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents"}
+_STEP_MEMBERS = _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage"}
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused"})
 _AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
+_USAGE_MEMBERS = frozenset(Usage.__slots__)
 _DIVIDERS = get_args(Divider)
 _AGENTS_DEEP = 8
 _FILE_MEMBERS = frozenset({"path", "old_path", "operation", "old_text", "new_text"})
@@ -87,9 +92,11 @@ def run_as_native(run: AgentRun) -> dict[str, JSON]:
     `json.dumps` with its default `ensure_ascii` writes every such record, NUL and lone surrogates included.
     """
     record: dict[str, Any] = {"id": run.external_id, "task_description": run.task}
-    for key in ("task_id", "agent_model", "instance_id", "repo", "folder", "started_at"):
+    for key in ("task_id", "agent_model", "instance_id", "repo", "folder", "started_at", "agent", "base_commit"):
         if value := getattr(run, key):
             record[key] = value
+    if run.cost_usd is not None:
+        record["cost_usd"] = run.cost_usd
     if run.tags:
         record["tags"] = list(run.tags)
     if run.steps:
@@ -138,6 +145,8 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
             | {"steps": [_step_as_native(step) for step in agent.steps]}
             for agent in step.agents
         ]
+    if step.usage:
+        record["usage"] = usage_record(step.usage)
     return record | page_as_native(step)
 
 
@@ -179,6 +188,8 @@ def _run(value: dict[str, JSON], options: ReadingOptions, report: ConversionRepo
         event_steps=tuple(event_steps),
         folder=text_member(value, "folder", "folder"),
         started_at=text_member(value, "started_at", "started_at"),
+        agent=text_member(value, "agent", "agent"),
+        cost_usd=_amount(value, "cost_usd", "cost_usd"),
         unknown_events=tuple(unknown) if isinstance(unknown, list) else (),
         gaps=tuple(_read_texts(value, "gaps", "gaps")),
     )
@@ -208,6 +219,14 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport, depth: i
         _agent(agent, f"{place}.agents[{index}]", report, depth)
         for index, agent in enumerate(members(value, "agents", place))
     )
+    usage = value.get("usage")
+    if not isinstance(usage, dict | None):
+        raise WrongShape(f"{place}.usage must be an object.")
+    _count_unknown(usage or {}, _USAGE_MEMBERS, "steps[].usage.", report)
+    took = {
+        name: _amount(usage or {}, name, f"{place}.usage.{name}", whole=name != "seconds") for name in _USAGE_MEMBERS
+    }
+    its["usage"] = Usage(**took)
     # Any, since each of them was looked up among the names above.
     known: Any = tuple(dividers)
     return Step(calls=tuple(calls), dividers=known, agents=agents, **its, **read_page(value, place))
@@ -243,6 +262,17 @@ def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolC
         is_error=boolean(value, "is_error", f"{place}.is_error"),
         refused=boolean(value, "refused", f"{place}.refused"),
     )
+
+
+def _amount(value: dict[str, JSON], key: str, place: str, *, whole: bool = False) -> Any:
+    """A number that is not negative, None where there is none."""
+    amount = value.get(key)
+    if amount is None:
+        return None
+    is_number = isinstance(amount, int) or (isinstance(amount, float) and not whole)
+    if isinstance(amount, bool) or not is_number or not 0 <= amount <= LARGEST_AMOUNT:
+        raise WrongShape(f"{place} must be a {'whole ' if whole else ''}number from 0 on, got {amount!r:.40}.")
+    return amount
 
 
 def _step_index(event: dict[str, JSON], place: str, steps: int) -> int | None:

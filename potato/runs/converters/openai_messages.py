@@ -18,6 +18,7 @@ from potato.runs.converters.facts import read_facts
 from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, ReadPosition, RunFile, Unreadable
 
 _ITEMS = word_set(
@@ -157,6 +158,8 @@ class _Run:
         choices = objects(value.get("choices"))
         for choice in choices[:1]:
             self._messages.add(choice.get("message"), model=model)
+        if choices or text(value, "object") == "response":
+            self._messages.took(read_usage(value.get("usage")))
         if len(choices) > 1:
             self._report.dropped["choice that was not taken"] += len(choices) - 1
 

@@ -26,6 +26,7 @@ from potato.runs.converters.openhands_v0 import convert_v0, flat_events
 from potato.runs.converters.openhands_v1 import KINDS, convert_v1
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
+from potato.runs.converters.usage import positive_number
 from potato.runs.model import (
     JSON,
     AgentRun,
@@ -215,10 +216,17 @@ def _row(record: Record, options: ReadingOptions) -> Converted | Unreadable:
         gaps=result.run.gaps if patch is None else tuple(run.gaps),
         instance_id=instance_id,
         repo=text(instance, "repo") or issue_repo,
+        base_commit=text(instance, "base_commit"),
+        cost_usd=_cost(row),
         agent_model=run.model or result.run.agent_model,
         task=result.run.task or text(instance, "problem_statement") or text(issue, "body"),
     )
     return replace(result, run=converted, after=record.after)
+
+
+def _cost(row: dict[str, JSON]) -> float | None:
+    metrics = row.get("metrics")
+    return positive_number(metrics.get("accumulated_cost")) if isinstance(metrics, dict) else None
 
 
 def _patch(row: dict[str, JSON], report: ConversionReport) -> bytes | None:
@@ -263,6 +271,7 @@ def _finished(
             started_at=run.started_at,
             unknown_events=tuple(run.unknown),
             gaps=(*run.gaps, *steps.gaps),
+            agent="OpenHands",
         ),
         run.report,
         place,

@@ -26,6 +26,7 @@ from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.openhands_events import REFUSED, EventRun
 from potato.runs.converters.tool_files import CallEffects
+from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, FileTouched
 
 _NOISE = word_set(
@@ -149,7 +150,8 @@ class _Reader:
         at = text(event, "timestamp")
         # Actions of one answer of the model are one message; its words are written into the first of them alone.
         message_id = text(response, "id") or f"event {self._count}"
-        self._conversation.add_agent_message(content, message_id=message_id, at=at, model=model)
+        usage = read_usage(response.get("usage") if isinstance(response, dict) else None)
+        self._conversation.add_agent_message(content, message_id=message_id, at=at, model=model, usage=usage)
 
     def _observe(self, event: dict[str, JSON], kind: str) -> None:
         if kind in _NOISE:

@@ -28,7 +28,8 @@ from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
 from potato.runs.converters.span_messages import ChatMessage, chat_messages
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.converters.usage import duration, read_usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable, Usage
 from potato.runs.run_files import in_words
 
 _KINDS = {
@@ -156,6 +157,9 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
             attributes = {**_attributes(event.get("attributes")), **attributes}
     times = ("startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano", "timestamp")
     start, at = iso_time(next((value[key] for key in times if key in value), None))
+    ends = ("endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano")
+    end, _ = iso_time(next((value[key] for key in ends if key in value), None))
+    took = duration(end - start) if start and end else NO_USAGE
     title = text(value, "name")
     operation = text(attributes, "gen_ai.operation.name") or title.split(" ")[0]
     kind = _KINDS.get(operation, OTHER)
@@ -183,8 +187,15 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
         arguments=read_arguments(attributes.get("gen_ai.tool.call.arguments")),
         result=result if isinstance(result, str) or result is None else as_json(result),
         is_error=code in (2, "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR") or bool(text(attributes, "error.type")),
+        usage=_usage(attributes) + took,
         place=place,
     )
+
+
+def _usage(attributes: dict[str, JSON]) -> Usage:
+    names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
+    counts = {name: attributes.get(f"gen_ai.usage.{name}") for name in names}
+    return read_usage({**counts, "cached_tokens": attributes.get("gen_ai.usage.cache_read.input_tokens")})
 
 
 def _id(value: dict[str, JSON], context: JSON, *keys: str) -> str:

@@ -19,7 +19,7 @@ from potato.runs.converters.moments import Moments
 from potato.runs.converters.span_messages import ChatMessage
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
-from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
+from potato.runs.model import JSON, NO_USAGE, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable, Usage
 
 MODEL, TOOL, AGENT, OTHER = "model", "tool", "agent", "other"
 _NO_CONTENTS = (
@@ -46,6 +46,8 @@ class Span:
     arguments: JSON = None
     result: str | None = None
     is_error: bool = False
+    usage: Usage = NO_USAGE
+    cost_usd: float | None = None
     place: int = 1
 
 
@@ -63,6 +65,8 @@ def run_of_spans(
             "Record message contents where the spans are made."
         )
         return Unreadable(place, "no_steps", sentence)
+    costs = [span.cost_usd for span in spans if span.cost_usd is not None]
+    cost = round(sum(costs), 10) if costs else None
     has_contents = any(span.inputs or span.outputs for span in spans)
     run = AgentRun(
         external_id=key,
@@ -74,6 +78,8 @@ def run_of_spans(
         started_at=tree.started_at,
         unknown_events=tuple(unknown),
         gaps=((() if has_contents else (_NO_CONTENTS,)) + steps.gaps),
+        agent=tree.agent,
+        cost_usd=cost,
     )
     return Converted(run, report, place)
 
@@ -87,6 +93,9 @@ class _Tree:
         self.main = self._new("")
         self._readers: dict[str, _Reader] = {"": _Reader(self.main, report)}
         self.started_at = next((span.at for span in self._spans if span.at), "")
+        self.agent = next(
+            (span.name for span in self._spans if span.kind == AGENT and span.name and not self._is_sub_agent(span)), ""
+        )
 
     def _new(self, task: str) -> Conversation:
         return Conversation(self._report, task, self._moments.next, read_effects=_effects)
@@ -180,6 +189,8 @@ class _Reader:
         for message in span.outputs:
             self._known[message.key()] += 1
             self._take(message, span, span.model)
+        if span.outputs:
+            self.conversation.took(span.usage, self._last)
         if span.is_error and not span.outputs:
             self._report.dropped["call of a model that failed"] += 1
 

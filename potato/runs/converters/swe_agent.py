@@ -33,6 +33,7 @@ from potato.runs.converters.records import Record, read_records, resumable
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.swe_agent_actions import WindowFiles, is_failure, read_action
 from potato.runs.converters.templates import task_in_prompt
+from potato.runs.converters.usage import duration, positive_number
 from potato.runs.model import (
     JSON,
     AgentRun,
@@ -46,7 +47,7 @@ from potato.runs.model import (
 _OWN = frozenset({"response", "state"})
 _STEP_MEMBERS = _OWN | {"action", "observation", "thought", "execution_time", "query", "messages", "extra_info"}
 _MEMBERS = frozenset({"trajectory", "history", "info", "environment", "replay_config", "attempts"})
-_FACTS = frozenset({"id", "task_id", "agent_model", "model", "instance_id", "repo", "tags"})
+_FACTS = frozenset({"id", "task_id", "agent_model", "model", "instance_id", "repo", "tags", "base_commit"})
 _GITHUB = re.compile(r"github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:/|\Z)")
 _HISTORY = frozenset({"message_type", "agent", "thought", "action", "is_demo"})
 
@@ -130,6 +131,7 @@ class _Trajectory:
             self._add(
                 content, action, _call(message, self._options), step.get("observation"), _state(step, self._options)
             )
+            self._conversation.took(duration(step.get("execution_time")))
 
     def read_history(self, history: list[dict[str, JSON]]) -> None:
         waiting: tuple[Content, str, JSON] | None = None
@@ -185,6 +187,9 @@ class _Trajectory:
             event_steps=read.event_steps,
             gaps=read.gaps,
             folder=self._folder,
+            agent="SWE-agent",
+            # Zero stands where a model has no price.
+            cost_usd=positive_number(_member(info, "model_stats").get("instance_cost")) or None,
         )
 
 
@@ -278,4 +283,5 @@ def _facts(value: dict[str, JSON], configuration: dict[str, JSON], filename: str
         instance_id=instance,
         agent_model=model,
         repo=facts.repo or (address[1] if address else repository_named_by(instance)),
+        base_commit=facts.base_commit or text(repository, "base_commit"),
     )

@@ -4,7 +4,9 @@
  */
 
 import { linesIn } from "./comment-parts.js";
+import { stepOfLines } from "../line-links.js";
 import { asTyped } from "../shown-text.js";
+import { one } from "../task/dom.js";
 import { exactText, smallDiff } from "./suggestion.js";
 
 /** @typedef {import("../task/task.js").Work} Task */
@@ -107,6 +109,23 @@ export class CommentForm {
     this.root.ariaLabel = `${this.word}, ${file}, ${side === "old" ? "" : "new "}${linesIn(this.draft, " to ")}`;
     const title = this.root.querySelector("[data-editor-title]");
     if (title) title.textContent = `Suggested replacement for ${linesIn(this.draft)}`;
+    this.#showStep();
+  }
+
+  /** Where steps are judged, too, the step that wrote the lines can be marked. */
+  #showStep() {
+    const link = /** @type {HTMLAnchorElement | null} */ (this.root.querySelector("[data-mark-step]"));
+    if (!link) return;
+    const { file, side, line_start, line_end } = this.draft;
+    const { files, schemes } = this.task.data;
+    const article = document.getElementById(`f${files.find(({ path }) => path === file)?.index}`);
+    const isAsked = article !== null && schemes.some(({ target }) => target === "agentic_steps");
+    const found = isAsked ? stepOfLines(article, side, line_start, line_end) : null;
+    link.hidden = !found;
+    if (!found) return;
+    link.href = found.address;
+    link.title = found.sentence;
+    one("span", link).textContent = `Mark step ${found.step}`;
   }
 
   /** The range became another one: a suggestion that nobody touched follows it. @param {number} start @param {number} end */

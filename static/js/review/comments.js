@@ -49,6 +49,23 @@ export class Comments {
     if (this.template) this.#listen();
     this.redraw();
     if (this.task.isReadOnly) this.#showMode();
+    else if (this.template) void this.#openAsked();
+  }
+
+  /** The address names lines to comment, as a wrong step's link does: open the form on them, once. */
+  async #openAsked() {
+    const url = new URL(location.href);
+    const asked = /^(new|old)-(\d{1,9})-(\d{1,9})$/.exec(url.searchParams.get("comment") ?? "");
+    const path = this.task.data.files.find(({ index }) => String(index) === url.searchParams.get("file"))?.path;
+    if (!asked || path === undefined) return;
+    url.searchParams.delete("comment");
+    history.replaceState(null, "", url);
+    const side = asked[1] === "old" ? "old" : "new";
+    const [first, end] = [Number(asked[2]), Number(asked[3])];
+    const place = await this.task.goTo({ path, side, line: end });
+    const article = place?.closest("article.file");
+    const start = this.block.allow_multi_line ? first : end;
+    if (article instanceof HTMLElement) void this.#write((writing) => writing.open({ article, side, start, end }, null));
   }
 
   /** Where nothing can be written a line's button is its address, as on pages without comments. */

@@ -191,6 +191,7 @@ export function mount(task, scheme, steps) {
         sub: isNeutral ? `${words}, neutral` : given.cannot_judge?.[index] ? WORDS : words,
         hasNote: Boolean(given.cannot_judge?.[index]),
         isPending: isPending || (isReviewed && state === "correct"),
+        isWrong: state === "first_error",
       });
     }
   }

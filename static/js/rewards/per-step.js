@@ -175,7 +175,7 @@ export class PerStep {
     const reason = this.reasons[index];
     const words = label?.display ?? (value || (reason ? WORDS : "Unlabelled"));
     const score = label && this.score ? `, ${signed(label.score)}` : "";
-    this.steps.mark(index, { value, words, sub: `${words}${score}${unsure ? ", unsure" : ""}`, hasNote: Boolean(notes || reason) });
+    this.steps.mark(index, { value, words, sub: `${words}${score}${unsure ? ", unsure" : ""}`, hasNote: Boolean(notes || reason), isWrong: (label?.score ?? 1) <= 0 });
     const rate = this.steps.article(index)?.querySelector(".srate");
     if (rate instanceof HTMLElement) this.#fill(index, rate);
     this.feet.show(index);

@@ -26,6 +26,10 @@ export async function mount(task, scheme) {
     go = (missing) => (mounted.goTo ? mounted.goTo(missing) : steps.goTo(missing.step ?? steps.focus));
     redraw = () => mounted.redraw();
     steps.start();
+    const asksComments = task.data.schemes.some(({ annotation_type: type }) => type === "code_review_comments");
+    if (asksComments && !task.isReading && document.querySelector(".step__lines")) {
+      (await import("./comment-lines.js")).offerLines(task, steps);
+    }
   }
   return {
     redraw,

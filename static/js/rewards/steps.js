@@ -16,6 +16,7 @@ import { Ranges } from "./ranges.js";
  * @property {string} [sub]  in the rail; the words where left out
  * @property {boolean} [hasNote]
  * @property {boolean} [isPending]  a preview, drawn dashed
+ * @property {boolean} [isWrong]
  */
 
 /** How far from the viewport a step's controls are drawn, in pixels. */
@@ -187,6 +188,7 @@ export class Steps {
       const badge = this.#badge(article);
       badge.title = mark.words.length > SHORT ? mark.words : "";
       badge.replaceChildren(...cutInTheMiddle(mark.words));
+      article.classList.toggle("is-wrong", Boolean(mark.isWrong));
       for (const element of [article, badge]) paint(element, colour, mark.isPending);
     }
     const link = this.#links.get(index);

@@ -31,7 +31,7 @@ def run(
         task=task,
         steps=acts[:steps],
         events=events,
-        event_steps=(None,) * len(events),
+        event_steps=(1 if steps > 1 else None,) * len(events),
         agent_model=model,
         instance_id=instance,
         repo="acme/parser" if instance else "",

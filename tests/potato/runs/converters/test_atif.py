@@ -10,7 +10,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Unreadable
 from potato.runs.packages import sources_in
 from potato.runs.run_files import source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 from tests.shared_data import shared_file, shared_files
 
@@ -203,7 +203,7 @@ def test_real_indexes_are_refused_with_what_they_are() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(document(with_agents([{"session_id": "child"}])), "t.json", "atif", seed=4) > 50
-    assert read_broken(document(EDITING), "t.json", "atif", seed=5) > 50
+    assert read_damaged(document(with_agents([{"session_id": "child"}])), "t.json", "atif", seed=4) > 50
+    assert read_damaged(document(EDITING), "t.json", "atif", seed=5) > 50
     head = {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": AGENT}
-    assert read_broken(jsonl(head, *EDITING["steps"]), "t.jsonl", "atif", seed=6, number=150) > 50
+    assert read_damaged(jsonl(head, *EDITING["steps"]), "t.jsonl", "atif", seed=6, number=150) > 50

@@ -15,7 +15,7 @@ from potato.runs.converters.reading import Bookmark, read_file, read_on
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Unreadable
 from potato.runs.packages import run_files, sources_in
 from potato.runs.run_files import InMemoryRunFile, source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one, the_refusal
 from tests.shared_data import shared_file, shared_files
 
@@ -411,6 +411,6 @@ def test_broken_files_raise_nothing() -> None:
     )
     file.done(type="CommandExecution", id="e", command=["sh", "-c", "ls"], cwd="/", exit_code=0, aggregated_output="x")
     file.event("thread_rolled_back", num_turns=1).user("Again.").agent("Done.")
-    assert read_broken(file.data, "rollout.jsonl", "codex", seed=18) > 50
+    assert read_damaged(file.data, "rollout.jsonl", "codex", seed=18) > 50
     real = shared_file("codex/codex-rollout.sample.jsonl").read_bytes()
-    assert read_broken(real, "rollout.jsonl", "codex", seed=19, number=150) > 30
+    assert read_damaged(real, "rollout.jsonl", "codex", seed=19, number=150) > 30

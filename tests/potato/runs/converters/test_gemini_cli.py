@@ -11,7 +11,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, ReadingOptions, Unreadable
 from potato.runs.packages import run_files, sources_in
 from potato.runs.run_files import source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 
 SESSION = "0123abcd-0000-4000-8000-000000000001"
@@ -167,7 +167,7 @@ def test_a_chat_in_which_the_model_said_nothing_is_refused_with_that() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(chat(*MESSAGES), "session.json", "gemini_cli", seed=11, number=450) > 60
+    assert read_damaged(chat(*MESSAGES), "session.json", "gemini_cli", seed=11, number=450) > 60
     lines = jsonl(FACTS, *MESSAGES, {"$rewindTo": "m5"}, {"$set": {"messages": MESSAGES[:3]}})
-    assert read_broken(lines, "session.jsonl", "gemini_cli", seed=12, number=240) > 60
-    assert read_broken(json.dumps(CONTENTS).encode(), "c.json", "gemini_cli", seed=13) > 50
+    assert read_damaged(lines, "session.jsonl", "gemini_cli", seed=12, number=240) > 60
+    assert read_damaged(json.dumps(CONTENTS).encode(), "c.json", "gemini_cli", seed=13) > 50

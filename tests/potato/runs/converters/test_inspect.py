@@ -12,7 +12,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions, Unreadable
 from potato.runs.packages import BROKEN, run_files, sources_in
 from potato.runs.run_files import source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import read, runs, the_one
 from tests.shared_data import shared_file, shared_files
 
@@ -200,7 +200,7 @@ def test_real_test_files_of_the_viewer_are_refused_by_their_format() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(log(SAMPLE, SAMPLE), "log.json", "inspect", seed=7, number=450) > 100
+    assert read_damaged(log(SAMPLE, SAMPLE), "log.json", "inspect", seed=7, number=450) > 100
     data = as_eval(SAMPLE)
     for cut in range(0, len(data), 97):
         # The import says of such a member that it cannot be read.

@@ -5,7 +5,7 @@ from typing import Any
 
 from potato.runs.changes.derive import derive
 from potato.runs.model import AgentRun, Unreadable
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 
 
@@ -127,8 +127,8 @@ def test_traces_are_runs_of_their_own() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(trace(), "trace.json", "langfuse", seed=14, number=450) > 60
-    assert read_broken(jsonl(*OBSERVATIONS), "o.jsonl", "langfuse", seed=15, number=240) > 60
+    assert read_damaged(trace(), "trace.json", "langfuse", seed=14, number=450) > 60
+    assert read_damaged(jsonl(*OBSERVATIONS), "o.jsonl", "langfuse", seed=15, number=240) > 60
 
 
 def test_files_whose_marks_stand_behind_a_long_text_are_known_by_what_comes_first() -> None:

@@ -247,7 +247,8 @@ def whole_runs(draw: st.DrawFn) -> AgentRun:
     its_steps = tuple(draw(st.lists(steps, min_size=1, max_size=3)))
     its_events = tuple(draw(st.lists(events, max_size=4)))
     indices = st.none() | st.integers(0, len(its_steps) - 1)
-    facts = {key: draw(kept_texts) for key in ("folder", "task_id", "agent_model", "instance_id", "repo", "started_at")}
+    names = ("folder", "task_id", "agent_model", "instance_id", "repo", "started_at", "agent", "base_commit")
+    facts = {key: draw(kept_texts) for key in names}
     return AgentRun(
         external_id=draw(kept_texts),
         task=draw(kept_texts),
@@ -258,6 +259,7 @@ def whole_runs(draw: st.DrawFn) -> AgentRun:
         tags=tuple(draw(st.lists(some_texts, max_size=2))),
         unknown_events=tuple(draw(st.lists(values, max_size=2))),
         gaps=tuple(draw(st.lists(kept_texts, max_size=2))),
+        cost_usd=draw(st.none() | st.floats(0, 1e6)),
         **facts,
     )
 

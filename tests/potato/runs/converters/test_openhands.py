@@ -11,7 +11,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Unreadable
 from potato.runs.packages import run_files, sources_in
 from potato.runs.run_files import source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one, the_refusal
 from tests.shared_data import shared_file
 
@@ -299,10 +299,10 @@ def test_real_results_have_their_calls_and_the_lines_of_their_patches() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(json.dumps(EVENTS).encode(), "t.json", "openhands", seed=1) > 30
-    assert read_broken(jsonl(*V1), "t.jsonl", "openhands", seed=2) > 50
+    assert read_damaged(json.dumps(EVENTS).encode(), "t.json", "openhands", seed=1) > 30
+    assert read_damaged(jsonl(*V1), "t.jsonl", "openhands", seed=2) > 50
     row = {"instance_id": "x", "instruction": "Round.", "history": EVENTS, "git_patch": PATCH, "issue": {"owner": "a"}}
-    assert read_broken(jsonl(row, row), "output.jsonl", "openhands", seed=3, number=150) > 30
+    assert read_damaged(jsonl(row, row), "output.jsonl", "openhands", seed=3, number=150) > 30
     for number, (name, data) in enumerate(files_of_v1().items()):
         broken = {**files_of_v1(), name: data[: number * 7]}
         assert runs_in(zipped(broken)) is not None

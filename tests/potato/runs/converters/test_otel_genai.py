@@ -7,7 +7,7 @@ from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions, Unreadable
 from potato.runs.run_files import source_at
-from tests.potato.runs.mutations import read_broken
+from tests.potato.runs.damaged_files import read_damaged
 from tests.potato.runs.reading import jsonl, read, runs, the_one
 from tests.shared_data import shared_files
 
@@ -121,7 +121,7 @@ def test_one_document_lines_and_structured_attributes_are_the_same_run() -> None
         {
             "name": each["name"], "context": {"trace_id": "0xt1", "span_id": f"0x{each['spanId']}"},
             "parent_id": f"0x{each['parentSpanId']}" if each["parentSpanId"] else None,
-            "start_time": f"2026-01-01T10:00:0{number}.000Z",
+            "start_time": f"2026-01-01T10:00:0{number}.000Z", "end_time": f"2026-01-01T10:00:0{number + 1}.000Z",
             "status": {"status_code": "ERROR" if each["status"] else "OK"},
             "attributes": {pair["key"]: next(iter(pair["value"].values())) for pair in each["attributes"]},
         }
@@ -226,6 +226,6 @@ def test_the_published_schemas_are_refused_as_schemas() -> None:
 
 
 def test_broken_files_raise_nothing() -> None:
-    assert read_broken(document(*SPANS), "t.json", "otel_genai", seed=8, number=450) > 20
-    assert read_broken(jsonl(*(otlp(each) for each in SPANS)), "t.jsonl", "otel_genai", seed=9, number=150) > 30
-    assert read_broken(json.dumps([*ASKED, FIRST, BACK, LAST]).encode(), "m.json", "otel_genai", seed=10) > 30
+    assert read_damaged(document(*SPANS), "t.json", "otel_genai", seed=8, number=450) > 20
+    assert read_damaged(jsonl(*(otlp(each) for each in SPANS)), "t.jsonl", "otel_genai", seed=9, number=150) > 30
+    assert read_damaged(json.dumps([*ASKED, FIRST, BACK, LAST]).encode(), "m.json", "otel_genai", seed=10) > 30
