@@ -230,7 +230,8 @@ def settle(
 
 
 def undo_adjudication(*, adjudication: Adjudication, user: User) -> Assignment:
-    """Take one's own adjudication back within UNDO_ADJUDICATION: what stood before it stands again.
+    """Take one's own adjudication back within UNDO_ADJUDICATION: what stood before it stands again. Who has taken the
+    trace again meanwhile goes on with it.
 
     Raises TooLateToUndo, also where another one has replaced it. Twice is once.
     """
@@ -252,9 +253,10 @@ def undo_adjudication(*, adjudication: Adjudication, user: User) -> Assignment:
         Withdrawal.objects.create(submission=submission, withdrawn_by=user)
         _bring_back_earlier(adjudication)
         earlier = Submission.objects.standing().filter(organisation=row.organisation_id, assignment=row)
-        row.state = AssignmentState.SUBMITTED if earlier.exists() else AssignmentState.RELEASED
-        row.since = timezone.now()
-        row.save(update_fields=["state", "since"])
+        if not row.is_open:
+            row.state = AssignmentState.SUBMITTED if earlier.exists() else AssignmentState.RELEASED
+            row.since = timezone.now()
+            row.save(update_fields=["state", "since"])
         audit.record(
             "trace.adjudication-undone", submission, project=assignment.project.slug, trace=str(assignment.trace_id)
         )
