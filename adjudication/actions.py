@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.actions.projects import demand_unarchived
 from accounts.models import Project, User
-from adjudication.compared import ComparedAnnotations, compare_annotations
+from adjudication.compared import ComparedAnnotations, compare_annotations, unjudged_by_all
 from adjudication.errors import BadSettlement, NothingToSettle, SettledElsewhere
 from adjudication.models import Adjudication, Disagreement, Side
 from adjudication.rules import adjudication_rules
@@ -28,6 +28,7 @@ from assignments.actions.working import refusal, save_draft
 from assignments.errors import OwnWork, TooLateToUndo
 from assignments.models import Assignment, AssignmentState, Decision, Draft, Kind, Outcome, Submission, Withdrawal
 from potato.records.annotations import results
+from potato.schemes.unjudged import KEY as CANNOT_JUDGE
 from potato.statistics.agreement.settling import Item, join
 from tenancy import audit
 from traces.evidence.judged_files import read_evidence
@@ -199,6 +200,8 @@ def settle(
     values = {(row.item.scheme, row.item.key): row.value for row in done if row.value is not None}
     now = timezone.now()
     answers = join(values, compared.configuration, compared.keys)
+    if (reason := unjudged_by_all(compared)) is not None:
+        answers = {CANNOT_JUDGE: reason}
     result = results(answers, compared.configuration, read_evidence(assignment.trace), now)
     with transaction.atomic():
         submission = store_submission(

@@ -165,7 +165,9 @@ def _save(driver: Driver, dice: random.Random) -> str | None:
         content = {"answers": dice.choice((APPROVE, REFUSE)), "at": dice.random()}
         before = draft.revision if draft is not None else 0
         saved = save_draft(assignment=row, fencing_token=row.fencing_token, revision=before, content=content)
-        return driver.told("save", pk=row.pk, token=row.fencing_token, revision=saved.revision, content=content)
+        # What is typed after the time has ended is kept without a lock: somebody else may just take the task over.
+        facts = {"token": row.fencing_token, "revision": saved.revision, "is_late": row.state != "claimed"}
+        return driver.told("save", pk=row.pk, content=content, **facts)
 
 
 def _submit(driver: Driver, dice: random.Random) -> str | None:
@@ -354,10 +356,12 @@ def _expect(driver: Driver, dice: random.Random) -> str | None:
     with driver.request(driver.reviewers[0], dice):
         live = ExpectedAnnotation.objects.for_project(driver.project).filter(retired_at__isnull=True)
         if live.count() < 8:
-            trace = _any(dice, Trace.objects.filter(project=driver.project).select_related("project"))
+            trace = dice.choice(Trace.objects.filter(project=driver.project).order_by("pk").select_related("project"))
             made = expect(trace=trace, annotations=REFUSE)
             return driver.told("expect", trace=made.trace_id)
         row = _any(dice, live)
+        if row is None:
+            return None
         retire(expected=row)
         return driver.told("retire", trace=row.trace_id)
 
