@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.actions.projects import demand_unarchived
 from accounts.models import Project, User
-from adjudication.compared import ComparedAnnotations, compare_annotations
+from adjudication.compared import ComparedAnnotations, compare_annotations, unjudged_by_all
 from adjudication.errors import BadSettlement, NothingToSettle, SettledElsewhere
 from adjudication.models import Adjudication, Disagreement, Side
 from adjudication.rules import adjudication_rules
@@ -28,6 +28,7 @@ from assignments.actions.working import refusal, save_draft
 from assignments.errors import OwnWork, TooLateToUndo
 from assignments.models import Assignment, AssignmentState, Decision, Draft, Kind, Outcome, Submission, Withdrawal
 from potato.records.annotations import results
+from potato.schemes.unjudged import KEY as CANNOT_JUDGE
 from potato.statistics.agreement.settling import Item, join
 from tenancy import audit
 from traces.evidence.judged_files import read_evidence
@@ -41,7 +42,7 @@ _LETTERS = "ABCDEFGHI"
 def take(*, project: Project, trace: Trace, user: User) -> Assignment:
     """Hold the trace for the adjudicator, with what was settled of it so far as the draft: nobody else is given it.
 
-    Raises OwnWork for who annotated it, SettledElsewhere while another adjudicator holds it, NothingToSettle where
+    Raises OwnWork for who annotated it or holds it as a task, SettledElsewhere while another adjudicator holds it, NothingToSettle where
     fewer than two annotations count and nothing contradicts the one, and ProjectArchived.
     """
     demand_unarchived(project)
@@ -51,8 +52,11 @@ def take(*, project: Project, trace: Trace, user: User) -> Assignment:
         # Two who take one trace at once wait for each other here.
         lock_quota(claim)
         here = Assignment.objects.filter(organisation=project.organisation_id, trace=trace)
-        if here.filter(kind=Kind.NORMAL, user=user, state=AssignmentState.SUBMITTED).exists():
+        own_task = here.filter(kind=Kind.NORMAL, user=user)
+        if own_task.filter(state=AssignmentState.SUBMITTED).exists():
             raise OwnWork("You annotated this trace yourself. Somebody else settles it.")
+        if own_task.open().exists():
+            raise OwnWork("You hold this trace as a task of your own. Submit it, and somebody else settles it.")
         if here.open().filter(kind=Kind.ADJUDICATION).exclude(user=user).exists():
             raise SettledElsewhere("Somebody else settles this trace now. Take another one.")
         compared = compare_annotations(trace)
@@ -199,6 +203,8 @@ def settle(
     values = {(row.item.scheme, row.item.key): row.value for row in done if row.value is not None}
     now = timezone.now()
     answers = join(values, compared.configuration, compared.keys)
+    if (reason := unjudged_by_all(compared)) is not None:
+        answers = {CANNOT_JUDGE: reason}
     result = results(answers, compared.configuration, read_evidence(assignment.trace), now)
     with transaction.atomic():
         submission = store_submission(
@@ -230,7 +236,8 @@ def settle(
 
 
 def undo_adjudication(*, adjudication: Adjudication, user: User) -> Assignment:
-    """Take one's own adjudication back within UNDO_ADJUDICATION: what stood before it stands again.
+    """Take one's own adjudication back within UNDO_ADJUDICATION: what stood before it stands again. Who has taken the
+    trace again meanwhile goes on with it.
 
     Raises TooLateToUndo, also where another one has replaced it. Twice is once.
     """
@@ -252,9 +259,10 @@ def undo_adjudication(*, adjudication: Adjudication, user: User) -> Assignment:
         Withdrawal.objects.create(submission=submission, withdrawn_by=user)
         _bring_back_earlier(adjudication)
         earlier = Submission.objects.not_withdrawn().filter(organisation=row.organisation_id, assignment=row)
-        row.state = AssignmentState.SUBMITTED if earlier.exists() else AssignmentState.RELEASED
-        row.since = timezone.now()
-        row.save(update_fields=["state", "since"])
+        if not row.is_open:
+            row.state = AssignmentState.SUBMITTED if earlier.exists() else AssignmentState.RELEASED
+            row.since = timezone.now()
+            row.save(update_fields=["state", "since"])
         audit.record(
             "trace.adjudication-undone", submission, project=assignment.project.slug, trace=str(assignment.trace_id)
         )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from assignments.models import Kind, Submission
 from potato.configuration import ProjectConfiguration, UnreadablePinError
+from potato.records.annotations import unjudged_reason
 from potato.statistics.agreement.settling import Item, items
 from traces.models import Trace
 
@@ -31,6 +32,12 @@ class ComparedAnnotations:
     @property
     def keys(self) -> list[tuple[str, str]]:
         return [(item.scheme, item.key) for item in self.items]
+
+
+def unjudged_by_all(compared: ComparedAnnotations) -> str | None:
+    """The first reason where all annotations say that the trace cannot be judged: there is no question to settle."""
+    reasons = [unjudged_reason(row.result, compared.configuration) for row in compared.submissions]
+    return None if not reasons or None in reasons else reasons[0]
 
 
 def counted_of(trace: Trace, only: Collection[UUID] | None = None) -> list[Any]:

@@ -21,6 +21,7 @@ from assignments.submission_records import annotator_names
 from gold.actions import MOST_RECORDS, expect_records, live_expected, retire
 from gold.figures import shown_standings, with_oneself
 from gold.models import ExpectedAnnotation, GoldScore, Use
+from gold.planting import LARGEST_SEED, MOST_AT_ONCE, request_planting
 from gold.practice import admit
 from gold.standing import let_go_on
 from potato.api.base import Shape
@@ -111,6 +112,24 @@ class Done(Shape):
     act: str
 
 
+class NewPlanting(Body):
+    """A fault of that kind, "" for one that the seed draws, in each of these `traces`; without traces in so many, drawn
+    by the seed among all that have a change and all their annotations."""
+
+    traces: Annotated[list[UUID], Field(max_length=MOST_AT_ONCE)] = []
+    number: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 10
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = 0
+    kind: Literal["", "off_by_one", "swapped_arguments", "dropped_check", "wrong_operator", "removed_await"] = ""
+    use: _UseName = "gold"
+
+
+class PlantingJob(Shape):
+    """The job that plants; what came of it stands among the jobs, and the answers among the expected annotations."""
+
+    job: UUID
+    traces: int
+
+
 class GoldView(ApiView):
     right = Right.MANAGE_PROJECTS
 
@@ -133,6 +152,23 @@ class ExpectedView(GoldView):
         body = read(NewExpected, request)
         made = expect_records(project=self.project(), records=body.records, use=Use(body.use))
         return Response(Made(results=[_expected(row) for row in made]), status=201)
+
+
+class PlantView(GoldView):
+    @extend_schema(request=NewPlanting, responses={202: PlantingJob})
+    def post(self, request: Request, project: str) -> Response:
+        """Have faults planted in copies of traces that are known to be good. 422 where a trace cannot be planted in,
+        429 while as many jobs wait or run as one may have."""
+        body = read(NewPlanting, request)
+        job = request_planting(
+            project=self.project(),
+            traces=body.traces,
+            number=body.number,
+            seed=body.seed,
+            kind=body.kind,
+            use=Use(body.use),
+        )
+        return Response(PlantingJob(job=job.pk, traces=len(job.parameters["traces"])), status=202)
 
 
 class RetireView(GoldView):
@@ -216,6 +252,7 @@ def _expected(row: ExpectedAnnotation) -> Expected:
 
 urlpatterns = [
     path("projects/<slug:project>/gold/", ExpectedView.as_view(), name="api-gold"),
+    path("projects/<slug:project>/gold/plant/", PlantView.as_view(), name="api-gold-plant"),
     path("projects/<slug:project>/gold/scores/", ScoresView.as_view(), name="api-gold-scores"),
     path("projects/<slug:project>/gold/people/", StandingsView.as_view(), name="api-gold-people"),
     path("projects/<slug:project>/gold/people/<str:name>/", GoldPersonView.as_view(), name="api-gold-person"),

@@ -8,11 +8,15 @@ class GoldConfig(AppConfig):
         from accounts import attention, project_pages
         from assignments import known_answers, mixing
         from assignments.events import DECISION_MADE
+        from assignments.reading import parts
         from gold import audit_sentences, claims, disagreement, practice, standing
         from gold.attention import broken_gold, people_by_their_scores, traces_without_anybody
         from gold.known_answers import known_answers_of_person
+        from gold.planting import PLANTING, PlantFaults
+        from gold.reading import make_known
         from gold.trace_use import USERS
-        from jobs import outbox
+        from jobs import kinds, outbox
+        from jobs import sentences as jobs_in_words
         from tenancy import sentences
         from tenancy.roles import Right
         from traces import uses
@@ -25,6 +29,9 @@ class GoldConfig(AppConfig):
         sentences.register("Gold", audit_sentences.GOLD)
         sentences.register("Gold", audit_sentences.BY_ITSELF, changes=False)
         uses.register("gold", USERS)
+        kinds.register(PlantFaults())
+        jobs_in_words.register(PlantFaults.name, **PLANTING)
+        parts.register("gold", parts.ReadPart("gold/partials/make_known.html", make_known))
         attention.register("gold.people", people_by_their_scores, Right.MANAGE_PROJECTS)
         attention.register("gold.broken", broken_gold, Right.MANAGE_PROJECTS)
         attention.register("gold.nobody", traces_without_anybody, Right.MANAGE_PROJECTS)

@@ -2,6 +2,7 @@
 feedback on what they practised."""
 
 import json
+from random import randrange
 from typing import Any, cast
 from uuid import UUID
 
@@ -21,19 +22,21 @@ from gold.actions import BadRecords, expect_records, expect_submitted, live_expe
 from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, with_oneself
 from gold.known_answers import MET
 from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
+from gold.planting import KIND_TITLES, MOST_AT_ONCE, NotPlantable, planting_jobs, request_planting, sources
 from gold.practice import admit, is_admitted, practice_again, practice_rules, practice_state
 from gold.scoring import gold_rules
 from gold.standing import counted_scores, let_go_on
 from potato.statistics.gold_standing import LAST
 from potato.wording import counted
 from tenancy.errors import Refused
-from tenancy.ids import read_id
+from tenancy.ids import read_id, read_number
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
 
 LARGEST_FILE = 2_000_000
 _SCORES_SHOWN = 50
+_SOURCES_SHOWN = 100
 
 
 @requires(Right.MANAGE_PROJECTS)
@@ -64,6 +67,7 @@ def gold(request: OrganisationRequest, project: str) -> HttpResponse:
         "repeat": repeat,
         "oneself": with_oneself(chosen),
         "uses": Use.choices,
+        "plantings": planting_jobs(chosen),
     }
     return render(request, "gold/gold.html", context)
 
@@ -85,6 +89,45 @@ def make(request: OrganisationRequest, project: str) -> HttpResponse:
     else:
         messages.success(request, f"{made.trace} is {made.get_use_display().lower()} now. Nobody sees that it is.")
     return redirect("gold", chosen.slug)
+
+
+@requires(Right.MANAGE_PROJECTS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def plant(request: OrganisationRequest, project: str) -> HttpResponse:
+    """Choose traces that are known to be good, a kind of fault and a seed; a job plants the faults."""
+    chosen = visible_project(request.membership, project)
+    if request.method == "POST":
+        try:
+            number, seed = read_number(request.POST.get("number", ""), 4), read_number(request.POST.get("seed", ""), 10)
+            if number is None or seed is None:
+                raise NotPlantable("Write how many faults, and the seed, as whole numbers.")
+            request_planting(
+                project=chosen,
+                traces=[pk for text in request.POST.getlist("trace")[: MOST_AT_ONCE + 1] if (pk := read_id(text))],
+                number=number,
+                seed=seed,
+                kind=request.POST.get("kind", ""),
+                use=_use(request),
+            )
+        except Refused as refused:
+            messages.error(request, refused.sentence)
+            return redirect("gold-plant", chosen.slug)
+        messages.success(request, "Faults are being planted. What comes of it stands here, as soon as it is done.")
+        return redirect("gold", chosen.slug)
+    rows = sources(chosen)
+    context = {
+        "project": chosen,
+        "rows": [
+            {"quota": row, "title": trace_title(row.trace.task[:TASK_START], row.trace.external_id)}
+            for row in rows[:_SOURCES_SHOWN]
+        ],
+        "count": rows.count(),
+        "kinds": KIND_TITLES.items(),
+        "uses": Use.choices,
+        "seed": randrange(10**6),  # noqa: S311 - a seed that the person may change
+        "most": MOST_AT_ONCE,
+    }
+    return render(request, "gold/plant.html", context)
 
 
 @requires(Right.MANAGE_PROJECTS)

@@ -8,7 +8,13 @@ from django.utils import timezone
 
 from accounts.actions.projects import demand_unarchived
 from accounts.models import User
-from assignments.actions.deciding import decide, lock_for_decision, refuse_undecidable, take_back_return
+from assignments.actions.deciding import (
+    decide,
+    lock_for_decision,
+    refuse_adjudicated,
+    refuse_undecidable,
+    take_back_return,
+)
 from assignments.actions.locks import hold_place, lock_assignment, lock_queue_position
 from assignments.actions.working import refusal, stored_under
 from assignments.errors import NotDecidable, OwnWork
@@ -22,11 +28,12 @@ def begin_correction(*, submission: Submission, user: User) -> Assignment:
     """Open the annotation for the reviewer with its answers, under its configuration; the annotator keeps theirs.
 
     Nothing is decided before the correction is submitted. Raises OwnWork, NotDecidable, also where the reviewer still
-    corrects another annotation of the trace, and MembershipEnded where the reviewer annotates nothing in the project.
+    corrects another annotation of the trace or an adjudicator settled it, and MembershipEnded where the reviewer annotates nothing in the project.
     """
     annotated = submission.assignment
     if annotated.user_id == user.pk:
         raise OwnWork("This is your own annotation. Somebody else decides of it.")
+    refuse_adjudicated(annotated)
     demand_unarchived(annotated.project)
     with transaction.atomic():
         hold_place(annotated.organisation_id, annotated.project_id, user)

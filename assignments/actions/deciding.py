@@ -22,6 +22,7 @@ from assignments.models import (
     AssignmentState,
     Decision,
     Draft,
+    Kind,
     Outcome,
     ReviewHold,
     Submission,
@@ -98,11 +99,12 @@ def return_to_annotator(
     configuration, and its slot stays theirs until then. It does not count before it is submitted again.
 
     Raises ReasonNeeded without a note, MembershipEnded where the annotator is no longer there, NotDecidable for a
-    surplus annotation, which has no slot, and for a time that has passed or is too far away, ProjectArchived where
-    nobody could work on it, and what accept() raises.
+    surplus annotation, which has no slot, for what an adjudicator settled, and for a time that has passed or is too far
+    away, ProjectArchived where nobody could work on it, and what accept() raises.
     """
     with transaction.atomic():
         assignment = submission.assignment
+        refuse_adjudicated(assignment)
         demand_unarchived(assignment.project)
         try:
             hold_place(assignment.organisation_id, assignment.project_id, assignment.user)
@@ -155,7 +157,8 @@ def undo_decision(*, decision: Decision, user: User) -> Decision:
     """Take one's own decision back within UNDO_DECISION: what was decided before it is in force again.
 
     A slot is made for a voided annotation where its own has gone to somebody else. Raises TooLateToUndo, also where
-    the annotator has submitted again, and DecidedMeanwhile where something else was decided since.
+    the annotator has submitted again or, of an adjudication, where the trace was settled anew, and DecidedMeanwhile
+    where something else was decided since.
     """
     if decision.takes_back or decision.decided_by_id != user.pk:
         raise TooLateToUndo("Only who decided it can take a decision back. Decide anew instead.")
@@ -179,7 +182,10 @@ def undo_decision(*, decision: Decision, user: User) -> Decision:
                 raise TooLateToUndo("Its annotator has given the task up, or its time is over.")
             take_back_return(locked)
         if decision.outcome == Outcome.VOIDED:
-            _set_state(locked.assignment, AssignmentState.SUBMITTED)
+            _refuse_second_in_force(submission)
+            # An adjudicator may hold the trace again by now, and goes on.
+            if not locked.assignment.is_open:
+                _set_state(locked.assignment, AssignmentState.SUBMITTED)
             if locked.takes_slot:
                 _count_again(locked.quota)
         if decision.outcome in OUT_OF_COUNTS:
@@ -189,6 +195,26 @@ def undo_decision(*, decision: Decision, user: User) -> Decision:
         stands = before is not None and before.outcome != Outcome.RETURNED
         outcome = before.outcome if before is not None and stands else Outcome.UNDECIDED
         return decide(locked, user, outcome, [], takes_back=True)
+
+
+def refuse_adjudicated(assignment: Assignment) -> None:
+    """Raise NotDecidable for what an adjudicator settled, question by question: it is no task that could be open."""
+    if assignment.kind == Kind.ADJUDICATION:
+        raise NotDecidable("An adjudicator settled this. Settle the trace anew instead: the newest stands. Or void it.")
+
+
+def _refuse_second_in_force(submission: Submission) -> None:
+    """Of each trace one adjudication is in force: raise TooLateToUndo where another one is by now. The lock on the
+    trace's slots keeps further ones out."""
+    if submission.assignment.kind != Kind.ADJUDICATION:
+        return
+    others = Submission.objects.counted().filter(
+        organisation=submission.organisation_id,
+        assignment__trace=submission.assignment.trace_id,
+        assignment__kind=Kind.ADJUDICATION,
+    )
+    if others.exists():
+        raise TooLateToUndo("The trace was settled anew since, and that stands. Take that one back instead.")
 
 
 def decision_before(decision: Decision) -> Decision | None:

@@ -25,6 +25,8 @@ class WaitingTrace(Shape):
 
 
 class AdjudicationQueue(Shape):
+    """`count` goes up to 1,000."""
+
     count: int
     results: list[WaitingTrace]
 

@@ -252,6 +252,8 @@ GET    /o/<organisation>/p/<project>/gold/                                      
 POST   /o/<organisation>/p/<project>/gold/                                               302       404       403       405       405       405       404
 GET    /o/<organisation>/p/<project>/gold/make/                                          302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/gold/make/                                          302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/gold/plant/                                         302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/gold/plant/                                         302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/gold/import/                                        302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/gold/import/                                        302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/gold/<expected_id>/retire/                          302       404       403       405       405       405       404
@@ -262,6 +264,8 @@ any    /o/<organisation>/p/<project>/tasks/<assignment_id>/practice/            
 
 GET    /o/<organisation>/api/v1/projects/<project>/gold/                                 401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/gold/                                 401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/gold/plant/                           401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/gold/plant/                           401       404       403       422       422       422       404
 GET    /o/<organisation>/api/v1/projects/<project>/gold/scores/                          401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/gold/scores/                          401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/gold/people/                          401       404       403       200       200       200       404
@@ -271,6 +275,7 @@ POST   /o/<organisation>/api/v1/projects/<project>/gold/people/<name>/          
 GET    /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/retire/            401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/retire/            401       404       403       200       200       200       404
 any    /api/v1/projects/<project>/gold/                                                  401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/gold/plant/                                            401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/scores/                                           401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/people/                                           401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/people/<name>/                                    401       401       401       401       401       401       401

@@ -164,6 +164,7 @@ GET    /api/v1/jobs/<job_id>/                                                   
 POST   /api/v1/jobs/<job_id>/cancel/                                                admin
 GET    /api/v1/projects/<project>/gold/                                             manage read
 POST   /api/v1/projects/<project>/gold/                                             manage
+POST   /api/v1/projects/<project>/gold/plant/                                       manage
 GET    /api/v1/projects/<project>/gold/scores/                                      manage read
 GET    /api/v1/projects/<project>/gold/people/                                      manage read
 POST   /api/v1/projects/<project>/gold/people/<name>/                               manage

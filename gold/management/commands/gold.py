@@ -10,14 +10,16 @@ from accounts.models import Organisation, Project
 from gold.actions import expect_records, retire
 from gold.figures import shown_gold, shown_standings
 from gold.models import ExpectedAnnotation, Use
+from gold.planting import request_planting
+from potato.planting.faults import KINDS
+from potato.wording import counted
 from tenancy.actor import acting_in
 from tenancy.errors import Refused
+from traces.models import Trace
 
 
 class Command(BaseCommand):
-    help = (
-        "Known answers of ORG/PROJECT: list them, say where people stand, import records, retire the answer to a trace."
-    )
+    help = "Known answers of ORG/PROJECT: list them, say where people stand, import records, plant faults, retire the answer to a trace."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
@@ -27,6 +29,15 @@ class Command(BaseCommand):
         importing.add_argument("project", metavar="ORG/PROJECT")
         importing.add_argument("file", metavar="FILE.jsonl", type=Path)
         importing.add_argument("--practice", action="store_true", help="for practice instead of gold")
+        planting = acts.add_parser("plant", help="have faults planted in copies of traces that are known to be good")
+        planting.add_argument("project", metavar="ORG/PROJECT")
+        planting.add_argument("--trace", action="append", default=[], metavar="ID", help="in this one; several times")
+        planting.add_argument("--number", type=int, default=10, help="in so many, where no trace is named (10)")
+        planting.add_argument("--kind", choices=KINDS, default="", help="the kind; drawn by the seed when left out")
+        planting.add_argument(
+            "--seed", type=int, default=0, metavar="N", help="the same seed plants the same faults (0)"
+        )
+        planting.add_argument("--practice", action="store_true", help="for practice instead of gold")
         retiring = acts.add_parser("retire", help="give the trace to nobody any more to score them by it")
         retiring.add_argument("project", metavar="ORG/PROJECT")
         retiring.add_argument("trace", help="as its importer called it")
@@ -63,6 +74,25 @@ class Command(BaseCommand):
         except Refused as refused:
             raise CommandError(refused.sentence) from None
         self.stdout.write(f"{len(made):,} expected annotations taken.")
+
+    def _plant(self, project: Project, options: dict[str, Any]) -> None:
+        named = options["trace"]
+        rows = Trace.objects.filter(project=project, external_id__in=named).order_by("external_id", "-version")
+        traces = {row.external_id: row.pk for row in reversed(rows)}
+        if missing := [name for name in named if name not in traces]:
+            raise CommandError(f"{project.slug} has no trace {missing[0]!r}.")
+        try:
+            job = request_planting(
+                project=project,
+                traces=traces.values(),
+                number=options["number"],
+                seed=options["seed"],
+                kind=options["kind"],
+                use=Use.PRACTICE if options["practice"] else Use.GOLD,
+            )
+        except Refused as refused:
+            raise CommandError(refused.sentence) from None
+        self.stdout.write(f"Job {job.pk} plants a fault in each of {counted(len(job.parameters['traces']), 'trace')}.")
 
     def _retire(self, project: Project, options: dict[str, Any]) -> None:
         rows = ExpectedAnnotation.objects.for_project(project).filter(

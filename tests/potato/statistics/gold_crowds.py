@@ -40,10 +40,10 @@ def crowd(seed: int) -> list[Person]:
     """Ten experts, ten spammers, and ten drifters."""
     chance = Random(seed)  # noqa: S311  (a crowd, and no secret)
     kinds = [*SPAMMERS] * 4
-    people = [Person("expert", _scores(chance, _expert(chance.uniform(0.7, 0.92)), WITHIN)) for _ in range(10)]
+    people = [Person("expert", _scores(chance, expert(chance.uniform(0.7, 0.92)), WITHIN)) for _ in range(10)]
     people += [Person(kind, _scores(chance, SPAMMERS[kind], WITHIN)) for kind in kinds[:10]]
     for kind in kinds[1:11]:
-        before = _scores(chance, _expert(chance.uniform(0.7, 0.92)), TURN)
+        before = _scores(chance, expert(chance.uniform(0.7, 0.92)), TURN)
         people.append(Person(f"turns_{kind}", before + _scores(chance, SPAMMERS[kind], WITHIN)))
     return people
 
@@ -51,12 +51,12 @@ def crowd(seed: int) -> list[Person]:
 def _scores(chance: Random, worker: Worker, number: int) -> tuple[float, ...]:
     scores = []
     for _ in range(number):
-        expected = _gold(chance)
+        expected = gold(chance)
         scores.append(score_annotation(expected, worker(chance, expected), SCHEMES).score)
     return tuple(scores)
 
 
-def _gold(chance: Random) -> Annotation:
+def gold(chance: Random) -> Annotation:
     """A change without fault in one case of four, else with one fault, seldom two."""
     faults = chance.choices([0, 1, 2], [0.25, 0.6, 0.15])[0]
     lines = chance.sample(range(5, LINES), faults)
@@ -68,7 +68,7 @@ def _gold(chance: Random) -> Annotation:
     )
 
 
-def _expert(skill: float) -> Worker:
+def expert(skill: float) -> Worker:
     """Finds this share of the faults, mostly names their category, remarks on a line or two of good code at times."""
 
     def annotate(chance: Random, expected: Annotation) -> Annotation:

@@ -1,0 +1,157 @@
+"""A manager has faults planted in traces that are known to be good: a job makes gold of copies that look like the rest."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from accounts.actions.projects import publish_configuration
+from accounts.models import AuditEvent
+from assignments.models import Assignment, Kind, Submission, TraceQuota
+from gold.models import ExpectedAnnotation, Origin, Use
+from gold.planting import NotPlantable, request_planting, sources
+from jobs.models import Job
+from jobs.runner import run
+from tenancy.actor import acting, acting_in
+from tests.agreement.conftest import Comparing
+from tests.assignments.reviews import dumps
+from tests.tenants import Tenants
+from tests.traces.stored import outcome, step, stored
+from traces.models import Trace
+
+OLD = """def pages(rows, size):
+    return rows
+"""
+NEW = """def pages(rows, size):
+    first = 0
+    made = []
+    while first < len(rows):
+        made.append(rows[first : first + size])
+        first = first + size
+    if not made:
+        raise ValueError("no rows")
+    return made
+"""
+PLANT = "/o/acme/p/parser/gold/plant/"
+
+
+@pytest.fixture
+def reviewed(committed_tenants: Tenants, tmp_path: Path) -> Comparing:
+    """Four traces with a change that two people have judged, and one that is still given out."""
+    made = Comparing(committed_tenants, committed_tenants.acme_project, tmp_path)
+    made.publish(target=2)
+    for number in range(4):
+        add_trace(made, f"trace_10{number}")
+    for person in (committed_tenants.bob, committed_tenants.dora):
+        for _ in range(4):
+            claimed = made.claim(person)
+            made.submit_annotations(claimed, ANSWERS)
+    add_trace(made, "trace_104")
+    return made
+
+
+ANSWERS = {
+    "inline_comments": [],
+    "file_ratings": {"src/pages.py": {"correctness": 5, "quality": 4}},
+    "verdict": {"decision": "approve", "summary": ""},
+    "process_reward": {"step_details": {"0": {"label": "correct"}}},
+}
+
+
+def add_trace(made: Comparing, name: str) -> Trace:
+    change = outcome("src/pages.py", OLD, NEW)
+    return stored(made.tenants.acme, made.project, change, external_id=name, steps=(step(f"I write {name}."),))
+
+
+def work(made: Comparing) -> Job:
+    with acting(made.actor):
+        job = Job.objects.get(kind="plant_faults")
+    while job.is_open:
+        run(job_id=job.pk, actor=made.actor)
+        with acting(made.actor):
+            job.refresh_from_db()
+        assert not job.failures, job.error
+    return job
+
+
+def test_a_manager_plants_faults_on_a_page_and_they_are_given_as_gold_with_what_is_expected(
+    reviewed: Comparing, client: Client
+) -> None:
+    tenants = reviewed.tenants
+    client.force_login(tenants.mallory)
+    page = client.get(PLANT).content.decode()
+    assert "trace_103" in page
+    assert "trace_104" not in page
+    answer = client.post(PLANT, {"number": "3", "seed": "7", "kind": "off_by_one", "use": "gold"}, follow=True)
+    assert "Faults are being planted" in answer.content.decode()
+    job = work(reviewed)
+    assert (job.state, job.result) == ("done", {"planted": 3, "problems": []})
+    assert "3 planted" in client.get("/o/acme/p/parser/gold/").content.decode()
+    with acting(reviewed.actor):
+        gold = list(ExpectedAnnotation.objects.select_related("trace", "source"))
+        assert {(row.origin, row.use, row.fault) for row in gold} == {(Origin.PLANTED, Use.GOLD, "off_by_one")}
+        assert all(row.trace.external_id.startswith("trace_") for row in gold)
+        assert (
+            len({row.trace.external_id for row in gold} | {row.source.external_id for row in gold if row.source}) == 6
+        )
+        for row in gold:
+            (comment,) = row.annotations["inline_comments"]
+            assert (comment["file"], row.annotations["verdict"]["decision"]) == ("src/pages.py", "request_changes")
+            assert row.why
+            # Out of the queue from the moment that it is there.
+            assert TraceQuota.objects.get(trace=row.trace).withheld == "known_answer"
+        assert AuditEvent.objects.filter(verb="gold.planted").count() == 1
+        # What had a fault planted is no source any more.
+        assert sources(reviewed.project).count() == 1
+
+
+def test_the_same_seed_draws_the_same_traces_and_what_cannot_be_planted_in_is_said(reviewed: Comparing) -> None:
+    with acting_in(reviewed.tenants.acme, reviewed.tenants.alice):
+        first, again = (request_planting(project=reviewed.project, traces=(), number=2, seed=5) for _ in range(2))
+        assert first.parameters == again.parameters
+        open_one = Trace.objects.get(external_id="trace_104")
+        for words, arguments in (
+            ("still given to annotators", {"traces": [open_one.pk], "number": 1, "seed": 1}),
+            ("no kind of fault", {"traces": (), "number": 1, "seed": 1, "kind": "typo"}),
+            ("A seed is a whole number", {"traces": (), "number": 1, "seed": -1}),
+        ):
+            with pytest.raises(NotPlantable, match=words):
+                request_planting(project=reviewed.project, **arguments)  # type: ignore[arg-type]  # as named
+
+
+def test_a_change_without_a_place_for_the_kind_is_named_with_its_reason(reviewed: Comparing) -> None:
+    call_command("gold", "plant", "acme/parser", "--trace", "trace_100", "--kind", "removed_await")
+    job = work(reviewed)
+    assert job.result["planted"] == 0
+    (problem,) = job.result["problems"]
+    assert problem.startswith("trace_100: ")
+    with acting(reviewed.actor):
+        assert not ExpectedAnnotation.objects.exists()
+        assert Trace.objects.count() == 5
+
+
+def test_who_judged_the_source_is_never_given_the_copy_and_others_are(reviewed: Comparing, client: Client) -> None:
+    tenants = reviewed.tenants
+    call_command("gold", "plant", "acme/parser", "--trace", "trace_100", "--seed", "3")
+    work(reviewed)
+    with acting_in(tenants.acme, tenants.alice):
+        source = {
+            "task_name": "Review",
+            "annotation_schemes": [{"name": "verdict", "annotation_type": "code_review_verdict"}],
+            "assignment": {"annotations_per_trace": 2, "order": "random"},
+            "gold": {"rate": 0.5},
+        }
+        publish_configuration(project=reviewed.project, source=dumps(source), confirmed=True)
+    for number in range(5, 15):
+        add_trace(reviewed, f"trace_1{number:02}")
+    for person, expected in ((tenants.bob, 0), (tenants.mallory, 1)):
+        for _ in range(10):
+            claimed = reviewed.claim(person)
+            reviewed.submit_annotations(
+                claimed, {"verdict": {"decision": "approve", "summary": "It is fine just as it is."}}
+            )
+        with acting(reviewed.actor):
+            assert Assignment.objects.filter(user=person, kind=Kind.GOLD).count() == expected
+    with acting(reviewed.actor):
+        assert Submission.objects.filter(is_check=True).count() == 1
