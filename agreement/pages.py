@@ -12,7 +12,7 @@ from agreement.rows import Row, row
 from agreement.since_report import came_in_after, decided_after
 from agreement.wording import MEANINGS, SHORT, main_estimate, read_estimate
 from assignments.filtering import filtered
-from potato.statistics.agreement.words import CHANCE_CORRECTED
+from potato.statistics.agreement.words import CHANCE_CORRECTED, unjudged_in_words
 from potato.wording import title_case
 
 GROUP_TITLES = {
@@ -26,10 +26,11 @@ GROUP_TITLES = {
 
 @dataclass(frozen=True)
 class Section:
-    """The measures of one thing that is compared."""
+    """The measures of one thing that is compared, and what annotators could not judge of it, as a sentence or ""."""
 
     title: str
     rows: tuple[Row, ...]
+    unjudged: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def sections(figures: Mapping[str, Any]) -> list[Section]:
                 )
                 for number, (measure, estimate) in enumerate(in_order(comparison))
             ),
+            unjudged_in_words(comparison),
         )
         for comparison in figures["compared"]
     ]

@@ -31,6 +31,7 @@ def markdown_summary(report: AgreementReport) -> str:
         for row in section.rows
     ]
     parts.append(f"## Measures\n\n{markdown_text(['Measure', 'Value', '95% interval', 'Basis'], rows)}".rstrip())
+    parts += [f"{section.title}: {section.unjudged}" for section in sections(figures) if section.unjudged]
     compared = comparison_named(figures, "")
     if compared is not None:
         beside = people(report, compared, "")

@@ -27,7 +27,7 @@ from potato.statistics.agreement.report import (
     iso_week,
     list_comparisons,
 )
-from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words
+from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words, unjudged_in_words
 from potato.wording import counted
 
 HELP = {
@@ -125,6 +125,8 @@ def compared_lines(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"{comparison['title']} ({comparison['scheme']})"
         for measure, estimate in comparison["figures"].items():
             yield f"  {TITLES[measure]:<41} {_figure(Estimate(**estimate), measure)}"
+        if unjudged := unjudged_in_words(comparison):
+            yield f"  {unjudged}"
         rest = {name: Estimate(**estimate) for name, estimate in comparison["rest"].items()}
         for name, estimate in sorted(rest.items(), key=lambda item: (item[1].value is None, item[1].value or 0)):
             yield f"  {name + ' with the others':<41} {_figure(estimate, '')}"

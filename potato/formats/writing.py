@@ -71,7 +71,7 @@ class Digest:
 
     def write(self, file: IO[bytes], blocks: Iterable[bytes]) -> None:
         """Write large blocks: a thread hashes and writes each while the next one is made, both of which let other
-        threads run. It takes 2 us of 12 a record off whoever makes them, where there is a second processor."""
+        threads run. Writing them took 0.8 us a record of the 16 of the thread that makes them."""
 
         def written(block: bytes) -> None:
             self._sha256.update(block)

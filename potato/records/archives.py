@@ -33,7 +33,7 @@ json_text = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 """Compact JSON. All beyond ASCII is escaped, so that NUL and lone surrogates survive every reader."""
 
 
-quoted = encode_basestring_ascii
+json_string = encode_basestring_ascii
 """A text as `json_text` writes it, in a third of the time: 0.5 us less for each record."""
 
 
@@ -99,17 +99,17 @@ class Record:
         """The documented record as one line of JSON, without the line's end."""
         version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
         if self.source is not None:
-            at = "" if self.timestamp == UNKNOWN else f',"timestamp":{quoted(self.timestamp)}'
+            at = "" if self.timestamp == UNKNOWN else f',"timestamp":{json_string(self.timestamp)}'
             return (
-                f'{{"id":{quoted(self.id)}{version},"source":{json_text(self.source.as_json())}{at},'
+                f'{{"id":{json_string(self.id)}{version},"source":{json_text(self.source.as_json())}{at},'
                 f'"annotations":{self.annotations_text}}}'
             )
         active = f',"active_seconds":{self.active_seconds}' if self.active_seconds is not None else ""
-        via = f',"via":{quoted(self.via)}' if self.via is not None else ""
-        corrected = f',"corrected_by":{quoted(self.corrected_by)}' if self.corrected_by is not None else ""
+        via = f',"via":{json_string(self.via)}' if self.via is not None else ""
+        corrected = f',"corrected_by":{json_string(self.corrected_by)}' if self.corrected_by is not None else ""
         return (
-            f'{{"id":{quoted(self.id)}{version},"annotator":{quoted(self.annotator)},"timestamp":'
-            f'{quoted(self.timestamp)}{active}{via}{corrected},"annotations":{self.annotations_text}}}'
+            f'{{"id":{json_string(self.id)}{version},"annotator":{json_string(self.annotator)},"timestamp":'
+            f'{json_string(self.timestamp)}{active}{via}{corrected},"annotations":{self.annotations_text}}}'
         )
 
 

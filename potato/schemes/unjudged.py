@@ -17,6 +17,9 @@ KEY = "cannot_judge"
 TITLE = "Cannot judge"
 LONGEST_REASON = 500
 
+WHOLE, STEP, FILE = "trace", "step", "file"
+"""What cannot be judged: a whole trace, or a unit of a scheme's result as its type counts choices."""
+
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 

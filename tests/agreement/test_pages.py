@@ -71,6 +71,27 @@ def test_what_is_not_defined_says_why(comparing: Comparing, manager: Client) -> 
     assert "No pair yet: nothing of this was judged by two people." in text
 
 
+def test_what_annotators_could_not_judge_stands_beside_what_they_did(comparing: Comparing, manager: Client) -> None:
+    for number in range(2):
+        comparing.trace(f"t{number}")
+    for person in (comparing.tenants.bob, comparing.tenants.dora):
+        comparing.judge(person)
+    comparing.submit_annotations(comparing.claim(comparing.tenants.bob), {"cannot_judge": "I cannot read Perl."})
+    unsure = {"process_reward": {"step_details": {"0": {"label": "correct"}}, "cannot_judge": {"1": "No output."}}}
+    rest = {
+        "inline_comments": [],
+        "file_ratings": {"src/parser.py": {"cannot_judge": "Generated."}},
+        "verdict": {"decision": "approve", "summary": ""},
+    }
+    comparing.submit_annotations(comparing.claim(comparing.tenants.dora), {**rest, **unsure})
+    report = comparing.compute()
+    text = " ".join(re.sub("<[^>]*>", " ", text_of(manager.get(PAGE))).split())
+    assert "Annotators could not judge 1 whole trace and 1 step, and said why." in text
+    assert "Annotators could not judge 1 whole trace and 1 file, and said why." in text
+    told = manager.get(f"{PAGE}reports/{report.pk}/figures.md").content.decode()
+    assert "\n\nVerdict: Annotators could not judge 1 whole trace, and said why.\n\n" in told
+
+
 def test_a_number_of_the_matrix_opens_the_traces_of_these_choices(comparing: Comparing, manager: Client) -> None:
     for name in ("same", "other"):
         comparing.trace(name)

@@ -28,7 +28,7 @@ from potato.schemes.review.configuration import (
     Scale,
     VerdictScheme,
 )
-from potato.schemes.unjudged import KEY, TITLE
+from potato.schemes.unjudged import FILE, KEY, TITLE
 from potato.validation.problems import Path
 from potato.wording import counted, shortened
 
@@ -328,7 +328,7 @@ class FileRatings(SchemeType):
     ) -> Iterator[tuple[str, str]]:
         for ratings_of_file in result.values():
             if ratings.unjudged_reason(ratings_of_file, scheme.file_ratings) is not None:
-                yield KEY, "file"
+                yield KEY, FILE
                 continue
             yield from ((name, str(rating)) for name, rating in ratings_of_file.items() if rating is not None)
 
@@ -344,7 +344,7 @@ class FileRatings(SchemeType):
             )
             yield Distribution(dimension.display, "rating", with_unknown(points, numbers), has_scale=True)
         if (unjudged := counts.get(KEY)) and all(known.name != KEY for known in scheme.file_ratings.dimensions):
-            files = (Chosen("file", "Files", unjudged.get("file", 0)),)
+            files = (Chosen(FILE, "Files", unjudged.get(FILE, 0)),)
             yield Distribution(TITLE, "file", with_unknown(files, unjudged))
 
     @classmethod

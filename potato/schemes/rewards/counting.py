@@ -11,12 +11,11 @@ from typing import Any
 from potato.schemes.distributions import Chosen, Distribution, with_unknown
 from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.rewards.judgements import THRESHOLD
-from potato.schemes.unjudged import KEY, TITLE, unjudged_steps
+from potato.schemes.unjudged import KEY, STEP, TITLE, unjudged_steps
 from potato.wording import counted
 
 LABEL, CATEGORY, FIRST_ERROR = "label", "error_category", "first_error"
 FOUND, NONE_FOUND = "found", "none"
-STEP = "step"
 
 
 def words_for(result: Mapping[str, Any]) -> str | None:

@@ -85,7 +85,8 @@ class Compared:
     none), of which `without_error` found none at all, `confusion` how often each two of `values` were chosen for one
     unit, and `examples` names the first few traces of two values, or of two first errors so many steps apart.
     `groups` has the main measure by kind of group (agent_model, tag, source_file, week, file), and
-    `groups_left_out` of how many more there is no figure.
+    `groups_left_out` of how many more there is no figure. `cannot_judge` counts what annotators said they could not
+    judge, by what it is: "trace" for a whole one, "step" or "file".
     """
 
     scheme: str
@@ -108,6 +109,7 @@ class Compared:
     values: tuple[Any, ...] = ()
     confusion: tuple[tuple[float, ...], ...] = ()
     examples: Mapping[tuple[Any, ...], list[Hashable]] = field(default_factory=dict)
+    cannot_judge: Mapping[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -139,6 +141,8 @@ class Compared:
             "values": list(self.values),
             "confusion": [list(row) for row in self.confusion],
             "examples": [{"of": list(of), "traces": list(traces)} for of, traces in self.examples.items()],
+            # Left out where there is none, as in reports of before.
+            **({"cannot_judge": dict(sorted(self.cannot_judge.items()))} if self.cannot_judge else {}),
         }
 
 

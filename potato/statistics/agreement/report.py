@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from potato.configuration import SchemeConfiguration
 from potato.records.archives import Record
 from potato.schemes.comparisons import Comparison
 from potato.schemes.registry import scheme_types
+from potato.schemes.unjudged import FILE, KEY, STEP, WHOLE
 from potato.statistics.agreement.compared import (
     NEAR,
     TITLES,
@@ -161,19 +162,26 @@ def compare_in(
 
     kind = scheme_types()[scheme.annotation_type]
     collected = collector(scheme.name, comparison, settings)
+    not_judged: Counter[str] = Counter()
     answered = unreadable = 0
     for record, about in answers.records():
         if record.kind != "normal":
             continue
         part = record.annotations.get(scheme.name)
         if part is None:
+            not_judged[WHOLE] += KEY in record.annotations
             continue
         if kind.malformed(part):
             unreadable += 1
             continue
         answered += 1
+        # Looked for in the text first: nearly all records have none, and choices take time.
+        if KEY in record.annotations_text:
+            not_judged.update(unit for name, unit in kind.choices(part, scheme) if name == KEY and unit in (STEP, FILE))
         collected.add(Answered((record.id, record.trace_version), record.annotator, part, about))
-    return (collected.compared() if answered else None), unreadable
+    if not answered:
+        return None, unreadable
+    return replace(collected.compared(), cannot_judge=+not_judged), unreadable
 
 
 def compare(scheme: str, comparison: Comparison, answers: Iterable[Answered], settings: Settings) -> Compared:

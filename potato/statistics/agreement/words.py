@@ -5,8 +5,13 @@ The steps at ALPHA_LIMIT and at 0.8, which is Krippendorff's for reliable data, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from potato.schemes.unjudged import FILE, STEP, WHOLE
 from potato.statistics.agreement.bounds import ALPHA_LIMIT
 from potato.statistics.agreement.figures import Estimate
+from potato.wording import counted, listed
 
 CHANCE_CORRECTED = (
     "alpha_nominal", "alpha_ordinal", "alpha_interval", "fleiss_kappa", "gwet_ac1", "icc",
@@ -28,3 +33,12 @@ def in_words(estimate: Estimate) -> str:
     if estimate.has_few_traces and estimate.low is not None:
         value = estimate.low
     return next((word for bound, word in _UP_TO if value < bound), "very good")
+
+
+def unjudged_in_words(comparison: Mapping[str, Any]) -> str:
+    """Such as "Annotators could not judge 2 whole traces and 1 file, and said why.", of a comparison as JSON; "" where
+    they could judge all."""
+    many = comparison.get("cannot_judge", {})
+    nouns = ((WHOLE, "whole trace"), (STEP, "step"), (FILE, "file"))
+    named = [counted(many[unit], noun) for unit, noun in nouns if many.get(unit)]
+    return f"Annotators could not judge {listed(named, 'and')}, and said why." if named else ""

@@ -173,6 +173,24 @@ def test_a_part_that_is_not_as_its_scheme_has_it_is_counted(folder: Path, capsys
     assert report["unreadable"] == 1
 
 
+def test_what_could_not_be_judged_is_counted_and_is_no_disagreement(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = reported(folder, capsys)
+    refused = {**RECORDS[0], "annotator": "dan", "annotations": {"cannot_judge": "I cannot read this language."}}
+    ratings = {"a.py": {"cannot_judge": "Generated"}}
+    partly = {**refused, "id": "another", "annotations": {"file_ratings": ratings}}
+    lines(folder / "annotations.jsonl", [*RECORDS, refused, partly])
+    report = reported(folder, capsys)
+    counts = {(each["scheme"], each["name"]): each.pop("cannot_judge") for each in report["compared"]}
+    assert set(map(str, counts.values())) == {"{'trace': 1}", "{'file': 1, 'trace': 1}"}
+    assert counts["file_ratings", "correctness"] == {"file": 1, "trace": 1}
+    figures = {each["name"]: each["figures"][each["main"]] for each in before["compared"]}
+    assert {each["name"]: each["figures"][each["main"]] for each in report["compared"]} == figures
+    assert main(["agreement", "-i", str(folder), "--samples", "0"]) == 0
+    assert "  Annotators could not judge 1 whole trace and 1 file, and said why.\n" in capsys.readouterr().out
+
+
 def test_without_a_trace_judged_twice_there_is_no_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines(folder / "annotations.jsonl", RECORDS[:1])
     with pytest.raises(SystemExit) as ended:
