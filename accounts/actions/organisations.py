@@ -5,6 +5,7 @@ import secrets
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.actions.storing import store_checked
 from accounts.held_work import give_back_held
 from accounts.models import ApiToken, Invitation, Membership, Organisation, Project, User
 from accounts.models.members import members_with
@@ -38,9 +39,8 @@ class NotForAdmins(Refused):
 def create_organisation(*, slug: str, name: str) -> Organisation:
     """Store an organisation without members. Raises ValidationError for a slug that is taken or malformed."""
     organisation = Organisation(slug=slug, name=name)
-    organisation.full_clean()
     with transaction.atomic():
-        organisation.save()
+        store_checked(organisation)
         with acting_in(organisation):
             audit.record("organisation.created", organisation)
     return organisation
@@ -49,9 +49,8 @@ def create_organisation(*, slug: str, name: str) -> Organisation:
 def add_member(*, user: User, role: Role, annotator_name: str, joined_by: Invitation | None = None) -> Membership:
     """Make the person a member of the active organisation. Raises ValidationError for a name that is taken."""
     membership = Membership(user=user, role=role, annotator_name=annotator_name, joined_by=joined_by)
-    membership.full_clean()
     with transaction.atomic():
-        membership.save()
+        store_checked(membership)
         audit.record("membership.added", membership, role=role)
     return membership
 
@@ -105,8 +104,7 @@ def change_member(
             membership.ended_at, membership.ended_because, membership.ended_by = None, "", ""
         if joined_by is not None:
             membership.joined_by = joined_by
-        membership.full_clean()
-        membership.save()
+        store_checked(membership)
         changed = {
             field: [str(getattr(before, field)), str(getattr(membership, field))]
             for field in ("role", "annotator_name", "is_active")

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.actions.storing import store_checked
 from accounts.models import ConfigurationVersion, Project
 from jobs import outbox
 from potato.configuration import (
@@ -108,9 +109,8 @@ def create_project(*, slug: str, name: str, draft: str = "", origin: str = "") -
     """Store a project whose draft is that text; nothing is published. `origin` says where the text is from, for the
     audit trail. Raises ValidationError for a slug that is taken or malformed."""
     project = Project(slug=slug, name=name, draft=_storable(draft))
-    project.full_clean()
     with transaction.atomic():
-        project.save()
+        store_checked(project)
         audit.record("project.created", project, **({"origin": origin} if origin else {}))
     return project
 
@@ -146,9 +146,8 @@ def rename_project(*, project: Project, slug: str, name: str) -> Project:
     """Change how a project is called and addressed. Raises ValidationError for a slug that is taken or malformed."""
     before = {"slug": project.slug, "name": project.name}
     project.slug, project.name = slug, name
-    project.full_clean()
     with transaction.atomic():
-        project.save(update_fields=["slug", "name"])
+        store_checked(project, fields=["slug", "name"])
         audit.record("project.renamed", project, before=before)
     return project
 

@@ -2,8 +2,10 @@
 
 import json
 import threading
+from collections.abc import Callable
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 
@@ -157,6 +159,42 @@ def test_two_who_publish_at_once_get_two_numbers(committed_tenants: Tenants) -> 
     for thread in threads:
         thread.join()
     assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
+
+
+def test_of_two_who_take_one_address_at_once_the_second_is_told(committed_tenants: Tenants) -> None:
+    tenants = committed_tenants
+    with acting_in(tenants.acme):
+        others = [create_project(slug=f"other-{number}", name="Other") for number in range(2)]
+    assert of_two_at_once(tenants, lambda slug: create_project(slug=slug, name="New"), "new") == ["__all__"]
+    assert of_two_at_once(
+        tenants, lambda slug: rename_project(project=others.pop(), slug=slug, name="Renamed"), "renamed"
+    ) == ["__all__"]
+
+
+def of_two_at_once(tenants: Tenants, act: Callable[[str], Project], slug: str) -> list[str]:
+    """The keys of the faults that the second is told, who stores while the first has stored and not committed."""
+    told: list[str] = []
+
+    def second() -> None:
+        try:
+            with acting_in(tenants.acme):
+                act(slug)
+        except ValidationError as error:
+            told.extend(error.message_dict)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=second)
+    with transaction.atomic(), acting_in(tenants.acme):
+        act(slug)
+        thread.start()
+        with connection.cursor() as cursor:
+            while thread.is_alive():
+                cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted")
+                if cursor.fetchone():
+                    break
+    thread.join()
+    return told
 
 
 def test_a_project_is_renamed_with_what_it_was_before(tenants: Tenants) -> None:
