@@ -13,7 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from potato.api.imports import Import
-from potato.client import Client, NotFound, Project, Refused, bars
+from potato.client import (
+    Client,
+    InvalidRequest,
+    JobFailed,
+    NoAnswer,
+    NotAcceptable,
+    NotFound,
+    NothingToSend,
+    Project,
+    Refused,
+    bars,
+)
 from potato.client.credentials import Login, forget, keep, saved_login
 from potato.commands.local import read_text
 from potato.commands.terminal import DONE, FAILED, Failure, put_json, put_table, say
@@ -173,12 +184,17 @@ def _follow(project: Project, flags: argparse.Namespace) -> int:
         found = {path: _state(path) for path in sorted(folder.rglob("*")) if path.is_file() and path.name[0] != "."}
         still = [path for path, state in found.items() if state == seen.get(path) and sent.get(path) != state]
         for path in still:
-            sent[path] = found[path]
             try:
                 (one,) = project.import_files(path, format=flags.format)
-            except Refused as refused:
-                say(f"{path}: {refused.detail}", colour="red")
+            except NoAnswer as unanswered:
+                say(f"{path}: {unanswered} It is sent again.", colour="yellow")
                 continue
+            except (JobFailed, NothingToSend, InvalidRequest, NotAcceptable) as failed:
+                # It is this file's fault: it is sent again when somebody has changed it.
+                say(f"{path}: {failed}", colour="red")
+                sent[path] = found[path]
+                continue
+            sent[path] = found[path]
             if flags.json:
                 put_json(one)
             else:

@@ -1,51 +1,60 @@
 """The command `potato` as a shell runs it: the life of a project in short, on a running site and without one."""
 
+import io
 import json
-import os
 import re
 import stat
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from zipfile import ZipFile
 
 import pytest
 
+from accounts.models.tokens import Pace as SitesPace
 from potato.api.people import Pace, ProjectRole, Role, TokenScope
 from potato.client import Client
+from potato.commands.main import main
+from tenancy import roles
 from tests.client.annotating import annotation, documented
 from tests.client.conftest import Site
 from tests.traces.test_imports import lines, run
 
 
+@dataclass
 class Shell:
-    """Somebody's shell, with a home of its own and no terminal."""
+    """Somebody's shell, with a home of its own and no terminal. `said` is what the last command told people."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        home.mkdir()
+    home: Path
+    patch: pytest.MonkeyPatch
+    captured: pytest.CaptureFixture[str]
+    said: str = ""
 
     def ask(self, *arguments: str, given: str = "", code: int = 0) -> str:
-        """What the command put out, once its exit code was that; what it said to people is in `said`."""
-        done = subprocess.run(
-            [sys.executable, "-m", "potato", *arguments],
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self.home,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.home), "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
-        assert done.returncode == code, (arguments, done.stdout, done.stderr)
-        assert "\x1b" not in done.stdout + done.stderr, "no colours where there is no terminal"
-        self.said = done.stderr
-        return done.stdout
+        """What the command put out, once its exit code was that."""
+        self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        done: Any
+        try:
+            done = main(arguments)
+        except SystemExit as ended:
+            done = ended.code
+        output, self.said = self.captured.readouterr()
+        assert done == code, (arguments, output, self.said)
+        assert "\x1b" not in output + self.said, "no colours where there is no terminal"
+        return output
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path / "home")
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    for name in ("POTATO_URL", "POTATO_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return Shell(home, monkeypatch, capsys)
 
 
 def run_documented_examples(site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,9 +163,6 @@ def test_what_needs_no_site(shell: Shell) -> None:
 
 
 def test_the_librarys_words_for_roles_and_scopes_are_the_sites() -> None:
-    from accounts.models.tokens import Pace as SitesPace
-    from tenancy import roles
-
     for words, choices in ((Role, roles.Role), (ProjectRole, roles.ProjectRole), (TokenScope, roles.TokenScope)):
-        assert words.__args__ == tuple(choices.values)
-    assert Pace.__args__ == tuple(SitesPace.values)
+        assert get_args(words) == tuple(choices.values)
+    assert get_args(Pace) == tuple(SitesPace.values)

@@ -296,7 +296,7 @@ def test_the_client_comes_with_its_extra_and_types_for_who_uses_it(plain: Resear
     (equipped.home / "user.py").write_text(USER)
     (equipped.home / "misuse.py").write_text(MISUSE)
     assert equipped.run("user.py").stdout.startswith("True ")
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable", equipped.python]
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable", str(equipped.python)]
     done = subprocess.run([*mypy, "user.py"], cwd=equipped.home, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "Success: no issues found in 1 source file\n"), done.stderr
     done = subprocess.run([*mypy, "misuse.py"], cwd=equipped.home, capture_output=True, text=True, check=False)

@@ -32,6 +32,11 @@ ASSIGNMENT = Assignment.model_validate(
     }
 )
 SUBMITTED = {"submission": str(ID), "record": {}, "surplus": False, "undo_until": "2026-11-22T10:00:00Z"}
+EXPORT = {
+    "id": str(ID), "project": "a", "format": "prm", "options": {}, "state": "running", "progress": 0, "total": None,
+    "rows": 0, "bytes": 4, "sha256": hashlib.sha256(b"rows").hexdigest(), "error": "", "expires_at": None, "file": None,
+    "requested_at": "2026-11-22T10:00:00Z", "manifest": {},
+}  # fmt: skip
 BREAK_OFF = object()
 Answer = tuple[int, dict[str, str], Any] | object
 
@@ -101,7 +106,7 @@ def one_after_another(*answers: Answer) -> Callable[..., Answer]:
 
 def test_what_only_looks_is_asked_again_after_a_break_and_a_refusal(server: Server, client: Client) -> None:
     refused = (503, {"Retry-After": "0"}, {"code": "unavailable", "detail": "Later."})
-    answers = (BREAK_OFF, refused, (502, {}, b"<html>"), (200, {}, {"results": []}))
+    answers: tuple[Answer, ...] = (BREAK_OFF, refused, (502, {}, b"<html>"), (200, {}, {"results": []}))
     server.answer = one_after_another(*answers)
     assert client.projects() == []
     assert server.asked == ["GET projects/"] * 4
@@ -143,11 +148,7 @@ def test_a_pause_that_is_too_long_is_told_and_not_waited_for(server: Server, cli
 
 
 def test_what_goes_on_longer_than_ones_patience_is_said(server: Server, client: Client) -> None:
-    export = dict.fromkeys(Export.model_fields) | {
-        "id": str(ID), "project": "a", "format": "prm", "options": {}, "state": "running", "progress": 0, "rows": 0,
-        "bytes": 0, "sha256": "", "error": "", "requested_at": "2026-11-22T10:00:00Z", "manifest": {},
-    }  # fmt: skip
-    server.answer = lambda *_: (200, {}, export)
+    server.answer = lambda *_: (200, {}, EXPORT)
     with pytest.raises(Unfinished, match="running"):
         client.project("a").wait_for_export(ID, patience=0.2)
 
@@ -190,9 +191,7 @@ def test_an_upload_goes_on_from_what_the_site_has(server: Server, client: Client
     server.answer = uploads.answer
     client.project("a").import_files(folder, wait=False)
     whole = email.message_from_bytes(f"Content-Type: {uploads.type}\r\n\r\n".encode() + uploads.content)
-    parts = whole.get_payload()
-    assert isinstance(parts, list)
-    sent = [part.get_payload(decode=True) for part in parts]
+    sent = [part.get_payload(decode=True) for part in whole.walk() if not part.is_multipart()]
     assert sent == list(contents.values())
     assert f'name="file:{next(iter(contents))}"'.encode() in uploads.content
     assert "GET projects/a/uploads/part/" in server.asked
@@ -205,7 +204,7 @@ def test_an_upload_goes_on_from_what_the_site_has(server: Server, client: Client
 
 
 def test_a_download_is_whole_or_not_there(server: Server, client: Client, tmp_path: Path) -> None:
-    ready = Export.model_construct(id=ID, sha256=hashlib.sha256(b"rows").hexdigest(), bytes=4)
+    ready = Export.model_validate(EXPORT)
     cut_off = (200, {"Content-Length": "1000"}, b"ro")
     server.answer = one_after_another(cut_off, (200, {}, b"rows"), (200, {}, b"wrong"))
     client.project("a").download_export(ready, tmp_path / "out/file")
