@@ -127,9 +127,11 @@ class Row:
 class PoolList:
     """What an address asks a project's list of traces for. Each state is counted by one grouped query."""
 
-    def __init__(self, project: Project, filters: PoolFilters) -> None:
+    def __init__(self, project: Project, filters: PoolFilters, only: UUID | None = None) -> None:
+        """With `only` states are asked of that one trace alone, and of others may be wrong."""
         self.project, self.filters = project, filters
-        self._stuck = list(stuck_quotas(project).values_list("trace", flat=True))
+        stuck = stuck_quotas(project) if only is None else stuck_quotas(project).filter(trace=only)
+        self._stuck = list(stuck.values_list("trace", flat=True))
 
     def chosen(self, filters: PoolFilters | None = None) -> Any:
         """The traces that the filters let through, each with its `state`."""

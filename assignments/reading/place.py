@@ -34,7 +34,7 @@ def _place(request: HttpRequest, trace: Trace) -> Place | None:
     """For who may see the project's traces."""
     if not allowed(request, Right.SEE_TRACES, trace.project):
         return None
-    pool = PoolList(trace.project, PoolFilters(versions="all"))
+    pool = PoolList(trace.project, PoolFilters(versions="all"), only=trace.pk)
     rows = pool.rows(pool.ordered("oldest").filter(pk=trace.pk))
     if not rows:
         return None
