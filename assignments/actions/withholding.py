@@ -140,15 +140,12 @@ def want_more(*, project: Project, traces: Collection[UUID], more: int) -> Outco
         act = _act(project, "traces.more-annotators", changed)
         act.before = {str(row.pk): {"extra": row.extra} for row in changed}
         _want_extra(changed, {row.pk: more for row in changed})
-        each = f"{abs(more)} {'more' if more > 0 else 'fewer'}"
-        done = f"{len(changed):,} {'wants' if len(changed) == 1 else 'want'} {each} {_annotators(more)}"
+        noun = "annotator" if abs(more) == 1 else "annotators"
+        each = f"{abs(more)} {'more' if more > 0 else 'fewer'} {noun}"
+        done = f"{len(changed):,} wants {each}" if len(changed) == 1 else f"{len(changed):,} want {each} each"
         why_not = "nothing of them can be judged" if more > 0 else "no more of them were asked for"
         sentence = _sentence(done, len(rows) - len(changed), why_not)
         return _finish(act, sentence, changed, "traces.more-annotators", more=more)
-
-
-def _annotators(number: int) -> str:
-    return "annotator" if abs(number) == 1 else "annotators each"
 
 
 def _want_extra(rows: Collection[TraceQuota], more: Mapping[UUID, int]) -> None:
