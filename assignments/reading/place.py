@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from assignments.models import Priority
 from assignments.pool.filters import PoolFilters
 from assignments.pool.listing import PoolList, Row
-from assignments.views.pool import people_to_choose
+from assignments.pool.people import people_to_choose
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 from traces.models import Trace

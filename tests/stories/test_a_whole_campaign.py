@@ -360,7 +360,7 @@ def test_a_new_manager_runs_a_campaign_without_a_shell(
         assert Note.objects.get().submission_id == bad.pk
 
     # What is to come, and what there is.
-    open_tab("Overview")
+    hand.click(page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Parser campaign"))
     expect(page.get_by_text("in 8 of 10 cases").first).to_be_visible()
     expect(page.get_by_text("Too early to say")).to_have_count(0)
     shoot(manager, "campaign-10-overview")
