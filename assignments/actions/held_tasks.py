@@ -21,9 +21,6 @@ from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
 
-GIVEN_BACK = "tasks.given-back"
-REASSIGNED = "tasks.reassigned"
-
 
 def held_tasks(
     project: Project, *, traces: Collection[UUID] | None = None, people: Collection[UUID] | None = None
@@ -49,8 +46,9 @@ def give_back_tasks(*, project: Project, tasks: Sequence[Assignment]) -> Outcome
             raise Refused("None of these tasks is held any more. Reload the page.")
         done = f"{counted(len(given_back), 'task')} went back to the queue, with {_drafts(given_back)} kept"
         before = {str(task.pk): "" for task in given_back}
-        outcome = _outcome(project, GIVEN_BACK, done, before, len(tasks), "over meanwhile")
-        audit.record(GIVEN_BACK, project, tasks=len(given_back), people=len({task.user_id for task in given_back}))
+        outcome = _outcome(project, "tasks.given-back", done, before, len(tasks), "over meanwhile")
+        people = {task.user_id for task in given_back}
+        audit.record("tasks.given-back", project, tasks=len(given_back), people=len(people))
     return outcome
 
 
@@ -61,7 +59,7 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
     moved: dict[str, str] = {}
     released: dict[str, str] = {}
     refusals: list[str] = []
-    with transaction.atomic(), audit.one_event(REASSIGNED, project) as detail:
+    with transaction.atomic(), audit.one_event("tasks.reassigned", project) as detail:
         hold_place(project.organisation_id, project.pk, user)
         lock_all(project, [user, *(task.user for task in tasks)], (task.trace_id for task in tasks))
         for task in tasks:
@@ -83,7 +81,7 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
             tests = "tests" if len(released) == 1 else "test"
             done += f"; {counted(len(released), 'task')} that {tests} one person went back"
         before = {**moved, **released}
-        return _outcome(project, REASSIGNED, done, before, len(tasks), "theirs, or decided by them")
+        return _outcome(project, "tasks.reassigned", done, before, len(tasks), "theirs, or decided by them")
 
 
 def undo_giving_back(act: SteeringAct) -> int:

@@ -26,8 +26,6 @@ from tenancy.actor import current
 from tenancy.errors import Refused
 from tenancy.roles import ProjectRole
 
-PEOPLE_STEERED = "people.steered"
-TAKEN_OFF = "people.taken-off"
 _NAMED = 5
 
 
@@ -86,11 +84,11 @@ def take_people_off(*, project: Project, people: Sequence[Membership]) -> Outcom
         _lock_memberships(one.pk for one in people)
         tasks = list(Assignment.objects.for_project(project).open().filter(user__in=[one.user_id for one in people]))
         lock_all(project, (one.user for one in people), (task.trace_id for task in tasks))
-        changed, refusals = _each(project, people, TAKEN_OFF, take_off, lambda: {"released": released})
+        changed, refusals = _each(project, people, "people.taken-off", take_off, lambda: {"released": released})
         works = "no longer works" if len(changed) == 1 else "no longer work"
         back = f" {counted(released, 'task')} went back to the queue." if released else ""
         sentence = f"{_names(changed)} {works} on this project.{back} Annotations stay, and count."
-        return _kept(project, TAKEN_OFF, sentence, refusals, before, len(changed))
+        return _kept(project, "people.taken-off", sentence, refusals, before, len(changed))
 
 
 def undo_steering_people(act: SteeringAct) -> int:
@@ -153,7 +151,7 @@ def _steered(
     with transaction.atomic():
         changed, refusals = _each(project, people, verb, steer, lambda: facts)
         sentence = f"{_names(changed)} {'is' if len(changed) == 1 else 'are'} {done}."
-        return _kept(project, PEOPLE_STEERED, sentence, refusals, before, len(changed))
+        return _kept(project, verb, sentence, refusals, before, len(changed))
 
 
 def _each(
