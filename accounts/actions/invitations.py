@@ -90,7 +90,7 @@ class Offer:
     inviter: str
     expires_at: datetime
     projects: tuple[str, ...]
-    """Each with what whoever joins is there, as in "Coding Agent Review, annotator"."""
+    """Each with what whoever joins is there, as in "Coding Agent Review, annotator, named in the batch Spring"."""
     places: int
     taken: int
     reader_belongs: bool
@@ -241,7 +241,7 @@ def offer_behind(token: InvitationToken, *, reader: User | None) -> Offer | None
             inviter=str(invitation.created_by),
             expires_at=invitation.expires_at,
             projects=tuple(
-                f"{place.project.name}, {place.get_role_display().lower()}"
+                f"{place.project.name}, {place.get_role_display().lower()}{_in_batch(place)}"
                 for place in invitation.projects.select_related("project").order_by("project__name")
             ),
             places=invitation.places,
@@ -392,6 +392,12 @@ def _names_in_batch(place: InvitationProject, membership: Membership, role: str)
         and role in project_roles_with(Right.ANNOTATE)
         and not is_named(place.project, place.batch_number, membership.user)
     )
+
+
+def _in_batch(place: InvitationProject) -> str:
+    """The batch in which whoever joins is named, in words; empty for none, and for one that is over."""
+    names = dict(batches_to_name(place.project)) if place.batch_number is not None else {}
+    return f", named in the batch {names[place.batch_number]}" if place.batch_number in names else ""
 
 
 def _end_useless(email: str, projects: Collection[Project]) -> None:

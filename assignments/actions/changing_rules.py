@@ -14,7 +14,6 @@ from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
 
-RULE_CHANGED = "rule.changed"
 LOOKED_AT = 10_000
 
 
@@ -53,10 +52,10 @@ def change_rule(*, rule: StandingRule, selection: Selection) -> Outcome:
         row.selection = now
         row.save(update_fields=["selection"])
         sentence = f"Of each later import goes into “{row.batch.name}”: {selection.description}."
-        act = SteeringAct(project=row.project, verb=RULE_CHANGED, sentence=sentence[:500], done_by_id=current().user)
+        act = SteeringAct(project=row.project, verb="rule.changed", sentence=sentence[:500], done_by_id=current().user)
         act.before = {"rule": str(row.pk), "selection": before}
         act.save()
-        audit.record(RULE_CHANGED, row, batch=row.batch.name, rule=selection.description, before=before, now=now)
+        audit.record("rule.changed", row, batch=row.batch.name, rule=selection.description, before=before, now=now)
     return Outcome(1, sentence, act)
 
 

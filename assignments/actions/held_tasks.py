@@ -9,19 +9,17 @@ from django.utils import timezone
 
 from accounts.models import Membership, Project, User
 from assignments.actions.leaving import release_one
-from assignments.actions.locks import hold_place, lock_assignment, lock_queue_position, lock_quota
+from assignments.actions.locks import hold_place, lock_all, lock_assignment, lock_quota
 from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import newest_rules
 from assignments.actions.reassigning import reassign
+from assignments.errors import MembershipEnded
 from assignments.models import Assignment, AssignmentState, SteeringAct
 from assignments.models.claims import CLAIMED_KINDS
 from potato.wording import counted
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
-
-GIVEN_BACK = "tasks.given-back"
-REASSIGNED = "tasks.reassigned"
 
 
 def held_tasks(
@@ -42,14 +40,15 @@ def give_back_tasks(*, project: Project, tasks: Sequence[Assignment]) -> Outcome
     """Put these held tasks back into the queue, with their drafts kept. What is over meanwhile is left as it is. Raises
     Refused where none is held."""
     with transaction.atomic():
-        _lock_people(project, (task.user for task in tasks))
+        lock_all(project, (task.user for task in tasks), (task.trace_id for task in tasks))
         given_back = [task for task in tasks if release_one(task, ends_token=False).was_open]
         if not given_back:
             raise Refused("None of these tasks is held any more. Reload the page.")
         done = f"{counted(len(given_back), 'task')} went back to the queue, with {_drafts(given_back)} kept"
         before = {str(task.pk): "" for task in given_back}
-        outcome = _outcome(project, GIVEN_BACK, done, before, len(tasks), "over meanwhile")
-        audit.record(GIVEN_BACK, project, tasks=len(given_back), people=len({task.user_id for task in given_back}))
+        outcome = _outcome(project, "tasks.given-back", done, before, len(tasks), "over meanwhile")
+        people = {task.user_id for task in given_back}
+        audit.record("tasks.given-back", project, tasks=len(given_back), people=len(people))
     return outcome
 
 
@@ -60,9 +59,9 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
     moved: dict[str, str] = {}
     released: dict[str, str] = {}
     refusals: list[str] = []
-    with transaction.atomic(), audit.one_event(REASSIGNED, project) as detail:
+    with transaction.atomic(), audit.one_event("tasks.reassigned", project) as detail:
         hold_place(project.organisation_id, project.pk, user)
-        _lock_people(project, [user, *(task.user for task in tasks)])
+        lock_all(project, [user, *(task.user for task in tasks)], (task.trace_id for task in tasks))
         for task in tasks:
             if not task.takes_slot:
                 if task.user_id != user.pk and release_one(task, ends_token=True).was_open:
@@ -82,7 +81,7 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
             tests = "tests" if len(released) == 1 else "test"
             done += f"; {counted(len(released), 'task')} that {tests} one person went back"
         before = {**moved, **released}
-        return _outcome(project, REASSIGNED, done, before, len(tasks), "theirs, or decided by them")
+        return _outcome(project, "tasks.reassigned", done, before, len(tasks), "theirs, or decided by them")
 
 
 def undo_giving_back(act: SteeringAct) -> int:
@@ -95,15 +94,13 @@ def take_up_again(project: Project, keys: Collection[UUID]) -> int:
     free place and they still work here; returns how many tasks that are."""
     rows = Assignment.objects.for_project(project).filter(pk__in=keys).select_related("project", "user")
     tasks = list(rows.order_by("trace", "kind", "user"))
-    _lock_people(project, (task.user for task in tasks))
+    staying = _staying(project, (task.user for task in tasks))
+    lock_all(project, (task.user for task in tasks), (task.trace_id for task in tasks))
     rules = newest_rules(project)
     lease = timedelta(minutes=rules[0].lease_minutes if rules else 30)
     number = 0
     for task in tasks:
-        try:
-            with transaction.atomic():
-                hold_place(project.organisation_id, project.pk, task.user)
-        except Refused:
+        if task.user_id not in staying:
             continue
         quota = lock_quota(task)
         row = lock_assignment(task)
@@ -125,7 +122,10 @@ def undo_reassigning(act: SteeringAct) -> int:
     rows = Assignment.objects.for_project(act.project).select_related("project", "user", "trace")
     before = {str(row.pk): row for row in rows.filter(pk__in=pairs.values())}
     tasks = list(rows.filter(pk__in=pairs).open().order_by("trace", "kind", "user"))
-    _lock_people(act.project, [row.user for row in (*tasks, *before.values())])
+    released = list(rows.filter(pk__in=[key for key, was in act.before.items() if not was]))
+    touched = [*tasks, *before.values(), *released]
+    _staying(act.project, (row.user for row in (*before.values(), *released)))
+    lock_all(act.project, (row.user for row in touched), (row.trace_id for row in touched))
     number = 0
     with audit.one_event("steering.undone", act):
         for task in tasks:
@@ -135,13 +135,20 @@ def undo_reassigning(act: SteeringAct) -> int:
             except Refused:
                 continue
             number += 1
-    return number + take_up_again(act.project, [UUID(key) for key, before in act.before.items() if not before])
+    return number + take_up_again(act.project, [row.pk for row in released])
 
 
-def _lock_people(project: Project, people: Iterable[User]) -> None:
-    """Before any quota, and in one order, so that two who do this do not wait in a circle."""
+def _staying(project: Project, people: Iterable[User]) -> set[UUID]:
+    """Those who may be given something here, and may until the end of the transaction. Before any other lock."""
+    staying = set()
     for person in sorted({person.pk: person for person in people}.values(), key=lambda person: person.pk):
-        lock_queue_position(project, person)
+        try:
+            with transaction.atomic():
+                hold_place(project.organisation_id, project.pk, person)
+        except MembershipEnded:
+            continue
+        staying.add(person.pk)
+    return staying
 
 
 def _drafts(tasks: Sequence[Assignment]) -> str:

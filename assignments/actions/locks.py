@@ -4,7 +4,7 @@ The locks are FOR NO KEY UPDATE: a draft or a submission that is inserted takes 
 FOR UPDATE would hold up, and no action changes a key. OF self leaves alone what a condition joins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -87,6 +87,15 @@ def lock_queue_position(project: Project, user: User) -> QueuePosition:
         queue_position = _queue_position.get(project.organisation_id, project.pk, user.pk)
     queue_position.project = project
     return queue_position
+
+
+def lock_all(project: Project, people: Iterable[User], traces: Iterable[UUID]) -> None:
+    """Everything that an act on tasks of several people touches, each kind in one order, so that two such acts do not
+    wait for each other in a circle. The caller holds the memberships, where it needs any."""
+    for person in sorted({person.pk: person for person in people}.values(), key=lambda person: person.pk):
+        lock_queue_position(project, person)
+    quotas = TraceQuota.objects.for_project(project).filter(trace__in=set(traces)).order_by("trace")
+    list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def lock_quota(assignment: Assignment) -> TraceQuota:

@@ -4,7 +4,7 @@ Where it cannot be done to somebody, they stay as they were and the answer says 
 that is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
@@ -16,18 +16,16 @@ from accounts.actions.members import put_on_project, take_off_project
 from accounts.models import Membership, Project, ProjectMember
 from assignments.actions.held_tasks import take_up_again
 from assignments.actions.leaving import held_by
-from assignments.actions.locks import lock_queue_position
+from assignments.actions.locks import lock_all, lock_queue_position
 from assignments.actions.outcomes import Outcome
 from assignments.actions.steering import limit_person, pause_person, resume_person
-from assignments.models import SteeringAct
+from assignments.models import Assignment, SteeringAct
 from potato.wording import counted, listed
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
 from tenancy.roles import ProjectRole
 
-PEOPLE_STEERED = "people.steered"
-TAKEN_OFF = "people.taken-off"
 _NAMED = 5
 
 
@@ -83,11 +81,14 @@ def take_people_off(*, project: Project, people: Sequence[Membership]) -> Outcom
         }
 
     with transaction.atomic():
-        changed, refusals = _each(project, people, TAKEN_OFF, take_off, lambda: {"released": released})
+        _lock_memberships(one.pk for one in people)
+        tasks = list(Assignment.objects.for_project(project).open().filter(user__in=[one.user_id for one in people]))
+        lock_all(project, (one.user for one in people), (task.trace_id for task in tasks))
+        changed, refusals = _each(project, people, "people.taken-off", take_off, lambda: {"released": released})
         works = "no longer works" if len(changed) == 1 else "no longer work"
         back = f" {counted(released, 'task')} went back to the queue." if released else ""
         sentence = f"{_names(changed)} {works} on this project.{back} Annotations stay, and count."
-        return _kept(project, TAKEN_OFF, sentence, refusals, before, len(changed))
+        return _kept(project, "people.taken-off", sentence, refusals, before, len(changed))
 
 
 def undo_steering_people(act: SteeringAct) -> int:
@@ -107,6 +108,7 @@ def undo_taking_off(act: SteeringAct) -> int:
     """Put these people back as what they were, with the held tasks whose places are still free; returns how many."""
     number = 0
     held: list[UUID] = []
+    _lock_memberships(UUID(key) for key in act.before)
     with audit.one_event("steering.undone", act):
         for row in Membership.objects.active().filter(pk__in=act.before).select_related("user").order_by("user"):
             was = act.before[str(row.pk)]
@@ -120,6 +122,12 @@ def undo_taking_off(act: SteeringAct) -> int:
             number += 1
     take_up_again(act.project, held)
     return number
+
+
+def _lock_memberships(keys: Iterable[UUID]) -> None:
+    """In one order, before any queue position: as everything that ends a person's work does."""
+    rows = Membership.objects.filter(pk__in=list(keys)).order_by("user")
+    list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 _KEPT = ("paused_at", "paused_by_id", "pause_reason", "annotation_limit", "annotation_share")
@@ -143,7 +151,7 @@ def _steered(
     with transaction.atomic():
         changed, refusals = _each(project, people, verb, steer, lambda: facts)
         sentence = f"{_names(changed)} {'is' if len(changed) == 1 else 'are'} {done}."
-        return _kept(project, PEOPLE_STEERED, sentence, refusals, before, len(changed))
+        return _kept(project, verb, sentence, refusals, before, len(changed))
 
 
 def _each(

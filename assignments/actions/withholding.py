@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from accounts.models import Project
 from accounts.models.members import members_with
-from assignments.actions.changing_rules import RULE_CHANGED, undo_rule
+from assignments.actions.changing_rules import undo_rule
 from assignments.actions.editing_batches import BATCH_EDITED, BATCHES_CHANGED, undo_edit
-from assignments.actions.held_tasks import GIVEN_BACK, REASSIGNED, undo_giving_back, undo_reassigning
+from assignments.actions.held_tasks import undo_giving_back, undo_reassigning
 from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import QUEUE_CHANGED, undo_withdrawal
-from assignments.actions.steering_people import PEOPLE_STEERED, TAKEN_OFF, undo_steering_people, undo_taking_off
+from assignments.actions.steering_people import undo_steering_people, undo_taking_off
 from assignments.errors import ReasonNeeded, UnknownPeople
 from assignments.models import Batch, BatchState, Order, Priority, Reservation, SteeringAct, TraceQuota, Withheld
 from assignments.models.queue import RANKS_A_LEVEL
@@ -140,15 +140,12 @@ def want_more(*, project: Project, traces: Collection[UUID], more: int) -> Outco
         act = _act(project, "traces.more-annotators", changed)
         act.before = {str(row.pk): {"extra": row.extra} for row in changed}
         _want_extra(changed, {row.pk: more for row in changed})
-        each = f"{abs(more)} {'more' if more > 0 else 'fewer'}"
-        done = f"{len(changed):,} {'wants' if len(changed) == 1 else 'want'} {each} {_annotators(more)}"
+        noun = "annotator" if abs(more) == 1 else "annotators"
+        each = f"{abs(more)} {'more' if more > 0 else 'fewer'} {noun}"
+        done = f"{len(changed):,} wants {each}" if len(changed) == 1 else f"{len(changed):,} want {each} each"
         why_not = "nothing of them can be judged" if more > 0 else "no more of them were asked for"
         sentence = _sentence(done, len(rows) - len(changed), why_not)
         return _finish(act, sentence, changed, "traces.more-annotators", more=more)
-
-
-def _annotators(number: int) -> str:
-    return "annotator" if abs(number) == 1 else "annotators each"
 
 
 def _want_extra(rows: Collection[TraceQuota], more: Mapping[UUID, int]) -> None:
@@ -381,10 +378,12 @@ _UNDO: dict[str, Callable[[SteeringAct], int]] = {
     BATCH_EDITED: undo_edit,
     BATCHES_CHANGED: _undo_each,
     "traces.more-annotators": _undo_more,
-    GIVEN_BACK: undo_giving_back,
-    REASSIGNED: undo_reassigning,
-    PEOPLE_STEERED: undo_steering_people,
-    TAKEN_OFF: undo_taking_off,
-    RULE_CHANGED: undo_rule,
+    "tasks.given-back": undo_giving_back,
+    "tasks.reassigned": undo_reassigning,
+    "people.paused": undo_steering_people,
+    "people.resumed": undo_steering_people,
+    "people.limited": undo_steering_people,
+    "people.taken-off": undo_taking_off,
+    "rule.changed": undo_rule,
 }
 _NOUNS = {"rule": ("rule", "rules"), "tasks": ("task", "tasks"), "people": ("person", "people")}

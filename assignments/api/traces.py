@@ -117,7 +117,7 @@ class OneTraceView(TraceView):
     def get(self, request: Request, project: str, trace_id: UUID) -> Response:
         """One trace: where it stands, and what is known of the run."""
         trace = self.trace()
-        pool = PoolList(self.project(), PoolFilters(versions="all"))
+        pool = PoolList(self.project(), PoolFilters(versions="all"), only=trace.pk)
         (row,) = pool.rows(pool.ordered("oldest").filter(pk=trace.pk))
         versions = Trace.objects.filter(project=trace.project_id, external_id=trace.external_id)
         return Response(

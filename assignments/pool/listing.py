@@ -134,9 +134,12 @@ class Row:
 class PoolList:
     """What an address asks a project's list of traces for. Each state is counted by one grouped query."""
 
-    def __init__(self, project: Project, filters: PoolFilters) -> None:
-        self.project, self.filters = project, filters
-        self._stuck = list(stuck_quotas(project).values_list("trace", flat=True))
+    def __init__(self, project: Project, filters: PoolFilters, only: UUID | None = None) -> None:
+        """With `only` the list is of that one trace: states of others may be wrong, and no runs of its task are
+        counted."""
+        self.project, self.filters, self._only = project, filters, only
+        stuck = stuck_quotas(project) if only is None else stuck_quotas(project).filter(trace=only)
+        self._stuck = list(stuck.values_list("trace", flat=True))
 
     def chosen(self, filters: PoolFilters | None = None) -> Any:
         """The traces that the filters let through, each with its `state`."""
@@ -173,7 +176,8 @@ class PoolList:
         people, offers = _people(keys), _offers(keys)
         named = {user for users in people.values() for user, _ in users}
         names = annotator_names(named | {offer.user_id for each in offers.values() for offer in each})
-        runs = runs_of_tasks(self.project.traces.all(), {trace.task_id for trace in traces})
+        tasks = {trace.task_id for trace in traces}
+        runs = runs_of_tasks(self.project.traces.all(), tasks) if self._only is None else {}
         return [
             self._row(
                 trace,

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from assignments.models import Priority
 from assignments.pool.filters import PoolFilters
 from assignments.pool.listing import PoolList, Row
-from assignments.views.pool import people_to_choose
+from assignments.pool.people import people_to_choose
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 from traces.models import Trace
@@ -34,7 +34,7 @@ def _place(request: HttpRequest, trace: Trace) -> Place | None:
     """For who may see the project's traces."""
     if not allowed(request, Right.SEE_TRACES, trace.project):
         return None
-    pool = PoolList(trace.project, PoolFilters(versions="all"))
+    pool = PoolList(trace.project, PoolFilters(versions="all"), only=trace.pk)
     rows = pool.rows(pool.ordered("oldest").filter(pk=trace.pk))
     if not rows:
         return None

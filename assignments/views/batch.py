@@ -14,11 +14,12 @@ from accounts.models.projects import visible_project
 from assignments.actions.editing_batches import BatchDecisions, decisions, edit_batch
 from assignments.actions.quotas import newest_rules
 from assignments.models import Batch, BatchState, Order, Priority, StandingRule
+from assignments.pool.people import people_to_choose
 from assignments.pool.progress import batch_rows
 from assignments.pool.selecting import Selection
 from assignments.submission_records import annotator_names
 from assignments.views.batches import read_date
-from assignments.views.pool import chosen_people, people_to_choose, say
+from assignments.views.pool import chosen_people, say
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires

@@ -31,10 +31,11 @@ from assignments.actions.steering import pause_project, project_pause, resume_pr
 from assignments.forecast import daily_mean, forecast
 from assignments.models import Batch, Order, Priority, StandingRule, TraceQuota
 from assignments.pool.listing import PoolList
+from assignments.pool.people import people_to_choose
 from assignments.pool.progress import batch_rows, daily_annotations, median_time, skips
 from assignments.pool.selecting import LARGEST_SEED, STRATA, TAKES, Sample, Selection, take_sample
 from assignments.pool.states import imports_wait, project_traces
-from assignments.views.pool import asked_filters, chosen_people, people_to_choose, say
+from assignments.views.pool import asked_filters, chosen_people, say
 from assignments.wording import duration
 from tenancy.errors import Refused
 from tenancy.ids import read_id, read_number

@@ -35,13 +35,14 @@ from assignments.actions.withholding import (
 from assignments.models import Priority, SteeringAct, Withheld
 from assignments.pool.filters import PoolFilters, people_named
 from assignments.pool.listing import ORDERS, TRACES_ON_A_PAGE, PoolList
+from assignments.pool.people import people_to_choose
 from assignments.pool.states import STATES, imports_wait
 from potato.wording import listed
 from tenancy.errors import Refused
 from tenancy.ids import read_id, read_number
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
-from tenancy.roles import Right, Role
+from tenancy.roles import Right
 from traces.models import Trace
 
 CHIPS = (
@@ -209,12 +210,6 @@ def wait_in_pool(request: OrganisationRequest, project: str) -> HttpResponse:
 
 def asked_filters(query: QueryDict) -> PoolFilters:
     return PoolFilters.asked(dict(query.lists()))
-
-
-def people_to_choose(project: Project) -> list[tuple[str, str]]:
-    """Who annotates in the project, by id as a form has it, with the names under which they do."""
-    members = members_with(Right.ANNOTATE, project).exclude(role=Role.SERVICE).order_by("annotator_name")
-    return [(str(user), name) for user, name in members.values_list("user", "annotator_name")]
 
 
 def chosen_people(values: list[str]) -> list[UUID]:

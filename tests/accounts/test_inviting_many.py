@@ -473,6 +473,10 @@ def test_who_is_in_the_project_already_is_named_in_a_links_batch_and_keeps_the_r
     made = client.post(PAGE, form(way="link", places="2", batch=str(spring.number)))
     token = InvitationToken.read(LINK.findall(made.content.decode())[0])
     assert token is not None
+    offer = offer_behind(token, reader=tenants.bob)
+    assert offer is not None
+    assert not offer.reader_belongs
+    assert offer.projects == (f"{tenants.acme_project.name}, annotator, named in the batch Spring",)
     with acting_in(tenants.acme):
         before = ProjectMember.objects.get(membership__user=tenants.bob).role
     accept_invitation(token=token, user=tenants.bob)

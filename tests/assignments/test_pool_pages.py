@@ -270,7 +270,7 @@ def test_a_trace_s_own_page_says_where_it_stands_and_managers_steer_it_there(poo
     assert "the wrong repository" in steer(act="excluded", reason="the wrong repository")
     assert "Held back" in manager.get(url, follow=True).content.decode()
     theirs = manager.get(f"{TRACES}{held.trace_id}/", follow=True).content.decode()
-    assert 'Held by <a href="/o/acme/p/' in theirs
+    assert 'Held by <a class="chip" href="/o/acme/p/' in theirs
     narrowed = manager.get(f"{TRACES}?held=bob").content.decode()
     assert narrowed.count('name="trace" value=') == 1
     back = manager.post(f"{TRACES}?held=bob", {"act": "give-back", "trace": str(held.trace_id)}, follow=True)

@@ -152,6 +152,31 @@ def test_a_program_reassigns_a_held_task(pool: Queue, manager: Client) -> None:
     assert post(manager, f"assignments/{held.pk}/reassign/", {"to": "alice"})[0] == 409
 
 
+def test_a_program_steers_many_tasks_and_people_at_once_and_takes_it_back(pool: Queue, manager: Client) -> None:
+    post(manager, "batches/", {"name": "All"})
+    with acting_in(pool.tenants.acme, pool.tenants.bob):
+        held = pool.claimed(pool.tenants.bob)
+    listed = manager.get(f"{API}traces/?held=bob").json()["results"]
+    assert [(one["id"], one["held_by"], one["batch"]) for one in listed] == [(str(held.trace_id), ["bob"], 1)]
+    assert post(manager, "steering/tasks/", {"act": "give_back"})[1]["code"] == "invalid_request"
+    body = {"act": "reassign", "people": ["bob"], "to": "dora"}
+    status, moved = post(manager, "steering/tasks/", body)
+    assert (status, moved["done"], moved["sentence"]) == (200, 1, "1 task is with dora now.")
+    assert post(manager, "steering/tasks/", body)[0] == 409
+    assert post(manager, f"steering/{moved['act']}/undo/", {})[1] == {"sentence": "Undone: 1 task is as before."}
+    more = post(manager, "traces/steer/", {"act": "more_annotators", "filter": {"held": ["bob"]}, "more": 2})
+    assert more[1]["sentence"] == "1 wants 2 more annotators."
+    (one,) = manager.get(f"{API}traces/?held=bob").json()["results"]
+    assert (one["target"], one["extra"], one["free"]) == (3, 2, 2)
+    paused = post(manager, "steering/people/", {"act": "pause", "people": ["bob", "dora"], "reason": "A break"})
+    assert paused[1]["done"] == 2
+    off = post(manager, "steering/people/", {"act": "take_off", "people": ["bob"]})[1]
+    assert manager.get(f"{API}traces/?held=bob").json()["results"] == []
+    assert post(manager, f"steering/{off['act']}/undo/", {})[0] == 200
+    assert len(manager.get(f"{API}traces/?held=bob").json()["results"]) == 1
+    assert post(manager, "steering/people/", {"act": "take_off", "people": ["mallory"]})[0] == 409
+
+
 def test_a_program_pauses_a_project_with_a_reason_and_reads_it(pool: Queue, manager: Client) -> None:
     status, answer = post(manager, "pause/", {"paused": True, "reason": "New guidelines come"})
     assert (status, answer["paused"], answer["reason"]) == (200, True, "New guidelines come")

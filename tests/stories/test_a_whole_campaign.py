@@ -261,7 +261,7 @@ def test_a_new_manager_runs_a_campaign_without_a_shell(
     expect(page.get_by_text("New work is done under it")).to_be_visible()
 
     # Thirty sessions at once, which wait in the pool.
-    manager.open(f"{PROJECT}traces/")
+    open_tab("Traces")
     hand.click(page.get_by_role("button", name="Let them wait"))
     open_tab("Imports")
     hand.drop(page.locator("[data-dropzone]"), {f"session-{number}.jsonl": session(number) for number in range(1, 31)})
@@ -360,7 +360,7 @@ def test_a_new_manager_runs_a_campaign_without_a_shell(
         assert Note.objects.get().submission_id == bad.pk
 
     # What is to come, and what there is.
-    manager.open(PROJECT)
+    hand.click(page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Parser campaign"))
     expect(page.get_by_text("in 8 of 10 cases").first).to_be_visible()
     expect(page.get_by_text("Too early to say")).to_have_count(0)
     shoot(manager, "campaign-10-overview")
