@@ -32,7 +32,10 @@ from tenancy.permissions import allowed, requires
 from tenancy.roles import Right, Role
 from traces.models import Trace
 
-CHIPS = ("model", "repo", "converter", "size", "batch", "tag", "imported", "file", "judged", "marks", "agreement")
+CHIPS = (
+    "model", "agent", "repo", "converter", "size", "usage", "batch", "tag", "imported", "file", "judged", "marks",
+    "agreement",
+)  # fmt: skip
 
 
 _DIALOGS = {"offer": "offer", "priority": "priority", "tag": "tag", Withheld.EXCLUDED: "exclude"}
