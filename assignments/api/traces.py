@@ -127,6 +127,7 @@ class OneTraceView(TraceView):
                 task_id=trace.task_id,
                 instance_id=trace.instance_id,
                 converter=trace.converter,
+                base_commit=trace.base_commit,
                 started_at=trace.started_at,
                 imported_at=trace.imported_at,
                 content_sha256=trace.content_sha256,

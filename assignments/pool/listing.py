@@ -281,8 +281,11 @@ class PoolList:
 
     def _usage_options(self) -> tuple[str, list[FilterOption]]:
         others = self.chosen(self.filters.without("usage")).alias(tokens=TOKENS)
-        counts = {name: others.filter(condition).count() for name, (_, condition) in USAGE.items()}
-        return "Tokens and cost", self._options("usage", counts, {name: label for name, (label, _) in USAGE.items()})
+        counts = others.aggregate(
+            **{name.replace("-", "_"): Count("pk", filter=condition) for name, (_, condition) in USAGE.items()}
+        )
+        numbers = {name: counts[name.replace("-", "_")] for name in USAGE}
+        return "Tokens and cost", self._options("usage", numbers, {name: label for name, (label, _) in USAGE.items()})
 
     def _repo_options(self) -> tuple[str, list[FilterOption]]:
         return self._by_column("repo", "repo", "Repository")

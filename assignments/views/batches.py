@@ -43,7 +43,9 @@ from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
 
-CHIPS = ("model", "repo", "converter", "size", "tag", "imported", "file", "judged", "marks", "agreement")
+CHIPS = (
+    "model", "agent", "repo", "converter", "size", "usage", "tag", "imported", "file", "judged", "marks", "agreement",
+)  # fmt: skip
 _LISTED = 100
 
 

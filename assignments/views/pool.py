@@ -46,8 +46,8 @@ from tenancy.roles import Right
 from traces.models import Trace
 
 CHIPS = (
-    "model", "repo", "converter", "size", "batch", "tag", "imported", "file", "judged", "marks", "agreement", "held",
-    "offered",
+    "model", "agent", "repo", "converter", "size", "usage", "batch", "tag", "imported", "file", "judged", "marks",
+    "agreement", "held", "offered",
 )  # fmt: skip
 _SELDOM = ("held", "offered")
 """Chips that are shown where there is something to choose."""

@@ -3,6 +3,7 @@
 Each task is read, changed and tested by three agents in their own manner. The same texts always make the same runs.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +17,8 @@ import yaml
 FOLDER = Path(__file__).resolve().parent
 _BEGUN = datetime(2026, 10, 26, 8, 0)
 _SECONDS_A_STEP = 21
+_PROGRAM = "Potting Shed"
+"""The agent program that all of them run in."""
 _INDENTS = ("", "    ", "  ", "\t")
 
 _OPENING = {
@@ -141,6 +144,9 @@ def _run(task: dict[str, Any], agent: str, number: int) -> InventedRun:
         "task_id": task["task"],
         "task_description": f"{task['title']}\n\n{task['description']}",
         "agent_model": agent,
+        "agent": _PROGRAM,
+        "base_commit": hashlib.sha256(task["before"].encode()).hexdigest()[:40],
+        "cost_usd": round(0.004 * len(steps) * (1 + number % 5), 3),
         "repo": task["repo"],
         "tags": [_language(task["path"])],
         "folder": folder,
@@ -195,7 +201,12 @@ def _call(name: str, arguments: dict[str, Any], result: str, *, is_error: bool =
 
 def _step(message: str, calls: list[dict[str, Any]], at: str, number: int) -> dict[str, Any]:
     named = [{"id": f"call_{number:02}_{place}", **call} for place, call in enumerate(calls)]
-    return {"message": message, "at": at, **({"tool_calls": named} if named else {})}
+    # A model reads all that came before, most of it from a cache.
+    usage = {
+        "input_tokens": 1_800 + 640 * number, "cached_tokens": 1_500 + 560 * number, "output_tokens": 40 + len(message),
+        "seconds": round(1.2 + len(message) / 40, 1),
+    }  # fmt: skip
+    return {"message": message, "at": at, "usage": usage, **({"tool_calls": named} if named else {})}
 
 
 def _numbered(text: str) -> str:

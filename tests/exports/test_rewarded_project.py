@@ -287,7 +287,7 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
-    fit = ["archive", "atif", "dpo", "hf_dataset", "kto", "orm", "prm", "records_parquet", "swebench"]
+    fit = ["agent_trace", "archive", "atif", "dpo", "hf_dataset", "kto", "orm", "prm", "records_parquet", "swebench"]
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
 
     page = alice.get(f"/o/acme/p/{project.slug}/exports/new/").content.decode()

@@ -15,7 +15,6 @@ from tests.tenants import Tenants
 from tests.traces.stored import code, read, step, stored
 
 pytestmark = pytest.mark.browser
-SHOOT, THEME = "/tmp", "document.documentElement.dataset.theme"  # TEMPORARY
 
 
 def test_a_line_leads_to_its_step_and_the_step_back_to_its_lines(
@@ -97,7 +96,6 @@ def test_a_comment_leads_to_marking_its_step_and_a_wrong_step_to_commenting_its_
     mark = form.get_by_role("link", name="Mark step 1")
     expect(mark).to_have_attribute("title", "Step 1 wrote this line: Run a command make test.")
     reader.assert_clean()
-    SHOOT and page.screenshot(path=f"{SHOOT}/comment-marks-its-step-{page.evaluate(THEME)}.png")  # TEMPORARY
     mark.press("Enter")
     expect(page).to_have_url(re.compile(r"\?step=1#s1$"))
     expect(page.locator(".step.is-focus")).to_have_id("s1")
@@ -108,7 +106,6 @@ def test_a_comment_leads_to_marking_its_step_and_a_wrong_step_to_commenting_its_
     expect(offer).to_be_visible()
     expect(page.locator("#s4 .step__comment")).to_be_hidden()
     reader.assert_clean()
-    SHOOT and page.screenshot(path=f"{SHOOT}/wrong-step-comments-its-lines-{page.evaluate(THEME)}.png")  # TEMPORARY
     page.locator("#s1 .snum").focus()
     page.keyboard.press("l")
     expect(page).to_have_url(re.compile(r"\?file=0#f0-new-\d+$"))

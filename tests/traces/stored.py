@@ -47,6 +47,9 @@ def stored(
     converter: str = "native",
     patch: bytes | None = None,
     event_steps: tuple[int | None, ...] = (),
+    agent: str = "",
+    base_commit: str = "",
+    cost_usd: float | None = None,
 ) -> Trace:
     """The trace of a run with these files and steps; a new version where its id is known. Events are outside every step
     unless `event_steps` says of each which one caused it."""
@@ -60,6 +63,9 @@ def stored(
         tags=tags,
         task_id=task_id,
         patch=patch,
+        agent=agent,
+        base_commit=base_commit,
+        cost_usd=cost_usd,
     )
     with acting_in(organisation):
         file = ImportedFile.objects.create(

@@ -63,7 +63,7 @@ class MiniSweAgent:
         for messages in lists:
             if any(_is_message(message) for message in messages):
                 return 0.9, "its messages have actions in blocks for bash and answers with a returncode"
-            if filename.lower().endswith(".traj.json") and any(message.get("role") in _ROLES for message in messages):
+            if filename.lower().endswith(".traj.json") and any(text(message, "role") in _ROLES for message in messages):
                 return 0.85, "it is a .traj.json file of messages"
         return 0.0, "no record has messages of mini-swe-agent"
 
@@ -92,7 +92,7 @@ class MiniSweAgent:
 
 
 def _is_part(value: dict[str, JSON]) -> bool:
-    return value.get("role") in _ROLES or "type" in value or value.get("object") == "response"
+    return text(value, "role") in _ROLES or "type" in value or value.get("object") == "response"
 
 
 def _is_message(message: dict[str, JSON]) -> bool:

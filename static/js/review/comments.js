@@ -49,7 +49,7 @@ export class Comments {
     if (this.template) this.#listen();
     this.redraw();
     if (this.task.isReadOnly) this.#showMode();
-    else if (this.template) void this.#openAsked();
+    void this.#openAsked();
   }
 
   /** The address names lines to comment, as a wrong step's link does: open the form on them, once. */
@@ -57,7 +57,8 @@ export class Comments {
     const url = new URL(location.href);
     const asked = /^(new|old)-(\d{1,9})-(\d{1,9})$/.exec(url.searchParams.get("comment") ?? "");
     const path = this.task.data.files.find(({ index }) => String(index) === url.searchParams.get("file"))?.path;
-    if (!asked || path === undefined) return;
+    // A page that was left a moment ago may write still: what is asked waits for its end.
+    if (!asked || path === undefined || !this.template || this.task.isReadOnly) return;
     url.searchParams.delete("comment");
     history.replaceState(null, "", url);
     const side = asked[1] === "old" ? "old" : "new";
@@ -191,7 +192,10 @@ export class Comments {
     on("focusin", "button[data-side]", () => void this.#loadWriting().catch(() => {}));
     on("click", ".comment [data-edit]", onComment((id) => this.#edit(id)));
     on("click", ".comment [data-delete]", onComment((id) => (this.kept.find(id) ? this.#delete(id) : this.discard(id))));
-    this.task.onModeChange(() => this.#showMode());
+    this.task.onModeChange(() => {
+      this.#showMode();
+      void this.#openAsked();
+    });
   }
 
   /* What is left to do ------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 """Chat histories of Aider: a session is a run, a reply a step, and what the program applied is what happened."""
 
+import sys
+
 import pytest
 
 from potato.runs.changes.derive import derive
@@ -132,6 +134,30 @@ def test_commands_to_the_program_are_no_prompts() -> None:
 def test_damaged_histories_give_runs_or_errors_by_name() -> None:
     for copy in damaged((ROUND + ROUND).encode(), 4, 400):
         read_without_error(copy, NAME, "aider")
+
+
+@pytest.mark.parametrize(
+    "line", ["\n", "\r\n", " \n", "> \n", "> x\n", "####\n", "x\n", "```\n", "a.py\n\n", "x\n> y\n\n"]
+)
+def test_a_history_of_twice_the_lines_takes_twice_the_work(line: str) -> None:
+    """Counted in calls of functions, those of C included."""
+
+    def calls(lines: int) -> int:
+        data = (session(asks("Fix it"), "\nSure.\n") + line * lines).encode()
+        count = 0
+
+        def note(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(note)
+        try:
+            read(data, NAME, named="aider", explicit=True)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(4_000) < 2.2 * calls(2_000)
 
 
 def test_a_history_in_a_folder_is_a_run_of_it_though_it_is_hidden() -> None:

@@ -266,6 +266,7 @@ def test_a_damaged_trajectory_gives_runs_or_errors_by_name() -> None:
         read_without_error(copy, "a.traj.json", "mini_swe_agent")
     for changed in retyped(value, 18, 300):
         read_without_error(as_file(changed), "a.traj.json", "mini_swe_agent")
+    assert not read_without_error(b'[{"role": ["user"], "content": "x"}]', "a.traj.json", "mini_swe_agent")
 
 
 # --- Real ones ---
