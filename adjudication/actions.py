@@ -42,8 +42,8 @@ _LETTERS = "ABCDEFGHI"
 def take(*, project: Project, trace: Trace, user: User) -> Assignment:
     """Hold the trace for the adjudicator, with what was settled of it so far as the draft: nobody else is given it.
 
-    Raises OwnWork for who annotated it, SettledElsewhere while another adjudicator holds it, NothingToSettle where
-    fewer than two annotations count and nothing contradicts the one, and ProjectArchived.
+    Raises OwnWork for who annotated it or holds it as a task, SettledElsewhere while another adjudicator holds it,
+    NothingToSettle where fewer than two annotations count and nothing contradicts the one, and ProjectArchived.
     """
     demand_unarchived(project)
     with transaction.atomic():
@@ -52,8 +52,11 @@ def take(*, project: Project, trace: Trace, user: User) -> Assignment:
         # Two who take one trace at once wait for each other here.
         lock_quota(claim)
         here = Assignment.objects.filter(organisation=project.organisation_id, trace=trace)
-        if here.filter(kind=Kind.NORMAL, user=user, state=AssignmentState.SUBMITTED).exists():
+        own_task = here.filter(kind=Kind.NORMAL, user=user)
+        if own_task.filter(state=AssignmentState.SUBMITTED).exists():
             raise OwnWork("You annotated this trace yourself. Somebody else settles it.")
+        if own_task.open().exists():
+            raise OwnWork("You hold this trace as a task of your own. Submit it, and somebody else settles it.")
         if here.open().filter(kind=Kind.ADJUDICATION).exclude(user=user).exists():
             raise SettledElsewhere("Somebody else settles this trace now. Take another one.")
         compared = compare_annotations(trace)

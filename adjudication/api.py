@@ -28,7 +28,7 @@ from adjudication.actions import (
 )
 from adjudication.measuring import sided_with
 from adjudication.models import Adjudication
-from adjudication.queue import REASONS, reasons, take_next, to_settle
+from adjudication.queue import REASONS, first_to_settle, number_to_settle, reasons, take_next, to_settle
 from adjudication.settlements import LONGEST_NOTE, title_of
 from assignments.api import shapes
 from assignments.api.pages import cursor_page
@@ -59,8 +59,17 @@ class WaitingTrace(Shape):
 
 
 class AdjudicationQueue(Shape):
+    """`count` goes up to 1,000."""
+
     count: int
     results: list[WaitingTrace]
+
+
+class AfterUndo(Shape):
+    """What became of the caller's claim on the trace: `submitted` where an earlier adjudication of theirs is behind it,
+    `claimed` where they had taken the trace again."""
+
+    state: Literal["released", "submitted", "claimed"]
 
 
 class Take(Body):
@@ -228,9 +237,10 @@ class AdjudicationQueueView(AdjudicatorView):
         reason = request.query_params.get("reason", "")
         if reason and reason not in REASONS:
             raise ParseError(f"reason is one of {', '.join(REASONS)}.", code="invalid_request")
-        queue = to_settle(self.project(), self.person, reason)
-        rows = queue.select_related("trace")[:QUEUE_SHOWN]
-        return Response(AdjudicationQueue(count=queue.count(), results=[_waiting(row) for row in rows]))
+        chosen = self.project()
+        rows = first_to_settle(chosen, self.person, QUEUE_SHOWN, reason)
+        number = number_to_settle(to_settle(chosen, self.person, reason))
+        return Response(AdjudicationQueue(count=number, results=[_waiting(row) for row in rows]))
 
     @extend_schema(request=Take, responses=TakenTrace)
     def post(self, request: Request, project: str) -> Response:
@@ -340,14 +350,14 @@ class SidesView(ApiView):
 
 
 class UndoAdjudicationView(AdjudicatorView):
-    @extend_schema(request=None, responses=shapes.State)
+    @extend_schema(request=None, responses=AfterUndo)
     def post(self, request: Request, adjudication_id: UUID) -> Response:
         """Take one's own adjudication back, within ten minutes: what stood before it stands again."""
         rows: QuerySet[Adjudication] = self.reachable(
             Adjudication.objects.select_related("submission__assignment__project", "submission__assignment__user")
         )
         row = undo_adjudication(adjudication=get_object_or_404(rows, pk=adjudication_id), user=self.person)
-        return Response(shapes.State.model_validate({"state": row.state}))
+        return Response(AfterUndo.model_validate({"state": row.state}))
 
 
 def to_settle_shape(opened: OpenAdjudication) -> ToSettle:

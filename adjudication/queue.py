@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, Exists, F, FloatField, IntegerField, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import Project, User
 from adjudication.actions import take
@@ -18,6 +18,8 @@ from assignments.models import Assignment, AssignmentState, Kind, TraceQuota
 REASONS = {"deciding": "Decides training data", "conflict": "Contradicted", "details": "Details alone"}
 """What the queue is narrowed to."""
 _LOOKED_AT = 20
+MOST_COUNTED = 1_000
+"""Where more wait, no page and no answer says how many more."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +31,15 @@ class Why:
 
 
 def to_settle(project: Project, user: User, reason: str = "", text: str = "") -> "QuerySet[Any]":
-    """The rows of Disagreement that the person may settle, those that hurt most first, and what they put off last.
+    """The rows of Disagreement that the person may settle, in no order.
 
     A trace waits once it has all annotations that it is to get, as long as nobody has settled it. Nobody is given a
     trace that they annotated, or that another adjudicator holds.
     """
-    rows = waiting(project).exclude(
-        Exists(_assignments(Kind.NORMAL).filter(user=user, state=AssignmentState.SUBMITTED))
-    )
+    mine = _assignments(Kind.NORMAL).filter(user=user, state__in=(AssignmentState.SUBMITTED, AssignmentState.CLAIMED))
     others = _assignments(Kind.ADJUDICATION).filter(state=AssignmentState.CLAIMED).exclude(user=user)
-    rows = rows.exclude(Exists(others))
+    rows: QuerySet[Any] = waiting(project).alias(mine=_first(mine), others=_first(others))
+    rows = rows.filter(mine__isnull=True, others__isnull=True)
     if reason == "deciding":
         rows = rows.filter(deciding__gt=0)
     elif reason == "conflict":
@@ -47,25 +48,50 @@ def to_settle(project: Project, user: User, reason: str = "", text: str = "") ->
         rows = rows.filter(deciding=0, differing__gt=0)
     if text:
         rows = rows.filter(Q(trace__external_id__icontains=text) | Q(trace__task__icontains=text))
-    own = _assignments(Kind.ADJUDICATION).filter(user=user)
-    put_off = own.filter(state=AssignmentState.RELEASED).values("since")[:1]
+    return rows
+
+
+def number_to_settle(queue: "QuerySet[Any]") -> int:
+    """How many rows of to_settle() there are, counted to MOST_COUNTED: all of a large project would take seconds."""
+    return len(queue.order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+
+
+def first_to_settle(project: Project, user: User, number: int, reason: str = "", text: str = "") -> list[Any]:
+    """The first of them with their traces: what the person holds, then those that hurt most, and last what they put
+    off, the earliest first. Each says so as `is_held`, and has its `agreement`, None where none was computed.
+
+    Three statements, each along one index: the order of all at once would be that of no index, and have every row of
+    the project looked at.
+    """
     agreed = TraceAgreement.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    rows = rows.annotate(
-        put_off_at=Subquery(put_off),
-        is_held=Exists(own.filter(state=AssignmentState.CLAIMED)),
-        agreement=Subquery(agreed.values("value")[:1], output_field=FloatField()),
+    rows = to_settle(project, user, reason, text).annotate(
+        agreement=Subquery(agreed.values("value")[:1], output_field=FloatField())
     )
-    rank = Case(
-        When(is_held=True, then=0), When(put_off_at__isnull=False, then=2), default=1, output_field=IntegerField()
+    rows = rows.select_related("trace").defer("trace__report")
+    own = (
+        Assignment.objects.for_project(project)
+        .of(user)
+        .filter(kind=Kind.ADJUDICATION, state__in=(AssignmentState.CLAIMED, AssignmentState.RELEASED))
     )
-    ordered: QuerySet[Any] = rows.order_by(rank, F("put_off_at").asc(nulls_first=True), "-weight", "trace")
-    return ordered
+    since = {trace: (state, at) for trace, state, at in own.values_list("trace", "state", "since")}
+    held = [trace for trace, (state, _) in since.items() if state == AssignmentState.CLAIMED]
+    put_off = [trace for trace in since if trace not in set(held)]
+    found = list(rows.filter(trace__in=held).order_by("-weight", "trace")[:number]) if held else []
+    for row in found:
+        row.is_held = True
+    if len(found) < number:
+        others = rows.exclude(trace__in=list(since)) if since else rows
+        found += others.order_by("-weight", "trace")[: number - len(found)]
+    if len(found) < number and put_off:
+        later = sorted(rows.filter(trace__in=put_off), key=lambda row: (since[row.trace_id][1], row.trace_id))
+        found += later[: number - len(found)]
+    return found
 
 
 def waiting(project: Project) -> "QuerySet[Any]":
     """What is to be settled in the project, whoever may: as the configuration says, and always what is contradicted."""
     rules = adjudication_rules(project)
-    rows = Disagreement.objects.for_project(project)
+    rows: QuerySet[Any] = Disagreement.objects.for_project(project)
     wanted = Q(has_conflict=True)
     if rules.when == "always":
         wanted |= Q(annotations__gte=2)
@@ -79,7 +105,8 @@ def waiting(project: Project) -> "QuerySet[Any]":
         organisation=OuterRef("organisation"), trace=OuterRef("trace"), done__gte=F("target"), done__gt=0
     )
     settled = Adjudication.objects.standing().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    return rows.filter(wanted).filter(Exists(complete)).exclude(Exists(settled))
+    asked: QuerySet[Any] = rows.filter(wanted).alias(complete=_first(complete), settled=_first(settled))
+    return asked.filter(complete__isnull=False, settled__isnull=True)
 
 
 def reasons(row: Any) -> list[Why]:
@@ -96,8 +123,7 @@ def reasons(row: Any) -> list[Why]:
 def take_next(*, project: Project, user: User) -> Assignment | None:
     """Hold the first trace of the queue for the adjudicator, or what they hold already; None where there is none."""
     with transaction.atomic():
-        rows = to_settle(project, user).select_related("trace")[:_LOOKED_AT]
-        for row in rows:
+        for row in first_to_settle(project, user, _LOOKED_AT):
             try:
                 with transaction.atomic():
                     return take(project=project, trace=row.trace, user=user)
@@ -105,6 +131,12 @@ def take_next(*, project: Project, user: User) -> Assignment | None:
                 # Taken, voided or annotated since the queue was read.
                 continue
     return None
+
+
+def _first(rows: "QuerySet[Any]") -> Subquery:
+    """Asked of each row by itself, along a unique key: as EXISTS it would be joined, and all rows of the project looked
+    at before the first is known."""
+    return Subquery(rows.order_by().values("pk")[:1])
 
 
 def _assignments(kind: Kind) -> "QuerySet[Assignment]":

@@ -16,7 +16,7 @@ from adjudication.actions import UNDO_ADJUDICATION, give_back, open_adjudication
 from adjudication.measuring import settled_traces, sided_with
 from adjudication.models import Adjudication
 from adjudication.page import page_context
-from adjudication.queue import REASONS, reasons, take_next, to_settle
+from adjudication.queue import MOST_COUNTED, REASONS, first_to_settle, number_to_settle, reasons, take_next, to_settle
 from adjudication.rules import adjudication_rules
 from assignments.history import trace_title
 from assignments.models import Assignment, Kind
@@ -41,7 +41,8 @@ def queue_page(request: OrganisationRequest, project: str) -> HttpResponse:
     reason = reason if reason in REASONS else ""
     text = request.GET.get("q", "").strip()[:200]
     queue = to_settle(chosen, user, reason, text)
-    rows = list(queue.select_related("trace").defer("trace__report")[:QUEUE_SHOWN])
+    rows = first_to_settle(chosen, user, QUEUE_SHOWN, reason, text)
+    count = number_to_settle(queue)
     heaviest = max((row.weight for row in rows), default=0) or 1
     newest = chosen.newest_version()
     own = Adjudication.objects.for_project(chosen).standing().filter(decided_by=user)
@@ -49,7 +50,8 @@ def queue_page(request: OrganisationRequest, project: str) -> HttpResponse:
     context = {
         "project": chosen,
         "rules": adjudication_rules(chosen),
-        "count": queue.count(),
+        "count": count,
+        "is_more": count == MOST_COUNTED,
         "rows": [
             {
                 "row": row,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, PositiveIntegerField
+from django.db.models import F, PositiveIntegerField, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -13,7 +13,7 @@ from accounts.models.members import members_with
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import QUEUE_CHANGED
 from assignments.models import Assignment, BatchPerson, Kind, QueuePosition, Submission, TraceQuota
-from assignments.models.claims import HELD_OR_DECIDED, pinned_configuration
+from assignments.models.claims import HELD_OR_DECIDED, READ_OTHERS, pinned_configuration
 from gold.models import AddedAnnotator
 from jobs import outbox
 from jobs.models import OutboxEvent
@@ -91,7 +91,8 @@ def nobody_left(project: Project) -> list[UUID]:
     everybody = set(members_with(Right.ANNOTATE, project).values_list("user", flat=True)) - set(paused)
     had: dict[UUID, set[UUID]] = defaultdict(set)
     own = Assignment.objects.for_project(project).filter(
-        trace__in=[quota.trace_id for quota in quotas], kind=Kind.NORMAL, state__in=HELD_OR_DECIDED
+        Q(kind__in=READ_OTHERS) | Q(kind=Kind.NORMAL, state__in=HELD_OR_DECIDED),
+        trace__in=[quota.trace_id for quota in quotas],
     )
     for trace, user in own.values_list("trace", "user"):
         had[trace].add(user)

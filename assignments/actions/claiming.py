@@ -39,7 +39,7 @@ from assignments.models import (
     Steering,
     TraceQuota,
 )
-from assignments.models.claims import ALIKE, OVER
+from assignments.models.claims import ALIKE, HELD_OR_DECIDED, OVER, READ_OTHERS
 from assignments.models.queue import TraceQuotaQuerySet
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import insert, prepared
@@ -255,13 +255,16 @@ def _held(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[Ass
 
 
 def _without_own(quota: TraceQuotaQuerySet, user: UUID) -> TraceQuotaQuerySet:
-    """Without the traces that the person holds, submitted or skipped.
+    """Without the traces that the person holds, submitted or skipped, or of which they have read what others said.
 
     A subquery for each row, which uses the unique key: as NOT EXISTS it would be joined, and without statistics row
     by row, although only the first slots are wanted.
     """
-    own = Assignment.objects.held_or_decided().filter(
-        organisation=OuterRef("organisation"), trace=OuterRef("trace"), user=user, kind=Kind.NORMAL
+    own = Assignment.objects.filter(
+        Q(kind__in=READ_OTHERS) | Q(kind=Kind.NORMAL, state__in=HELD_OR_DECIDED),
+        organisation=OuterRef("organisation"),
+        trace=OuterRef("trace"),
+        user=user,
     )
     return quota.alias(own=Subquery(own.values("pk")[:1])).filter(own__isnull=True)
 

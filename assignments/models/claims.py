@@ -67,6 +67,9 @@ ALIKE = (Kind.NORMAL, Kind.GOLD, Kind.REPEAT)
 # Made to see how somebody works: in no count, figure and export but the person's own.
 CHECKS = (Kind.GOLD, Kind.PRACTICE, Kind.REPEAT)
 
+# Whoever has one of a trace has read what others said of it, and does not annotate it afterwards.
+READ_OTHERS = (Kind.ADJUDICATION, Kind.CORRECTION)
+
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":

@@ -1,4 +1,4 @@
-"""A manager has faults planted in traces that are known to be good: a job makes gold of copies that look like the rest."""
+"""A manager has faults planted in traces that are known to be good: a job makes gold of copies like the rest."""
 
 from pathlib import Path
 
@@ -92,7 +92,9 @@ def test_a_manager_plants_faults_on_a_page_and_they_are_given_as_gold_with_what_
         gold = list(ExpectedAnnotation.objects.select_related("trace", "source"))
         assert {(row.origin, row.use, row.fault) for row in gold} == {(Origin.PLANTED, Use.GOLD, "off_by_one")}
         assert all(row.trace.external_id.startswith("trace_") for row in gold)
-        assert len({row.trace.external_id for row in gold} | {row.source.external_id for row in gold if row.source}) == 6
+        assert (
+            len({row.trace.external_id for row in gold} | {row.source.external_id for row in gold if row.source}) == 6
+        )
         for row in gold:
             (comment,) = row.annotations["inline_comments"]
             assert (comment["file"], row.annotations["verdict"]["decision"]) == ("src/pages.py", "request_changes")
@@ -146,7 +148,9 @@ def test_who_judged_the_source_is_never_given_the_copy_and_others_are(reviewed: 
     for person, expected in ((tenants.bob, 0), (tenants.mallory, 1)):
         for _ in range(10):
             claimed = reviewed.claim(person)
-            reviewed.submit_annotations(claimed, {"verdict": {"decision": "approve", "summary": "It is fine just as it is."}})
+            reviewed.submit_annotations(
+                claimed, {"verdict": {"decision": "approve", "summary": "It is fine just as it is."}}
+            )
         with acting(reviewed.actor):
             assert Assignment.objects.filter(user=person, kind=Kind.GOLD).count() == expected
     with acting(reviewed.actor):

@@ -1,5 +1,5 @@
-"""Threads that do to tasks what annotators, reviewers, adjudicators and managers do, each act one transaction, and write
-down what was acknowledged."""
+"""Threads that do to tasks what annotators, reviewers, adjudicators and managers do, each act one transaction, and
+write down what was acknowledged."""
 
 import itertools
 import random
@@ -12,20 +12,20 @@ from threading import Lock, local
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import connection, connections
+from django.db import connections
 from django.utils import timezone
 
 from accounts.models import Project, User
 from adjudication.actions import open_adjudication, settle, take, undo_adjudication
 from adjudication.models import Adjudication
 from assignments.actions import expiring
+from assignments.actions.answering import answer_note, returned_decision
 from assignments.actions.claiming import NothingToDo, claim_next, resume
 from assignments.actions.correcting import begin_correction
 from assignments.actions.deciding import accept, return_to_annotator, undo_decision, void
 from assignments.actions.steering import pause_person, resume_person
 from assignments.actions.submitting import submit, withdraw
 from assignments.actions.withholding import give_out_again, withhold
-from assignments.actions.answering import answer_note, returned_decision
 from assignments.actions.working import release, save_draft, skip
 from assignments.models import Assignment, Decision, Kind, Submission, TraceQuota, Withheld
 from assignments.models.claims import AssignmentQuerySet
@@ -116,7 +116,7 @@ class Driver:
     def a_task(self, dice: random.Random, **having: Any) -> Assignment | None:
         """Any task of an annotator, as it is now; sometimes as a page that was left behind knows it."""
         rows = Assignment.objects.for_project(self.project).filter(kind__in=(Kind.NORMAL, Kind.GOLD), **having)
-        row = _any(dice, rows.select_related("project", "user", "trace"))
+        row: Assignment | None = _any(dice, rows.select_related("project", "user", "trace"))
         if row is not None and dice.random() < 0.05:
             row.fencing_token -= 1
         return row

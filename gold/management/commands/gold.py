@@ -20,7 +20,8 @@ from traces.models import Trace
 
 class Command(BaseCommand):
     help = (
-        "Known answers of ORG/PROJECT: list them, say where people stand, import records, plant faults, retire the answer to a trace."
+        "Known answers of ORG/PROJECT: list them, say where people stand, import records, plant faults, retire the "
+        "answer to a trace."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,7 +37,9 @@ class Command(BaseCommand):
         planting.add_argument("--trace", action="append", default=[], metavar="ID", help="in this one; several times")
         planting.add_argument("--number", type=int, default=10, help="in so many, where no trace is named (10)")
         planting.add_argument("--kind", choices=KINDS, default="", help="the kind; drawn by the seed when left out")
-        planting.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed plants the same faults (0)")
+        planting.add_argument(
+            "--seed", type=int, default=0, metavar="N", help="the same seed plants the same faults (0)"
+        )
         planting.add_argument("--practice", action="store_true", help="for practice instead of gold")
         retiring = acts.add_parser("retire", help="give the trace to nobody any more to score them by it")
         retiring.add_argument("project", metavar="ORG/PROJECT")
