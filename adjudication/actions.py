@@ -42,8 +42,8 @@ _LETTERS = "ABCDEFGHI"
 def take(*, project: Project, trace: Trace, user: User) -> Assignment:
     """Hold the trace for the adjudicator, with what was settled of it so far as the draft: nobody else is given it.
 
-    Raises OwnWork for who annotated it or holds it as a task, SettledElsewhere while another adjudicator holds it, NothingToSettle where
-    fewer than two annotations count and nothing contradicts the one, and ProjectArchived.
+    Raises OwnWork for who annotated it or holds it as a task, SettledElsewhere while another adjudicator holds it,
+    NothingToSettle where fewer than two annotations count and nothing contradicts the one, and ProjectArchived.
     """
     demand_unarchived(project)
     with transaction.atomic():

@@ -40,6 +40,7 @@ from potato.api.adjudication import (
     AdjudicationQueue,
     Adjudications,
     AdjudicationShape,
+    AfterUndo,
     AnswerShape,
     FieldShape,
     LetteredAnnotation,
@@ -216,14 +217,14 @@ class SidesView(ApiView):
 
 
 class UndoAdjudicationView(AdjudicatorView):
-    @extend_schema(request=None, responses=shapes.State)
+    @extend_schema(request=None, responses=AfterUndo)
     def post(self, request: Request, adjudication_id: UUID) -> Response:
         """Take one's own adjudication back, within ten minutes: what stood before it stands again."""
         rows: QuerySet[Adjudication] = self.reachable(
             Adjudication.objects.select_related("submission__assignment__project", "submission__assignment__user")
         )
         row = undo_adjudication(adjudication=get_object_or_404(rows, pk=adjudication_id), user=self.person)
-        return Response(shapes.State.model_validate({"state": row.state}))
+        return Response(AfterUndo.model_validate({"state": row.state}))
 
 
 def to_settle_shape(opened: OpenAdjudication) -> ToSettle:

@@ -38,7 +38,7 @@ def to_settle(project: Project, user: User, reason: str = "", text: str = "") ->
     """
     mine = _assignments(Kind.NORMAL).filter(user=user, state__in=(AssignmentState.SUBMITTED, AssignmentState.CLAIMED))
     others = _assignments(Kind.ADJUDICATION).filter(state=AssignmentState.CLAIMED).exclude(user=user)
-    rows = waiting(project).alias(mine=_first(mine), others=_first(others))
+    rows: QuerySet[Any] = waiting(project).alias(mine=_first(mine), others=_first(others))
     rows = rows.filter(mine__isnull=True, others__isnull=True)
     if reason == "deciding":
         rows = rows.filter(deciding__gt=0)
@@ -91,7 +91,7 @@ def first_to_settle(project: Project, user: User, number: int, reason: str = "",
 def waiting(project: Project) -> "QuerySet[Any]":
     """What is to be settled in the project, whoever may: as the configuration says, and always what is contradicted."""
     rules = adjudication_rules(project)
-    rows = Disagreement.objects.for_project(project)
+    rows: QuerySet[Any] = Disagreement.objects.for_project(project)
     wanted = Q(has_conflict=True)
     if rules.when == "always":
         wanted |= Q(annotations__gte=2)
@@ -105,8 +105,8 @@ def waiting(project: Project) -> "QuerySet[Any]":
         organisation=OuterRef("organisation"), trace=OuterRef("trace"), done__gte=F("target"), done__gt=0
     )
     settled = Adjudication.objects.in_force().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    rows = rows.filter(wanted).alias(complete=_first(complete), settled=_first(settled))
-    return rows.filter(complete__isnull=False, settled__isnull=True)
+    asked: QuerySet[Any] = rows.filter(wanted).alias(complete=_first(complete), settled=_first(settled))
+    return asked.filter(complete__isnull=False, settled__isnull=True)
 
 
 def reasons(row: Any) -> list[Why]:

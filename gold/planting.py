@@ -1,4 +1,4 @@
-"""Planting faults on the site: copies of traces that are known to be good, each with one fault, become gold or practice.
+"""Planting faults: copies of traces that are known to be good, each with one fault, become gold or practice.
 
 A job does it, trace by trace. The copy is stored as an import stores a run, and its answer is known in the same
 transaction, so that no claim ever meets it as an ordinary task.

@@ -28,7 +28,8 @@ def begin_correction(*, submission: Submission, user: User) -> Assignment:
     """Open the annotation for the reviewer with its answers, under its configuration; the annotator keeps theirs.
 
     Nothing is decided before the correction is submitted. Raises OwnWork, NotDecidable, also where the reviewer still
-    corrects another annotation of the trace or an adjudicator settled it, and MembershipEnded where the reviewer annotates nothing in the project.
+    corrects another annotation of the trace or an adjudicator settled it, and MembershipEnded where the reviewer
+    annotates nothing in the project.
     """
     annotated = submission.assignment
     if annotated.user_id == user.pk:

@@ -154,3 +154,10 @@ class NewSettlement(Body):
     taken_from: list[Annotated[str, Field(max_length=1)]] = Field(default_factory=list, max_length=9)
     fields: dict[str, str | int | float | bool | None] | None = None
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
+
+
+class AfterUndo(Shape):
+    """What became of the caller's claim on the trace: `submitted` where an earlier adjudication of theirs is behind it,
+    `claimed` where they had taken the trace again."""
+
+    state: Literal["released", "submitted", "claimed"]

@@ -15,11 +15,16 @@ from django.utils import timezone
 from accounts.models import AuditEvent
 from adjudication.models import Adjudication, Side
 from agreement.models import TraceAgreement
+from assignments.actions.claiming import NothingToDo, Reason, claim_next
+from assignments.actions.deciding import return_to_annotator, undo_decision, void
+from assignments.errors import NotDecidable, TooLateToUndo
 from assignments.models import Assignment, Submission, TraceQuota
+from assignments.review_notes import ReviewNote
 from dashboard.actions import take_everything_in
 from dashboard.models import CountedAnnotation
 from tenancy.actor import acting
 from tests.adjudication.conftest import Disagreeing, choice
+from tests.tenants import Tenants
 
 MERGED = {"comment": "Both.", "category": "bug"}
 
@@ -233,3 +238,58 @@ def test_a_trace_that_is_adjudicated_is_not_submitted_as_a_task(disagreeing: Dis
     assert "settle it on the page Adjudicate" in answer.json()["detail"]
     with acting(disagreeing.actor):
         assert not Submission.objects.filter(assignment__kind="adjudication").exists()
+
+
+def test_one_adjudication_alone_is_in_force_whatever_is_taken_back(disagreeing: Disagreeing) -> None:
+    """A reviewer voids one, another adjudicator settles the trace, and the reviewer wants the first one back."""
+    alice, mallory = disagreeing.adjudicator(), disagreeing.adjudicator(disagreeing.tenants.mallory)
+    taken = alice.taken()
+    first = alice.settle(taken, whole(taken))
+    with acting(disagreeing.actor):
+        submission = Adjudication.objects.get(pk=first["id"]).submission
+        trace = str(submission.assignment.trace_id)
+        with pytest.raises(NotDecidable, match="An adjudicator settled this"):
+            return_to_annotator(submission=submission, user=disagreeing.tenants.mallory, notes=[ReviewNote("Look")])
+        voided = void(submission=submission, user=disagreeing.tenants.mallory, reason="The wrong file")
+    again = mallory.taken(trace)
+    second = mallory.settle(again, whole(again))
+    with acting(disagreeing.actor):
+        with pytest.raises(TooLateToUndo, match="settled anew since"):
+            undo_decision(decision=voided, user=disagreeing.tenants.mallory)
+        assert [str(row.pk) for row in Adjudication.objects.in_force()] == [second["id"]]
+    # Who takes the trace once more, and then takes back what stands, goes on with it.
+    held = mallory.taken(trace)
+    assert mallory.api.post(f"adjudications/{second['id']}/undo/").json() == {"state": "claimed"}
+    with acting(disagreeing.actor):
+        assert not Adjudication.objects.in_force().exists()
+    mallory.settle(held, whole(held))
+
+
+def test_who_settles_a_trace_is_not_given_it_as_a_task(disagreeing: Disagreeing) -> None:
+    """A manager who annotates as well: what they have read of others would be no second opinion."""
+    mallory = disagreeing.adjudicator(disagreeing.tenants.mallory)
+    taken = mallory.taken()
+    mallory.settle(taken, whole(taken))
+    with acting(disagreeing.actor):
+        submission = Submission.objects.get(
+            assignment__user=disagreeing.tenants.bob, assignment__trace__external_id="verdicts"
+        )
+        void(submission=submission, user=disagreeing.tenants.alice, reason="The slot is open again")
+        assert TraceQuota.objects.get(trace=submission.assignment.trace_id).has_free
+        given = claim_next(project=disagreeing.project, user=disagreeing.tenants.mallory)
+        assert isinstance(given, NothingToDo)
+        assert given.reason == Reason.YOURS_ARE_DONE
+        assert isinstance(claim_next(project=disagreeing.project, user=disagreeing.tenants.alice), Assignment)
+
+
+def test_what_nobody_can_judge_is_settled_as_that(committed_tenants: Tenants, tmp_path: Path) -> None:
+    made = Disagreeing(committed_tenants, committed_tenants.acme_project, tmp_path)
+    made.publish_adjudication(when="always")
+    made.trace("unreadable")
+    for person in (committed_tenants.bob, committed_tenants.dora):
+        made.submit_annotations(made.claim(person), {"cannot_judge": f"{person.username}: the patch is cut off."})
+    made.deliver()
+    alice = made.adjudicator()
+    taken = alice.taken()
+    assert taken["questions"] == []
+    assert alice.settle(taken, [])["record"]["annotations"] == {"cannot_judge": "bob: the patch is cut off."}

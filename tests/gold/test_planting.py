@@ -1,4 +1,4 @@
-"""A manager has faults planted in traces that are known to be good: a job makes gold of copies that look like the rest."""
+"""A manager has faults planted in traces that are known to be good: a job makes gold of copies like the rest."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Threads that do to tasks what annotators, reviewers, adjudicators and managers do, each act one transaction, and write
-down what was acknowledged."""
+"""Threads that do to tasks what annotators, reviewers, adjudicators and managers do, each act one transaction, and
+write down what was acknowledged."""
 
 import itertools
 import random
@@ -116,7 +116,7 @@ class Driver:
     def a_task(self, dice: random.Random, **having: Any) -> Assignment | None:
         """Any task of an annotator, as it is now; sometimes as a page that was left behind knows it."""
         rows = Assignment.objects.for_project(self.project).filter(kind__in=(Kind.NORMAL, Kind.GOLD), **having)
-        row = _any(dice, rows.select_related("project", "user", "trace"))
+        row: Assignment | None = _any(dice, rows.select_related("project", "user", "trace"))
         if row is not None and dice.random() < 0.05:
             row.fencing_token -= 1
         return row

@@ -196,7 +196,8 @@ class Model:
         if (known := next((row for row in task.submissions if row.key == key), None)) is not None:
             assert known.pk == submission, "a repetition made a second annotation"
             return
-        assert task.state in (OPEN, EXPIRED, RELEASED) and token == task.token
+        assert task.state in (OPEN, EXPIRED, RELEASED)
+        assert token == task.token
         is_open = task.state == OPEN
         late = not task.is_gold and not is_open and not self.traces[task.trace].is_free
         assert is_surplus == late, "it counts if a slot is free, and is one too many else"
@@ -206,12 +207,14 @@ class Model:
 
     def _skip(self, *, pk: UUID, token: int) -> None:
         task = self.tasks[pk]
-        assert task.state in (OPEN, EXPIRED) and token == task.token
+        assert task.state in (OPEN, EXPIRED)
+        assert token == task.token
         self._give_up(task, SKIPPED)
 
     def _release(self, *, pk: UUID, token: int) -> None:
         task = self.tasks[pk]
-        assert task.state == OPEN and token == task.token
+        assert task.state == OPEN
+        assert token == task.token
         self._give_up(task, RELEASED)
 
     def _expire(self, *, tasks: list[UUID]) -> None:
@@ -229,7 +232,8 @@ class Model:
         task, row = self.submissions[submission]
         if row.is_withdrawn:
             return
-        assert not row.outcomes and row.corrects is None, "a decision was made of it"
+        assert not row.outcomes, "a decision was made of it"
+        assert row.corrects is None, "it is a reviewer's"
         assert task.standing[-1] is row
         assert task.state == SUBMITTED
         row.is_withdrawn = True
@@ -244,7 +248,8 @@ class Model:
 
     def _give_back(self, *, submission: UUID, revision: int) -> None:
         task, row = self._decidable(submission)
-        assert row.outcome != "returned" and not row.is_surplus
+        assert row.outcome != "returned"
+        assert not row.is_surplus
         task.state = OPEN
         task.token += 1
         self._move(task, 1, -1)
@@ -281,7 +286,8 @@ class Model:
         last = row.outcomes[-1]
         if last == "corrected":
             correction = task.standing[-1]
-            assert correction.corrects is row and not correction.outcomes
+            assert correction.corrects is row
+            assert not correction.outcomes
             correction.is_withdrawn = True
         assert task.standing[-1] is row
         if last == "returned":

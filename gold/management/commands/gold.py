@@ -19,7 +19,10 @@ from traces.models import Trace
 
 
 class Command(BaseCommand):
-    help = "Known answers of ORG/PROJECT: list them, say where people stand, import records, plant faults, retire the answer to a trace."
+    help = (
+        "Known answers of ORG/PROJECT: list them, say where people stand, import records, plant faults, retire the "
+        "answer to a trace."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
