@@ -255,7 +255,13 @@ def test_a_manager_steers_by_the_keyboard_alone_and_on_a_phone(pool: Queue, phon
         shoot(phone, f"phone-{name}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     press = page.keyboard.press
-    phone.open(TRACES)
+
+    def open_for_keys(path: str) -> None:
+        """Until its scripts listen."""
+        phone.open(path)
+        page.wait_for_load_state("networkidle")
+
+    open_for_keys(TRACES)
     for key in ("j", "x"):
         press(key)
     page.get_by_role("button", name="Hold back").focus()
@@ -264,11 +270,11 @@ def test_a_manager_steers_by_the_keyboard_alone_and_on_a_phone(pool: Queue, phon
     page.get_by_role("button", name="Undo").focus()
     press("Enter")
     expect(page.get_by_text("Undone: 1 trace is as before.")).to_be_visible()
-    phone.open(BATCHES)
+    open_for_keys(BATCHES)
     for key in ("j", "x", "p"):
         press(key)
     expect(page.get_by_text("“Week 47” is paused.")).to_be_visible()
-    phone.open(f"{project}people/")
+    open_for_keys(f"{project}people/")
     for key in ("j", "x"):
         press(key)
     page.get_by_role("button", name="Pause", exact=True).focus()
@@ -280,6 +286,7 @@ def test_a_manager_steers_by_the_keyboard_alone_and_on_a_phone(pool: Queue, phon
     dialog.get_by_role("button", name="Pause them").focus()
     press("Enter")
     expect(page.get_by_text("given no new tasks here").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
     press("i")
     expect(page.get_by_role("heading", name="Invite people")).to_be_visible()
     page.get_by_label("Addresses").focus()
