@@ -93,7 +93,7 @@ class WebVoyager:
             elif isinstance(record.value.get("messages"), list):
                 converted = _converted(record.value, objects(record.value["messages"]), record, lines, options)
                 yield resumable(converted, None if messages.first else record.after)
-            elif record.value.get("role") in _ROLES:
+            elif text(record.value, "role") in _ROLES:
                 yield from messages.add(record)
             else:
                 sentence = f"Record {record.place} is no message: it has no role of system, user or assistant."

@@ -7,6 +7,7 @@ import pytest
 from potato.runs.converters.reading import read_file
 from potato.runs.model import Bounds, Converted, ReadingOptions, Screenshot, Step, ToolCall
 from potato.runs.run_files import InMemoryRunFile, source_at
+from tests.potato.runs.damaged_files import damaged, read_without_error, retyped
 from tests.potato.runs.reading import errors, jsonl, read, runs, the_one, the_refusal
 from tests.potato.runs.web_runs import RUN, SYSTEM, acted, as_json, asked, drawn, observed, omitted
 from tests.shared_data import shared_file, shared_files
@@ -125,6 +126,13 @@ def test_a_run_without_an_id_is_named_after_its_folder_or_its_content() -> None:
 def test_what_is_no_message_and_a_run_without_a_step_are_told() -> None:
     assert errors(read(as_json([SYSTEM, asked()]), NAME)) == [(1, "no_steps")]
     assert errors(read(as_json([SYSTEM, {"a": 1}, asked(), acted("So.", "Wait")]), NAME)) == [(2, "no_message")]
+
+
+def test_damaged_runs_give_runs_or_errors_by_name() -> None:
+    for changed in retyped(list(RUN), 23, 300):
+        read_without_error(jsonl(*changed), NAME, "webvoyager")
+    for copy in damaged(as_json(RUN), 23, 100):
+        read_without_error(copy, NAME, "webvoyager")
 
 
 def test_a_run_over_the_bound_is_refused_by_name() -> None:
