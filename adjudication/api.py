@@ -27,7 +27,7 @@ from adjudication.actions import (
 )
 from adjudication.measuring import sided_with
 from adjudication.models import Adjudication
-from adjudication.queue import REASONS, first_to_settle, number_to_settle, reasons, take_next, to_settle
+from adjudication.queue import MOST_COUNTED, REASONS, in_turn, queue_rows, reasons, take_next
 from adjudication.settlements import title_of
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY
@@ -105,9 +105,9 @@ class AdjudicationQueueView(AdjudicatorView):
         if reason and reason not in REASONS:
             raise ParseError(f"reason is one of {', '.join(REASONS)}.", code="invalid_request")
         chosen = self.project()
-        rows = first_to_settle(chosen, self.person, QUEUE_SHOWN, reason)
-        number = number_to_settle(to_settle(chosen, self.person, reason))
-        return Response(AdjudicationQueue(count=number, results=[_waiting(row) for row in rows]))
+        ids = in_turn(chosen, self.person, MOST_COUNTED, reason)
+        rows = queue_rows(self.person, ids[:QUEUE_SHOWN])
+        return Response(AdjudicationQueue(count=len(ids), results=[_waiting(row) for row in rows]))
 
     @extend_schema(request=Take, responses=TakenTrace)
     def post(self, request: Request, project: str) -> Response:

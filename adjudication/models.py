@@ -61,9 +61,6 @@ class Disagreement(TenantModel):
             ),
         ]
 
-    is_held = False
-    """Set where a queue is shown to who holds the trace."""
-
     def __str__(self) -> str:
         return f"{self.differing} of {self.questions} questions"
 

@@ -1,7 +1,9 @@
 """The queue of adjudicators: the traces to settle, those whose differences hurt most first, each with why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Subquery
@@ -18,6 +20,7 @@ from assignments.models import Assignment, AssignmentState, Kind, TraceQuota
 REASONS = {"deciding": "Decides training data", "conflict": "Contradicted", "details": "Details alone"}
 """What the queue is narrowed to."""
 _LOOKED_AT = 20
+_ASKED_AT_ONCE = 200
 MOST_COUNTED = 1_000
 """Where more wait, no page and no answer says how many more."""
 
@@ -51,47 +54,62 @@ def to_settle(project: Project, user: User, reason: str = "", text: str = "") ->
     return rows
 
 
-def number_to_settle(queue: "QuerySet[Any]") -> int:
-    """How many rows of to_settle() there are, counted to MOST_COUNTED: all of a large project would take seconds."""
-    return len(queue.order_by().values_list("pk", flat=True)[:MOST_COUNTED])
+def in_turn(project: Project, user: User, most: int, reason: str = "", text: str = "") -> list[UUID]:
+    """The first so many of them, by their ids: what the person holds, then those that hurt most, and last what they put
+    off, the earliest first.
 
-
-def first_to_settle(project: Project, user: User, number: int, reason: str = "", text: str = "") -> list[Any]:
-    """The first of them with their traces: what the person holds, then those that hurt most, and last what they put
-    off, the earliest first. Each says so as `is_held`, and has its `agreement`, None where none was computed.
-
-    Three statements, each along one index: the order of all at once would be that of no index, and have every row of
-    the project looked at.
+    What can be asked of the row alone is asked of all, the rest of some at a time until there are enough: asked of all
+    rows of a large project it takes a second.
     """
+    own = Assignment.objects.for_project(project).of(user).filter(kind=Kind.ADJUDICATION)
+    held = set(own.open().values_list("trace", flat=True))
+    put_off = dict(own.filter(state=AssignmentState.RELEASED).values_list("trace", "since"))
+    rows = _wanted(project).order_by("-weight", "trace").values_list("pk", "trace")
+    # The sort is stable: among equals it stays as the database has it.
+    ranked = sorted(
+        rows,
+        key=lambda row: (
+            row[1] not in held,
+            row[1] in put_off,
+            put_off[row[1]].timestamp() if row[1] in put_off else 0,
+        ),
+    )
+    queue = to_settle(project, user, reason, text).order_by()
+    found: list[UUID] = []
+    for begin in range(0, len(ranked), _ASKED_AT_ONCE):
+        some = [pk for pk, _ in ranked[begin : begin + _ASKED_AT_ONCE]]
+        waits = set(queue.filter(pk__in=some).values_list("pk", flat=True))
+        found += (pk for pk in some if pk in waits)
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def queue_rows(user: User, ids: Sequence[UUID]) -> list[Any]:
+    """These rows of Disagreement in this order, with their traces; each says whether the person holds it (`is_held`),
+    and its `agreement`, None where none was computed."""
     agreed = TraceAgreement.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    rows = to_settle(project, user, reason, text).annotate(
-        agreement=Subquery(agreed.values("value")[:1], output_field=FloatField())
+    mine = _assignments(Kind.ADJUDICATION).filter(state=AssignmentState.CLAIMED, user=user)
+    rows = Disagreement.objects.filter(pk__in=ids).annotate(
+        agreement=Subquery(agreed.values("value")[:1], output_field=FloatField()), is_held=Exists(mine)
     )
-    rows = rows.select_related("trace").defer("trace__report")
-    own = (
-        Assignment.objects.for_project(project)
-        .of(user)
-        .filter(kind=Kind.ADJUDICATION, state__in=(AssignmentState.CLAIMED, AssignmentState.RELEASED))
-    )
-    since = {trace: (state, at) for trace, state, at in own.values_list("trace", "state", "since")}
-    held = [trace for trace, (state, _) in since.items() if state == AssignmentState.CLAIMED]
-    put_off = [trace for trace in since if trace not in set(held)]
-    found = list(rows.filter(trace__in=held).order_by("-weight", "trace")[:number]) if held else []
-    for row in found:
-        row.is_held = True
-    if len(found) < number:
-        others = rows.exclude(trace__in=list(since)) if since else rows
-        found += others.order_by("-weight", "trace")[: number - len(found)]
-    if len(found) < number and put_off:
-        later = sorted(rows.filter(trace__in=put_off), key=lambda row: (since[row.trace_id][1], row.trace_id))
-        found += later[: number - len(found)]
-    return found
+    known: dict[UUID, Any] = {row.pk: row for row in rows.select_related("trace").defer("trace__report")}
+    return [known[pk] for pk in ids if pk in known]
 
 
 def waiting(project: Project) -> "QuerySet[Any]":
     """What is to be settled in the project, whoever may: as the configuration says, and always what is contradicted."""
+    complete = TraceQuota.objects.filter(
+        organisation=OuterRef("organisation"), trace=OuterRef("trace"), done__gte=F("target"), done__gt=0
+    )
+    settled = Adjudication.objects.in_force().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
+    rows: QuerySet[Any] = _wanted(project).alias(complete=_first(complete), settled=_first(settled))
+    return rows.filter(complete__isnull=False, settled__isnull=True)
+
+
+def _wanted(project: Project) -> "QuerySet[Any]":
+    """What the configuration has settled, complete or not, settled or not."""
     rules = adjudication_rules(project)
-    rows: QuerySet[Any] = Disagreement.objects.for_project(project)
     wanted = Q(has_conflict=True)
     if rules.when == "always":
         wanted |= Q(annotations__gte=2)
@@ -101,12 +119,7 @@ def waiting(project: Project) -> "QuerySet[Any]":
             low = TraceAgreement.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
             differs &= Q(Exists(low.filter(value__lt=rules.below)))
         wanted |= differs
-    complete = TraceQuota.objects.filter(
-        organisation=OuterRef("organisation"), trace=OuterRef("trace"), done__gte=F("target"), done__gt=0
-    )
-    settled = Adjudication.objects.in_force().filter(organisation=OuterRef("organisation"), trace=OuterRef("trace"))
-    asked: QuerySet[Any] = rows.filter(wanted).alias(complete=_first(complete), settled=_first(settled))
-    return asked.filter(complete__isnull=False, settled__isnull=True)
+    return Disagreement.objects.for_project(project).filter(wanted)
 
 
 def reasons(row: Any) -> list[Why]:
@@ -123,7 +136,7 @@ def reasons(row: Any) -> list[Why]:
 def take_next(*, project: Project, user: User) -> Assignment | None:
     """Hold the first trace of the queue for the adjudicator, or what they hold already; None where there is none."""
     with transaction.atomic():
-        for row in first_to_settle(project, user, _LOOKED_AT):
+        for row in queue_rows(user, in_turn(project, user, _LOOKED_AT)):
             try:
                 with transaction.atomic():
                     return take(project=project, trace=row.trace, user=user)

@@ -16,7 +16,7 @@ from adjudication.actions import UNDO_ADJUDICATION, give_back, open_adjudication
 from adjudication.measuring import settled_traces, sided_with
 from adjudication.models import Adjudication
 from adjudication.page import page_context
-from adjudication.queue import MOST_COUNTED, REASONS, first_to_settle, number_to_settle, reasons, take_next, to_settle
+from adjudication.queue import MOST_COUNTED, REASONS, in_turn, queue_rows, reasons, take_next
 from adjudication.rules import adjudication_rules
 from assignments.history import trace_title
 from assignments.models import Assignment, Kind
@@ -40,9 +40,8 @@ def queue_page(request: OrganisationRequest, project: str) -> HttpResponse:
     reason = request.GET.get("reason", "")
     reason = reason if reason in REASONS else ""
     text = request.GET.get("q", "").strip()[:200]
-    queue = to_settle(chosen, user, reason, text)
-    rows = first_to_settle(chosen, user, QUEUE_SHOWN, reason, text)
-    count = number_to_settle(queue)
+    ids = in_turn(chosen, user, MOST_COUNTED, reason, text)
+    rows, count = queue_rows(user, ids[:QUEUE_SHOWN]), len(ids)
     heaviest = max((row.weight for row in rows), default=0) or 1
     newest = chosen.newest_version()
     own = Adjudication.objects.for_project(chosen).in_force().filter(decided_by=user)

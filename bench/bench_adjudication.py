@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from adjudication.disagreements import next_annotated, update_traces
 from adjudication.models import Disagreement
-from adjudication.queue import number_to_settle, take_next, to_settle
+from adjudication.queue import MOST_COUNTED, in_turn, take_next
 from bench.bench_export import YAML
 from tenancy.actor import Actor, acting, acting_in
 from tests.exports.seeding import count_rows, seed
@@ -59,7 +59,7 @@ def bench_adjudication(committed_tenants: Tenants, client: Client, capsys: pytes
     page = [_seconds(lambda: client.get(PAGE)) for _ in range(TIMES)]
     with acting(actor):
         taking = [_seconds(lambda: take_next(project=project, user=tenants.alice)) for _ in range(TIMES)]
-        waiting = number_to_settle(to_settle(project, tenants.alice))
+        waiting = len(in_turn(project, tenants.alice, MOST_COUNTED))
     with capsys.disabled():
         print(f"\n{waiting:,} traces are counted; {len(some)} traces of ten reviews compared in {compared:.2f} s")
         print(f"page {sorted(page)[TIMES // 2] * 1000:.0f} ms, taking one {sorted(taking)[TIMES // 2] * 1000:.0f} ms")

@@ -297,9 +297,9 @@ class Model:
             assert task.state == VOIDED
             task.state = SUBMITTED
             if not row.is_surplus and not task.is_gold:
-                trace = self.traces[task.trace]
-                trace.slots = max(trace.slots, trace.active + trace.done + 1)
-                trace.move(0, 1)
+                slots = self.traces[task.trace]
+                slots.slots = max(slots.slots, slots.active + slots.done + 1)
+                slots.move(0, 1)
         before = row.outcomes[-2] if len(row.outcomes) > 1 else "undecided"
         row.outcomes.append("undecided" if before == "returned" else before)
 
