@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
 from struct import iter_unpack
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from django.db.models import BinaryField, Func, Value
 from isal import igzip, isal_zlib
@@ -35,7 +35,8 @@ COLUMNS = (
 NAME = Func("assignment__trace__external_id", Value("UTF8"), function="convert_to", output_field=BinaryField())
 # Ids and numbers come behind one another.
 _LAYOUT = ">16sq16s16s16siiiiii"
-_SIZE, _NAME_LENGTH = 7, 8
+_SIZE: Final = 7
+_NAME_LENGTH: Final = 8
 SENT = """
 SELECT chunk.* FROM unnest(%s::uuid[], %s::uuid[]) AS chunks (first, last) CROSS JOIN LATERAL (
   SELECT
