@@ -158,6 +158,6 @@ class NewSettlement(Body):
 
 class AfterUndo(Shape):
     """What became of the caller's claim on the trace: `submitted` where an earlier adjudication of theirs is behind it,
-    `claimed` where they had taken the trace again."""
+    `claimed` where they had taken the trace again, `released` otherwise. Undone twice it may have moved on."""
 
-    state: Literal["released", "submitted", "claimed"]
+    state: Literal["released", "submitted", "claimed", "expired", "skipped", "voided"]
