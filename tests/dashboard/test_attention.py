@@ -210,7 +210,7 @@ def many() -> Iterator[None]:
     def rule(project: Project) -> Iterator[AttentionItem]:
         for number in range(9):
             harm = Harm.FAILED if number == 8 else Harm.CHOICE
-            yield AttentionItem(f"m{number}", harm, f"AttentionItem {number} is there.", "Because.", "info", (REMEDY,))
+            yield AttentionItem(f"m{number}", harm, f"Matter {number} is there.", "Because.", "info", (REMEDY,))
 
     attention.register("tests.many", rule)
     yield
@@ -222,8 +222,8 @@ REMEDY = Remedy("solve", "Solve", "check", act=lambda: "It was solved.")
 
 def test_never_more_than_seven_are_shown_the_most_harmful_first(queue: Queue, mallory: Client, many: None) -> None:
     page = text_of(mallory.get(PAGE))
-    assert re.findall(r"AttentionItem \d is there\.</b>", page)[0] == "AttentionItem 8 is there.</b>"
-    assert len(re.findall(r"AttentionItem \d is there\.</b>", page)) == 7
+    assert re.findall(r"Matter \d is there\.</b>", page)[0] == "Matter 8 is there.</b>"
+    assert len(re.findall(r"Matter \d is there\.</b>", page)) == 7
     assert "Needs attention 9" in plain(page)
     assert "It was solved." in text_of(mallory.post(ACT, {"do": "m3 solve"}, follow=True))
 
