@@ -53,7 +53,17 @@ def test_a_manager_makes_imports_and_retires_gold(gold_queue: GoldQueue, mallory
     gold_queue.add_traces(4)
     submission = submit(gold_queue.claimed(gold_queue.tenants.bob), **REFUSE)
     address = f"https://site.example/o/acme/p/parser/annotations/{submission.pk}/"
+    read = address.removeprefix("https://site.example")
+    page = mallory.get(read).content.decode()
+    assert 'popovertarget="known"' in page, "where it is read a manager makes it the known answer"
+    assert f'name="submission" value="{submission.pk}"' in page
+    annotator = Client()
+    annotator.force_login(gold_queue.tenants.bob)
+    assert "known answer" not in annotator.get(read).content.decode()
     mallory.post(f"{GOLD}make/", {"submission": address, "use": "practice", "why": "The bound is off."})
+    assert "The answer to this trace is known, for practice" in mallory.get(read).content.decode()
+    told = [annotator.get(read).content.decode().count(word) for word in ("known answer", "gold")]
+    assert told == [0, 0], "who annotated it reads nothing of that"
     made = ExpectedAnnotation.objects.get()
     assert (made.use, made.why, made.annotations) == ("practice", "The bound is off.", submission.result)
     assert "Paste the address" in mallory.post(f"{GOLD}make/", {"submission": "x"}, follow=True).content.decode()
