@@ -26,6 +26,8 @@ from tests.tenancy.programs import Ending, address_of, end_of
 REQUIREMENTS = ROOT / "requirements/runtime.txt"
 # A plugin of the tests' runner: to import it is to start servers.
 STARTS_SERVERS = "potato_site.devservices.for_tests"
+# For those who ask a site from elsewhere: no part of the site. tests/potato/test_wheel.py has its extra alone.
+OF_THE_CLIENT = ("potato.client", "potato.commands.remote")
 
 IMPORT = """
 import importlib, json, sys, traceback
@@ -90,7 +92,7 @@ def modules(checkout: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(checkout.rglob("*.py")):
         parts = path.relative_to(checkout).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name != STARTS_SERVERS:
+        if name != STARTS_SERVERS and not name.startswith(OF_THE_CLIENT):
             yield name, path
 
 
