@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import Membership, Project
 from exports.models import Export, published_annotation_types
 from jobs.models import OPEN_STATES, JobState
+from potato.formats.archive import Archive
 from potato.formats.options import accepted_values, known_options
 from potato.formats.registry import Format, formats, formats_for
 from potato.formats.writing import left_out_in_words
@@ -109,8 +110,8 @@ def chosen_exports(project: Project, show: str) -> Any:
 
 def choices_for(project: Project, chosen: str = "", sent: Mapping[str, str] = MappingProxyType({})) -> list[Choice]:
     """Every format, those first that the project's schemes can fill, of earlier versions too; in their fields what was
-    `sent`. One query. Without a choice the first that can be filled is chosen."""
-    fillable = formats_for(published_annotation_types([project]))
+    `sent`. One query. Without a choice it is the archive, which has everything and comes first."""
+    fillable = sorted(formats_for(published_annotation_types([project])), key=lambda name: (name != Archive.name, name))
     first = chosen if chosen in fillable else next(iter(fillable), "")
     names = [*fillable, *(name for name in formats() if name not in fillable)]
     return [
