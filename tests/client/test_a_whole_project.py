@@ -25,6 +25,7 @@ from potato.client import (
 from potato.formats.registry import formats
 from tests.client.annotating import ANNOTATORS, annotation, changed_lines, documented
 from tests.client.conftest import Site
+from tests.event_loops import run_apart
 from tests.shared_data import shared_file
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
@@ -172,7 +173,7 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     reading = boss.make_token("reading", acts_as="dora", scopes=["read"]).text
     with Client(site.address, reading) as reader, pytest.raises(ScopeNeeded):
         reader.project("both").request_export("archive")
-    assert asyncio.run(asked_by_asyncio(site)) == list(project.records())
+    assert run_apart(asked_by_asyncio(site)) == list(project.records())
     boss.close()
 
 

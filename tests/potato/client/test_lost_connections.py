@@ -1,6 +1,5 @@
 """The client against a server that breaks off, refuses and forgets: what is sent again, and what never is."""
 
-import asyncio
 import email
 import hashlib
 import json
@@ -18,6 +17,7 @@ from potato.api.exports import Export
 from potato.api.shapes import Assignment
 from potato.client import AsyncClient, Client, NoAnswer, NotConfigured, Patience, TooManyRequests, Unfinished, WrongFile
 from potato.client.errors import retry_after
+from tests.event_loops import run_apart
 
 ID = UUID(int=1)
 ASSIGNMENT = Assignment.model_validate(
@@ -118,7 +118,7 @@ def test_what_only_looks_is_asked_again_after_a_break_and_a_refusal(server: Serv
             found: list[Any] = list(await site.projects())
             return found
 
-    assert asyncio.run(same()) == []
+    assert run_apart(same()) == []
     assert len(server.asked) == 8
     server.answer = lambda *_: BREAK_OFF
     with pytest.raises(NoAnswer, match="GET projects/"):
