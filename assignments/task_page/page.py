@@ -13,10 +13,10 @@ from accounts.models import User
 from assignments.api.serializers import serialize_assignment
 from assignments.drafts import without
 from assignments.mixing import blocks_in
-from assignments.models import Assignment, Question
+from assignments.models import Assignment
 from assignments.models.questions import LONGEST_QUESTION
 from assignments.progress import task_number
-from assignments.questions import shown_questions
+from assignments.questions import questions_of_task
 from assignments.task_page.guidelines import guidelines_reading
 from assignments.task_page.returned import corrected_annotation, returned_to
 from assignments.task_page.schemes import (
@@ -121,7 +121,7 @@ class TaskPage:
             "task_number": number,
             "returned": returned_to(self.assignment, files),
             "corrects": corrected_annotation(self.assignment),
-            "questions": shown_questions(Question.objects.filter(assignment=self.assignment)),
+            "questions": questions_of_task(self.assignment),
             "longest_question": LONGEST_QUESTION,
             "reading": guidelines_reading(self.assignment, self.configuration.guidelines),
             "urls": self.urls,
