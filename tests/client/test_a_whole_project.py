@@ -173,7 +173,7 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     reading = boss.make_token("reading", acts_as="dora", scopes=["read"]).text
     with Client(site.address, reading) as reader, pytest.raises(ScopeNeeded):
         reader.project("both").request_export("archive")
-    assert run_apart(asked_by_asyncio(site)) == list(project.records())
+    assert run_apart(asyncio.run, asked_by_asyncio(site)) == list(project.records())
     boss.close()
 
 

@@ -1,5 +1,6 @@
 """The client against a server that breaks off, refuses and forgets: what is sent again, and what never is."""
 
+import asyncio
 import email
 import hashlib
 import json
@@ -118,7 +119,7 @@ def test_what_only_looks_is_asked_again_after_a_break_and_a_refusal(server: Serv
             found: list[Any] = list(await site.projects())
             return found
 
-    assert run_apart(same()) == []
+    assert run_apart(asyncio.run, same()) == []
     assert len(server.asked) == 8
     server.answer = lambda *_: BREAK_OFF
     with pytest.raises(NoAnswer, match="GET projects/"):
