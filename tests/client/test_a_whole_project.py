@@ -113,6 +113,8 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     assert not [record for record in records if "via" in record], "service accounts act for nobody"
 
     # Somebody settles what they disagree about.
+    # A job compares what was submitted.
+    eventually(lambda: len(project.adjudication_queue()) == len(RUNS) or None)
     settled = {}
     while (taken := project.take_to_settle()) is not None:
         settled[taken.trace] = boss.settle(taken, settlements(taken)).record["annotations"]
