@@ -15,14 +15,13 @@ from django.db import transaction
 
 from accounts.models import Project
 from assignments.actions.editing_batches import BATCHES_CHANGED, BatchDecisions, decisions, edit_batch
-from assignments.actions.outcomes import Outcome
+from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import release_draft, withdraw_batch
 from assignments.actions.steering import pause_batch, resume_batch
 from assignments.models import Batch, SteeringAct
 from potato.wording import listed
 from tenancy import audit
-from tenancy.actor import current
 from tenancy.errors import Refused
 
 Change = Callable[[Batch], SteeringAct | None]
@@ -114,9 +113,7 @@ def _done_to_each(batches: Sequence[Batch], verb: str, words: str, change: Chang
         sentence = f"{_names(changed)} {many} {words}."
         if not acts:
             return Outcome(len(changed), " ".join([sentence, *refusals]))
-        act = SteeringAct(project=project, verb=BATCHES_CHANGED, sentence=sentence[:500], done_by_id=current().user)
-        act.before = [str(each.pk) for each in acts]
-        act.save()
+        act = keep_act(project, BATCHES_CHANGED, sentence, [str(each.pk) for each in acts])
         return Outcome(len(changed), " ".join([sentence, *refusals]), act)
 
 

@@ -6,12 +6,11 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import Project
-from assignments.actions.outcomes import Outcome
+from assignments.actions.outcomes import Outcome, keep_act
 from assignments.models import StandingRule, SteeringAct
 from assignments.pool.selecting import Selection, taken_by_share
 from assignments.pool.states import project_traces
 from tenancy import audit
-from tenancy.actor import current
 from tenancy.errors import Refused
 
 LOOKED_AT = 10_000
@@ -52,9 +51,7 @@ def change_rule(*, rule: StandingRule, selection: Selection) -> Outcome:
         row.selection = now
         row.save(update_fields=["selection"])
         sentence = f"Of each later import goes into “{row.batch.name}”: {selection.description}."
-        act = SteeringAct(project=row.project, verb="rule.changed", sentence=sentence[:500], done_by_id=current().user)
-        act.before = {"rule": str(row.pk), "selection": before}
-        act.save()
+        act = keep_act(row.project, "rule.changed", sentence, {"rule": str(row.pk), "selection": before})
         audit.record("rule.changed", row, batch=row.batch.name, rule=selection.description, before=before, now=now)
     return Outcome(1, sentence, act)
 

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from assignments.actions.outcomes import keep_act
 from assignments.actions.releasing import set_people, set_redundancy
 from assignments.actions.steering import rename_batch, set_deadline, set_order, set_priority
 from assignments.models import Batch, BatchPerson, BatchState, Order, SteeringAct
-from tenancy.actor import current
 from tenancy.errors import Refused
 
 BATCH_EDITED = "batch.edited"
@@ -56,20 +56,13 @@ def edit_batch(*, batch: Batch, wanted: BatchDecisions) -> SteeringAct | None:
         changes = _change(row, before, wanted)
         if not changes:
             return None
-        act = SteeringAct(
-            project=row.project,
-            verb=BATCH_EDITED,
-            sentence=f"“{before.name}”: {', '.join(changes)}."[:500],
-            done_by_id=current().user,
-        )
-        act.before = {
+        was = {
             "batch": str(row.pk),
             **vars(before),
             "deadline": before.deadline.isoformat() if before.deadline else None,
             "people": [str(person) for person in before.people],
         }
-        act.save()
-    return act
+        return keep_act(row.project, BATCH_EDITED, f"“{before.name}”: {', '.join(changes)}.", was)
 
 
 def undo_edit(act: SteeringAct) -> int:

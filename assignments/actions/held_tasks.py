@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Membership, Project, User
 from assignments.actions.leaving import release_one
 from assignments.actions.locks import hold_place, lock_all, lock_assignment, lock_quota
-from assignments.actions.outcomes import Outcome
+from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import newest_rules
 from assignments.actions.reassigning import reassign
 from assignments.errors import MembershipEnded
@@ -18,7 +18,6 @@ from assignments.models import Assignment, AssignmentState, SteeringAct
 from assignments.models.claims import CLAIMED_KINDS
 from potato.wording import counted
 from tenancy import audit
-from tenancy.actor import current
 from tenancy.errors import Refused
 
 
@@ -158,7 +157,4 @@ def _drafts(tasks: Sequence[Assignment]) -> str:
 def _outcome(project: Project, verb: str, done: str, before: dict[str, str], asked: int, why_not: str) -> Outcome:
     left = asked - len(before)
     sentence = f"{done}, {left:,} not: {why_not}." if left else f"{done}."
-    act = SteeringAct(project=project, verb=verb, sentence=sentence, done_by_id=current().user)
-    act.before = before
-    act.save()
-    return Outcome(len(before), sentence, act)
+    return Outcome(len(before), sentence, keep_act(project, verb, sentence, before))

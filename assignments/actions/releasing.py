@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Project, User
 from accounts.models.members import members_with
+from assignments.actions.outcomes import keep_act
 from assignments.actions.quotas import newest_rules, open_quotas
 from assignments.actions.releasing_imports import next_number
 from assignments.errors import NothingChosen, PoolChanged, UnknownPeople
@@ -188,15 +189,10 @@ def withdraw_batch(*, batch: Batch) -> SteeringAct:
         ended = [str(rule) for rule in rules.values_list("pk", flat=True)]
         rules.update(ended_at=timezone.now())
         wait = "waits" if len(untouched) == 1 else "wait"
-        act = SteeringAct(
-            project=row.project,
-            verb="batch.withdrawn",
-            sentence=f"“{row.name}” was withdrawn: {counted(len(untouched), 'trace')} {wait} in the pool again.",
-            done_by_id=current().user,
-        )
         traces = [str(trace) for _, trace in untouched]
-        act.before = {"batch": str(row.pk), "state": before, "standard": was_standard, "traces": traces, "rules": ended}
-        act.save()
+        was = {"batch": str(row.pk), "state": before, "standard": was_standard, "traces": traces, "rules": ended}
+        sentence = f"“{row.name}” was withdrawn: {counted(len(untouched), 'trace')} {wait} in the pool again."
+        act = keep_act(row.project, "batch.withdrawn", sentence, was)
         audit.record("batch.withdrawn", row, traces=len(untouched))
     return act
 

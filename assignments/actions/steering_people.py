@@ -17,12 +17,11 @@ from accounts.models import Membership, Project, ProjectMember
 from assignments.actions.held_tasks import take_up_again
 from assignments.actions.leaving import held_by
 from assignments.actions.locks import lock_all, lock_queue_position
-from assignments.actions.outcomes import Outcome
+from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.steering import limit_person, pause_person, resume_person
 from assignments.models import Assignment, SteeringAct
 from potato.wording import counted, listed
 from tenancy import audit
-from tenancy.actor import current
 from tenancy.errors import Refused
 from tenancy.roles import ProjectRole
 
@@ -187,10 +186,7 @@ def _each(
 def _kept(
     project: Project, verb: str, sentence: str, refusals: Sequence[str], before: dict[str, Any], number: int
 ) -> Outcome:
-    act = SteeringAct(project=project, verb=verb, sentence=sentence[:500], done_by_id=current().user)
-    act.before = before
-    act.save()
-    return Outcome(number, " ".join([sentence, *refusals]), act)
+    return Outcome(number, " ".join([sentence, *refusals]), keep_act(project, verb, sentence, before))
 
 
 def _names(people: Sequence[Membership]) -> str:
