@@ -233,7 +233,7 @@ def _say(request: OrganisationRequest, decisions: list[Decision], sentence: str)
     """The sentence as a message, with a button that takes back what was decided."""
     button = format_html(
         '<button class="btn btn--s" type="submit" form="undo" formaction="{}" name="decision" value="{}"'
-        ' data-undo="{}">Undo</button>',
+        ' data-undo-seconds="{}">Undo</button>',
         reverse("undo-decisions", args=[decisions[0].project.slug]),
         ",".join(str(decision.pk) for decision in decisions),
         UNDO_DECISION.seconds,

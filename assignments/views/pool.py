@@ -22,6 +22,7 @@ from assignments.actions.held_tasks import give_back_tasks, held_tasks, reassign
 from assignments.actions.outcomes import Outcome
 from assignments.actions.steering import let_imports_wait, project_pause
 from assignments.actions.withholding import (
+    UNDO,
     end_offers,
     give_out_again,
     offer_to,
@@ -228,7 +229,9 @@ def say(request: OrganisationRequest, sentence: str, act: SteeringAct | None, tr
         return
     url = reverse("undo-steering", args=[act.project.slug, act.pk]) + (f"?trace={trace.pk}" if trace else "")
     button = format_html(
-        '<button class="btn btn--s" type="submit" form="undo" formaction="{}" data-undo="30">Undo</button>', url
+        '<button class="btn btn--s" type="submit" form="undo" formaction="{}" data-undo-seconds="{}">Undo</button>',
+        url,
+        UNDO.seconds,
     )
     messages.success(request, format_html("{} {}", sentence, button))
 

@@ -10,6 +10,7 @@
  */
 
 import { key, on } from "./events.js";
+import "./undo-ends.js";
 
 const list = /** @type {HTMLElement | null} */ (document.querySelector("[data-list]"));
 const idle = list?.querySelector("[data-chosen]")?.textContent ?? "";
@@ -150,9 +151,6 @@ on("live", ":root", () => {
 on("click", "[data-choose-none]", () => void chooseNone());
 on("change", "select[data-clicks]", (_, select) => document.getElementById(select.dataset.clicks ?? "")?.click());
 on("change", "[data-submits]", (_, field) => /** @type {HTMLSelectElement | HTMLInputElement} */ (field).form?.requestSubmit());
-
-for (const button of document.querySelectorAll("[data-undo]"))
-  if (button instanceof HTMLElement) setTimeout(() => button.remove(), 1000 * Number(button.dataset.undo));
 
 // A page that comes back from the browser's memory, or shows a form that was refused, keeps its ticks.
 show();

@@ -140,6 +140,25 @@ def test_a_trace_is_excluded_with_a_reason_and_that_is_undone(pool: Queue, reade
     expect(page.get_by_text("1 excluded.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone: 1 trace is as before.")).to_be_visible()
+    # In a list as on a trace's own page, the button goes when its time is over.
+    page.clock.install()
+    for place in ("list", "trace"):
+        reader.open(TRACES)
+        if place == "trace":
+            page.get_by_role("link", name="trace-00059").click()
+            page.get_by_text("Steer", exact=True).click()
+        else:
+            page.get_by_label("Choose trace-00059").check()
+        page.get_by_role("button", name="Hold back").click()
+        undo = page.get_by_role("button", name="Undo")
+        expect(undo).to_be_visible()
+        page.clock.run_for(29_000)
+        expect(undo).to_be_visible()
+        page.clock.run_for(2_000)
+        expect(undo).to_have_count(0)
+        reader.open(TRACES)
+        page.get_by_label("Choose trace-00059").check()
+        page.get_by_role("button", name="Give out again").click()
     assert reader.reports() == []
     assert reader.errors == []
 

@@ -5,6 +5,7 @@
  */
 
 import { key, on } from "../events.js";
+import "../undo-ends.js";
 import { copyOf, one } from "./dom.js";
 import { send } from "./http.js";
 
@@ -118,7 +119,7 @@ function restore() {
 }
 
 // The page after a decision offers to undo it: what went with it is not needed any more.
-if (document.querySelector("[data-undo]")) {
+if (document.querySelector("[data-undo-seconds]")) {
   for (const name of Object.keys(sessionStorage).filter((each) => each.startsWith(PREFIX))) {
     if (JSON.parse(sessionStorage.getItem(name) ?? "{}").isSent) sessionStorage.removeItem(name);
   }
