@@ -78,11 +78,11 @@ class SourceAnswers:
             return list(rows.order_by("pk").values_list("pk", Length("packed"))[:at_most])
 
     def _records(self, chosen: list[UUID]) -> Iterator[Record]:
-        columns = ("source_id", "trace_id", "version_id", "answered_at", "packed")
+        columns = ("source_id", "trace_id", "version_id", "answered_at", "packed", "origin")
         with reading(self._actor):
             rows = SourceAnswer.objects.filter(pk__any_of=[pk.bytes for pk in chosen]).order_by("pk")
             answers = list(rows.values_list(*columns, "trace__external_id", "trace__version"))
-        for source, trace, version, at, packed, external_id, trace_version in answers:
+        for source, trace, version, at, packed, origin, external_id, trace_version in answers:
             yield Record(
                 id=external_id,
                 annotator="",
@@ -92,6 +92,7 @@ class SourceAnswers:
                 configuration_version=self._versions[version],
                 trace=trace.bytes,
                 source=self._sources[source],
+                origin=origin or None,
             )
 
     def _chosen(self) -> Any:

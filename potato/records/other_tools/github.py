@@ -1,9 +1,9 @@
 """Reviews of a pull request as GitHub's REST API answers them.
 
 Field notes
-- GET /repos/O/R/pulls/N/comments: [{id, pull_request_review_id, path, line, start_line, original_line, side, start_side,
-  body, user: {login, type: User|Bot}, created_at, html_url, pull_request_url, in_reply_to_id, subject_type: line|file}].
-  `line` is null where later commits changed the lines: the comment is outdated.
+- GET /repos/O/R/pulls/N/comments: [{id, pull_request_review_id, path, line, start_line, original_line, side,
+  start_side, body, user: {login, type: User|Bot}, created_at, html_url, pull_request_url, in_reply_to_id,
+  subject_type: line|file}]. `line` is null where later commits changed the lines: the comment is outdated.
 - GET /repos/O/R/pulls/N/reviews: [{id, user, body, state, submitted_at, html_url, pull_request_url}], state APPROVED,
   CHANGES_REQUESTED, COMMENTED, DISMISSED or PENDING. A review that only holds comments is COMMENTED without a body.
 - Both may stand in one object under `comments` and `reviews`; `gh api --paginate --slurp` answers lists of lists.

@@ -1,13 +1,13 @@
 """What Potato 2.x writes into its output folder, a folder for each annotator.
 
 Field notes
-- `user_state.json`: {user_id, instance_id_to_label_to_value: {instance: [[{schema, name}, value], ...]}}; written too as
-  {instance: {schema: {name: value}}}. `instance_id_to_span_to_value` has marks on the text.
+- `user_state.json`: {user_id, instance_id_to_label_to_value: {instance: [[{schema, name}, value], ...]}}; written too
+  as {instance: {schema: {name: value}}}. `instance_id_to_span_to_value` has marks on the text.
 - `annotated_instances.jsonl`: a line each, {id, label_annotations: {schema: {name: value}}, span_annotations,
   behavioral_data}; in all-in-one files user_id or annotator stands in the line. Older ones have `annotation`.
 - Of a choice the name is the option and the value "true" (or the option again); of a text the name is text_box.
-- `code_review` and `process_reward` keep one JSON text: {verdict, comments: [{category, file, line, text}], file_ratings:
-  {file: {dimension: number}}} and {steps: [{index, reward: 1|-1|0}], mode}, where 0 is not marked.
+- `code_review` and `process_reward` keep one JSON text: {verdict, comments: [{category, file, line, text}],
+  file_ratings: {file: {dimension: number}}} and {steps: [{index, reward: 1|-1|0}], mode}, where 0 is not marked.
 - The annotator is user_id, else the name of the folder. When it was made is not written.
 """
 

@@ -1,11 +1,12 @@
 """Scores of Langfuse, and labels, judgements and scores of Docent.
 
 Field notes
-- Langfuse, GET /api/public/scores and /v2/scores: {data: [{id, traceId, observationId, name, value, stringValue, dataType:
-  NUMERIC|CATEGORICAL|BOOLEAN|TEXT, source: API|EVAL|ANNOTATION, authorUserId, comment, metadata, timestamp}], meta}; the
-  bodies of POST /api/public/scores have the same names and no source. A score of a session has no traceId.
-- `metadata` may say which step (`step`, from 0), file (`file`) or lines a score is about: then it is no score of the whole
-  trace. An observation alone names no step.
+- Langfuse, GET /api/public/scores and /v2/scores: {data: [{id, traceId, observationId, name, value, stringValue,
+  dataType: NUMERIC|CATEGORICAL|BOOLEAN|TEXT, source: API|EVAL|ANNOTATION, authorUserId, comment, metadata,
+  timestamp}], meta}; the bodies of POST /api/public/scores have the same names and no source. A score of a session has
+  no traceId.
+- `metadata` may say which step (`step`, from 0), file (`file`) or lines a score is about: then it is no score of the
+  whole trace. An observation alone names no step.
 - Docent: labels {agent_run_id, label_set_id, label_value: {key: value, explanation}}, results of a judge {agent_run_id,
   rubric_id, rubric_version, output: {label, explanation}}, and runs {id, metadata: {scores: {name: value}}}.
 """
