@@ -99,11 +99,16 @@ def _score(score: Mapping[str, Any], where: str, reading: Reading) -> Found | Un
             text=text,
             place=where,
         )
-    made = str(score.get("timestamp") or score.get("createdAt") or "")
+    more = [
+        Said(about[key], name=name, part=key, step=said.step, place=where)
+        for key in ("error_category", "correction")
+        if said.step is not None and isinstance(about.get(key), str)
+    ]
+    made = str(score.get("timestamp") or score.get("createdAt") or about.get("timestamp") or "")
     version = about.get("trace_version")
     author, kind = _scorer(score, about)
     known = version if isinstance(version, int) and not isinstance(version, bool) else None
-    return Found(where, trace, author, (said,), str(score.get("id") or ""), made, kind, known)
+    return Found(where, trace, author, (said, *more), str(score.get("id") or ""), made, kind, known)
 
 
 def _scorer(score: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[str, Author]:

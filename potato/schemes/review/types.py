@@ -333,11 +333,11 @@ class FileRatings(SchemeType):
     def opinions(cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme) -> Iterator[Opinion]:
         for file, ratings_of_file in result.items():
             if (reason := ratings.unjudged_reason(ratings_of_file, scheme.file_ratings)) is not None:
-                yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, file=file)
+                yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, file=file, part=KEY)
                 continue
             for dimension in scheme.file_ratings.dimensions:
                 if (rating := ratings_of_file.get(dimension.name)) is not None:
-                    yield Opinion(dimension.display, number=rating, file=file)
+                    yield Opinion(dimension.display, number=rating, file=file, part=dimension.name)
 
     @classmethod
     def parts(cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme) -> Iterator[Part]:

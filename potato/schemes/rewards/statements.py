@@ -9,6 +9,8 @@ from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.statements import REPLACED, Statement, Unplaced, offered_value, whole_number
 from potato.wording import listed, shortened
 
+_WORDS = {"correct": 1.0, "incorrect": -1.0, "wrong": -1.0, "first_error": -1.0, "downstream": -1.0}
+_DERIVED = {"per_step": ("cumulative_score", "first_error"), "first_error": ("cumulative_score",)}
 _NO_ERROR = frozenset({"none", "no_error", "all_correct", "no error", "all correct"})
 
 
@@ -19,7 +21,10 @@ def rewards_from(statements: Sequence[Statement], scheme: ProcessRewardScheme) -
     rest = [each for each in statements if each not in whole]
     if whole and not rest:
         return dict(whole[-1].value), [Unplaced(each.place, REPLACED) for each in whole[:-1]]
-    unplaced = [Unplaced(each.place, "It is told step by step besides, which is taken instead.") for each in whole]
+    derived = [each for each in rest if each.part in _DERIVED[scheme.mode]]
+    rest = [each for each in rest if each not in derived]
+    unplaced = [Unplaced(each.place, "It follows from what is said of the steps.") for each in derived]
+    unplaced += [Unplaced(each.place, "It is told step by step besides, which is taken instead.") for each in whole]
     answers, more = _first_error(rest) if scheme.mode == "first_error" else _labels(rest, scheme)
     return answers, [*unplaced, *more]
 
@@ -42,7 +47,7 @@ def _labels(statements: Sequence[Statement], scheme: ProcessRewardScheme) -> tup
                 reason = f"“{shortened(str(statement.value))}” is no label of this project. Say which one: {offered}."
                 unplaced.append(Unplaced(statement.place, reason))
                 continue
-        elif part not in ("notes", "error_category"):
+        elif part not in ("notes", "error_category", "correction"):
             unplaced.append(Unplaced(statement.place, f"Steps have no “{shortened(part)}” here."))
             continue
         if known := places.get((step, part)):
@@ -105,8 +110,8 @@ def _first_error(statements: Sequence[Statement]) -> tuple[dict[str, Any], list[
 
 
 def _score(said: object) -> float | None:
-    if isinstance(said, str) and said.strip().casefold() in ("correct", "incorrect", "wrong"):
-        return 1.0 if said.strip().casefold() == "correct" else -1.0
+    if isinstance(said, str) and said.strip().casefold() in _WORDS:
+        return _WORDS[said.strip().casefold()]
     try:
         return float(said) if isinstance(said, int | float | str) else None
     except ValueError:
