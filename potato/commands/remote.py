@@ -172,6 +172,33 @@ def _from_stdin(flags: argparse.Namespace) -> Iterator[list[Path]]:
         yield paths
 
 
+def import_annotations(flags: argparse.Namespace) -> int:
+    """Send what another tool wrote, wait until it is read, and name what has no place."""
+    said = {}
+    for name, texts in (("names", flags.name), ("values", flags.value)):
+        wrong = [text for text in texts if not all(part.strip() for part in text.rpartition("="))]
+        if wrong:
+            raise Failure(f"{wrong[0]!r} must be THEIRS=OURS, as in reward=verdict.")
+        pairs = (text.rpartition("=") for text in texts)
+        said[name] = {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
+    with _asking(flags) as client:
+        one = client.project(flags.project).import_annotations(
+            flags.path,
+            tool=flags.tool,
+            trace=flags.trace,
+            id_key=flags.id_key,
+            version=flags.source_version,
+            **said,
+        )
+    if flags.json:
+        put_json(one)
+    else:
+        print(f"{one.name}: {one.taken} new, {one.known} known, {one.refused} refused, {one.left_out} parts left out")
+        for problem in one.problems:
+            say(f"{problem.place}: {problem.sentence}", colour="yellow")
+    return FAILED if flags.strict and (one.refused or one.left_out) else DONE
+
+
 def _follow(project: Project, flags: argparse.Namespace) -> int:
     """Import what comes into a folder, again and again: each file once nobody has written to it between two looks."""
     folder = Path(flags.follow)
@@ -319,6 +346,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "projects": projects,
     "load": load,
     "import": import_files,
+    "import-annotations": import_annotations,
     "watch": watch,
     "people": people,
     "export": export,

@@ -94,6 +94,14 @@ def test_a_review_of_github_comes_in_by_the_api_and_leaves_in_an_export_with_its
         assert not Submission.objects.exists(), "nobody here submitted anything"
         assert not TraceQuota.objects.filter(done__gt=0).exists(), "no slot is filled"
 
+    page = manager(judging).get(f"{PAGE}{source.pk}/").content.decode()
+    assert "Made elsewhere: GitHub, octo, review.json, 1, 2, 90" in page
+    assert "src/parser.py, line 15" in page
+    assert "fixed = 1" in page
+    annotator = Client()
+    annotator.force_login(judging.tenants.bob)
+    assert annotator.get(f"{PAGE}{source.pk}/").status_code == 403
+
     judging.person_says(judging.tenants.bob, {"t00": "approve"})
     out = judging.folder / "out.jsonl"
     export = ("export", "--project", "acme/parser", "-f", "code_review", "-o", str(out))
@@ -106,6 +114,11 @@ def test_a_review_of_github_comes_in_by_the_api_and_leaves_in_an_export_with_its
     (comment,) = record["annotations"]["inline_comments"]
     assert (comment["line_start"], comment["suggestion"], comment["comment_id"]) == (15, "fixed = 1", "github-1")
     assert "category" not in comment, "nobody asked for one there"
+    call_command(*export, "--sources", "octo (GitHub)", "--overwrite", "--pseudonyms", "yes")
+    hidden = json.loads(out.read_text().splitlines()[1])
+    assert hidden["source"]["name"].startswith("person_")
+    assert hidden["origin"] == {"tool": "github"}
+    assert b"octo" not in out.read_bytes()
 
 
 def test_an_output_folder_of_potato_comes_in_by_the_command_and_as_a_zip_by_the_page(
@@ -160,9 +173,9 @@ def test_what_names_mean_is_said_and_a_file_of_nothing_that_fits_fails_with_its_
     ):
         refused = client.post(IMPORTS, json.dumps(body), content_type="application/json")
         assert (refused.status_code, said in refused.json()["detail"]) == (400, True)
+    path = judging.folder / "a.jsonl"
+    path.write_text("{}\n")
     with pytest.raises(CommandError, match="Say which tool"):
-        path = judging.folder / "a.jsonl"
-        path.write_text("{}\n")
         call_command("import_answers", "acme/parser", str(path), "--trace", "t00")
 
 

@@ -47,11 +47,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A JSON value out of a file: `name` says where it stands, `folder` is the folder of its file."""
+    """A JSON value out of a file: `name` says where it stands, `folder` is the folder of its file, `file` its path in
+    what was given."""
 
     name: str
     value: Any
     folder: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from potato.configuration import ProjectConfiguration
 from potato.records.archives import RecordsError, parsed
@@ -51,6 +51,20 @@ def records_from(
     reader = READERS.get(tool) or _recognised(places, name)
     found = reader.read(places, reading)
     yield from place_all(found, configuration, reading, tool=reader.name, title=TITLES[reader.name], file=name)
+
+
+def documents_at(path: Path) -> dict[str, Any]:
+    """The JSON of the files at a path by their names, of a file of lines the list of their values. Raises
+    RecordsError."""
+    by_file: dict[str, list[Place]] = {}
+    for place in _places(path, path.name):
+        by_file.setdefault(place.file, []).append(place)
+    if not by_file:
+        raise RecordsError(f"{path} has no JSON: nothing of another tool can be read from it.")
+    return {
+        file: places[0].value if places[0].name == file else [place.value for place in places]
+        for file, places in by_file.items()
+    }
 
 
 def _recognised(places: Sequence[Place], name: str) -> type[ToolReader]:
@@ -119,14 +133,14 @@ def _values(data: bytes, name: str, folder: str) -> Iterator[Place]:
     if not data.strip():
         return
     try:
-        yield Place(name, json.loads(data), folder)
+        yield Place(name, json.loads(data), folder, name)
         return
     except ValueError:
         lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
     except RecursionError:
         raise RecordsError(f"{name} is nested too deeply to be read.") from None
     if len(lines) == 1:
-        yield Place(name, parsed(data, name), folder)
+        yield Place(name, parsed(data, name), folder, name)
     for number, line in lines if len(lines) > 1 else ():
         where = f"{name} line {number}"
-        yield Place(where, parsed(line, where), folder)
+        yield Place(where, parsed(line, where), folder, name)
