@@ -122,9 +122,9 @@ class ProjectOperations:
         wait: bool = True,
         patience: float | None = None,
     ) -> Steps[AnnotationImport]:
-        """Send annotations that were made in another tool, a file, a folder or a ZIP, and wait until they are read. Each
-        of their authors becomes a source; what has no place is in `problems`. `names` and `values` say what those there
-        are here. Raises NothingToSend for files that cannot be read."""
+        """Send annotations that were made in another tool, a file, a folder or a ZIP, and wait until they are read.
+        Each of their authors becomes a source; what has no place is in `problems`. `names` and `values` say what those
+        there are here. Raises NothingToSend for files that cannot be read."""
         try:
             documents = documents_at(Path(path))
         except RecordsError as refusal:

@@ -70,8 +70,12 @@ def parser() -> argparse.ArgumentParser:
     annotations.add_argument("path", type=Path, metavar="FILE|FOLDER")
     annotations.add_argument("--from", dest="tool", default="auto", choices=TOOLS, help="which tool (found by itself)")
     annotations.add_argument("--trace", default="", metavar="ID", help="the trace that all of it is about")
-    annotations.add_argument("--id-key", default="", metavar="KEY", help="the key of Label Studio's data with the trace")
-    annotations.add_argument("--name", action="append", default=[], metavar="THEIRS=SCHEME", help="a question; repeatable")
+    annotations.add_argument(
+        "--id-key", default="", metavar="KEY", help="the key of Label Studio's data with the trace"
+    )
+    annotations.add_argument(
+        "--name", action="append", default=[], metavar="THEIRS=SCHEME", help="a question; repeatable"
+    )
     annotations.add_argument("--value", action="append", default=[], metavar="THEIRS=OURS", help="a value; repeatable")
     annotations.add_argument("--source-version", default="1", metavar="VERSION", help="of the sources (1)")
     annotations.add_argument("--strict", action="store_true", help="exit 1 for anything that has no place")

@@ -174,21 +174,16 @@ def _from_stdin(flags: argparse.Namespace) -> Iterator[list[Path]]:
 
 def import_annotations(flags: argparse.Namespace) -> int:
     """Send what another tool wrote, wait until it is read, and name what has no place."""
-    said = {}
-    for name, texts in (("names", flags.name), ("values", flags.value)):
-        wrong = [text for text in texts if not all(part.strip() for part in text.rpartition("="))]
-        if wrong:
-            raise Failure(f"{wrong[0]!r} must be THEIRS=OURS, as in reward=verdict.")
-        pairs = (text.rpartition("=") for text in texts)
-        said[name] = {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
+    names, values = _pairs(flags.name), _pairs(flags.value)
     with _asking(flags) as client:
         one = client.project(flags.project).import_annotations(
             flags.path,
             tool=flags.tool,
             trace=flags.trace,
             id_key=flags.id_key,
+            names=names,
+            values=values,
             version=flags.source_version,
-            **said,
         )
     if flags.json:
         put_json(one)
@@ -197,6 +192,17 @@ def import_annotations(flags: argparse.Namespace) -> int:
         for problem in one.problems:
             say(f"{problem.place}: {problem.sentence}", colour="yellow")
     return FAILED if flags.strict and (one.refused or one.left_out) else DONE
+
+
+def _pairs(texts: list[str]) -> dict[str, str]:
+    """What THEIRS=OURS says, each."""
+    pairs = {}
+    for text in texts:
+        theirs, _, ours = text.rpartition("=")
+        if not theirs.strip() or not ours.strip():
+            raise Failure(f"{text!r} must be THEIRS=OURS, as in reward=verdict.")
+        pairs[theirs.strip()] = ours.strip()
+    return pairs
 
 
 def _follow(project: Project, flags: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from potato.formats.options import RecordOptions
 from potato.formats.registry import Format
 from potato.formats.scores import Score, author_of, scores_in
 from potato.formats.training import readable
-from potato.records.archives import UNKNOWN
 from potato.records.sources import Record, TraceFacts, json_text
+from potato.wording import UNKNOWN
 
 
 class LangfuseScores(Format):

@@ -10,8 +10,8 @@ from potato.formats.options import RecordOptions
 from potato.formats.registry import Format
 from potato.formats.scores import Score, author_of, scores_in
 from potato.formats.training import readable
-from potato.records.archives import UNKNOWN
 from potato.records.sources import Record, TraceFacts, json_text
+from potato.wording import UNKNOWN
 
 EVENT = "gen_ai.evaluation.result"
 _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}", re.ASCII)

@@ -107,14 +107,14 @@ def test_a_review_of_github_comes_in_by_the_api_and_leaves_in_an_export_with_its
     export = ("export", "--project", "acme/parser", "-f", "code_review", "-o", str(out))
     call_command(*export)
     assert [json.loads(line)["annotator"] for line in out.read_text().splitlines()] == ["bob"]
-    call_command(*export, "--sources", "octo (GitHub)", "--overwrite")
+    call_command(*export, "--sources", "octo (GitHub)")
     record = json.loads(out.read_text().splitlines()[1])
     assert (record["source"]["kind"], record["origin"]) == ("person_elsewhere", kept["origin"])
     assert record["annotations"]["verdict"] == {"decision": "request_changes", "summary": "Not yet."}
     (comment,) = record["annotations"]["inline_comments"]
     assert (comment["line_start"], comment["suggestion"], comment["comment_id"]) == (15, "fixed = 1", "github-1")
     assert "category" not in comment, "nobody asked for one there"
-    call_command(*export, "--sources", "octo (GitHub)", "--overwrite", "--pseudonyms", "yes")
+    call_command(*export, "--sources", "octo (GitHub)", "--pseudonyms", "yes")
     hidden = json.loads(out.read_text().splitlines()[1])
     assert hidden["source"]["name"].startswith("person_")
     assert hidden["origin"] == {"tool": "github"}
