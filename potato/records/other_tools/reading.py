@@ -29,7 +29,7 @@ TITLES = {
     "docent": "Docent",
 }
 FOUND_BY_ITSELF = "auto"
-LARGEST = 256 * 2**20
+LARGEST = 64 * 2**20
 """All files together are read at once, as what one says may be taken back by another."""
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 _OF_POTATO = ("user_state.json", "annotated_instances.jsonl", "annotated_instances.json")
