@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced
+from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced, as_object
 
 COMMENTS = "code_review_comments"
 VERDICT = "code_review_verdict"
@@ -42,7 +42,10 @@ class GitHubReviews:
         # A remark does not take an approval back: it counts where nothing else was decided.
         remarks = [each for each in entries if _is_review(each[0]) and each[0].get("state") == "COMMENTED"]
         others = [each for each in entries if each not in remarks]
-        for entry, where in [*remarks, *sorted(others, key=lambda each: str(each[0].get("submitted_at") or ""))]:
+        for entry, where in [
+            *remarks,
+            *sorted(others, key=lambda each: str(as_object(each[0]).get("submitted_at") or "")),
+        ]:
             if _is_comment(entry):
                 yield _comment(entry, f"{where}, comment {entry.get('id', '')}".rstrip(), reading)
             elif _is_review(entry):
@@ -101,16 +104,16 @@ def _review(entry: Mapping[str, Any], where: str, reading: Reading) -> Found | U
     trace = reading.trace or _pull_request(entry)
     if not trace:
         return Unplaced(where, "It names no pull request. Say which trace it is about.")
-    if state not in DECISIONS:
+    if not isinstance(state, str) or state not in DECISIONS:
         return Unplaced(where, f"Its state is {state}, which decides nothing.")
     said = Said(DECISIONS[state], annotation_type=VERDICT, text=body, place=where)
     return _found(entry, where, trace, said, str(entry.get("submitted_at") or ""))
 
 
 def _found(entry: Mapping[str, Any], where: str, trace: str, said: Said, at: str) -> Found:
-    user = entry.get("user") if isinstance(entry.get("user"), Mapping) else {}
-    login = str((user or {}).get("login") or "ghost")
-    is_program = (user or {}).get("type") == "Bot"
+    user = as_object(entry.get("user"))
+    login = str(user.get("login") or "ghost")
+    is_program = user.get("type") == "Bot"
     kind = "automated_reviewer" if is_program else "person_elsewhere"
     return Found(where, trace, login, (said,), str(entry.get("id") or ""), at, kind)  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced
+from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced, as_list, as_object
 
 ID_KEYS = ("trace_id", "external_id", "instance_id", "id")
 """Keys of a task's data that may name the trace; the first that is there does."""
@@ -48,8 +48,7 @@ class LabelStudio:
 
 def _task(task: Mapping[str, Any], where: str, reading: Reading) -> Iterator[Found | Unplaced]:
     trace = _trace(task["data"], reading)
-    annotations = task.get("annotations") or task.get("completions") or ()
-    for annotation in annotations:
+    for annotation in map(as_object, as_list(task.get("annotations") or task.get("completions"))):
         place = f"{where}, annotation {annotation.get('id', '')}".rstrip()
         if annotation.get("was_cancelled"):
             yield Unplaced(place, "It was skipped there.")
@@ -59,11 +58,10 @@ def _task(task: Mapping[str, Any], where: str, reading: Reading) -> Iterator[Fou
             annotation.get("updated_at", annotation.get("created_at")),
         )
         yield from _found(annotation, place, trace, author, str(made or ""), "person_elsewhere")
-    for prediction in task.get("predictions") or ():
-        if isinstance(prediction, Mapping):
-            place = f"{where}, prediction {prediction.get('id', '')}".rstrip()
-            author = str(prediction.get("model_version") or "undefined")
-            yield from _found(prediction, place, trace, author, str(prediction.get("created_at") or ""), "other")
+    for prediction in map(as_object, as_list(task.get("predictions"))):
+        place = f"{where}, prediction {prediction.get('id', '')}".rstrip()
+        author = str(prediction.get("model_version") or "undefined")
+        yield from _found(prediction, place, trace, author, str(prediction.get("created_at") or ""), "other")
 
 
 def _found(
@@ -73,13 +71,10 @@ def _found(
         yield Unplaced(where, f"The task's data name no trace: they have none of {', '.join(ID_KEYS)}.")
         return
     said: list[Said] = []
-    for entry in annotation.get("result") or ():
-        if not isinstance(entry, Mapping):
-            continue
+    for entry in map(as_object, as_list(annotation.get("result"))):
         name, kind_of_answer = str(entry.get("from_name") or ""), str(entry.get("type") or "")
-        value = entry.get("value") if isinstance(entry.get("value"), Mapping) else {}
         place = f"{where}, {name or kind_of_answer or 'a result'}"
-        answers = _answers(kind_of_answer, value or {})
+        answers = _answers(kind_of_answer, as_object(entry.get("value")))
         if answers is None:
             reason = f"What it says is {kind_of_answer or 'of no type'}, which says nothing of a run, a file or a step."
             yield Unplaced(place, reason)

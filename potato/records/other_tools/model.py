@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from potato.schemes.statements import Unplaced
 
-__all__ = ["Found", "Place", "Reading", "Said", "ToolReader", "Unplaced", "utc_timestamp"]
+__all__ = ["Found", "Place", "Reading", "Said", "ToolReader", "Unplaced", "as_list", "as_object", "utc_timestamp"]
 
 Author = Literal["person_elsewhere", "llm_judge", "automated_reviewer", "other"]
 """What kind of source somebody is who worked in another tool."""
@@ -91,6 +91,16 @@ class ToolReader(Protocol):
 
     @staticmethod
     def read(places: Sequence[Place], reading: Reading) -> Iterator[Found | Unplaced]: ...
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    """The object that it is, else one without members: files of others may hold anything anywhere."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_list(value: Any) -> Sequence[Any]:
+    """The list that it is, else one without entries."""
+    return value if isinstance(value, list) else ()
 
 
 def utc_timestamp(text: str) -> str | None:

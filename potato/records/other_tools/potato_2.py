@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from potato.records.other_tools.github import COMMENTS, VERDICT
-from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced
+from potato.records.other_tools.model import Found, Place, Reading, Said, Unplaced, as_list, as_object
 
 RATINGS = "code_review_file_ratings"
 REWARDS = "process_reward"
@@ -57,7 +57,7 @@ class Potato2:
 
 def _state(state: Mapping[str, Any], where: str, folder: str, reading: Reading) -> Iterator[Found | Unplaced]:
     author = str(state.get("user_id") or folder or "unknown")
-    labels, spans = state.get(_STATE) or {}, state.get(_SPANS) or {}
+    labels, spans = as_object(state[_STATE]), as_object(state.get(_SPANS))
     for instance in dict.fromkeys([*labels, *spans]):
         place = f"{where}, {instance}"
         yield from _instance(place, str(instance), author, labels.get(instance), spans.get(instance), reading)
@@ -73,7 +73,7 @@ def _line(line: Mapping[str, Any], where: str, folder: str, reading: Reading) ->
 def _instance(
     where: str, instance: str, author: str, labels: Any, spans: Any, reading: Reading
 ) -> Iterator[Found | Unplaced]:
-    if spans:
+    if isinstance(spans, Mapping | list) and spans:
         many = len(spans)
         yield Unplaced(
             f"{where}, spans", f"{many} marked {'part' if many == 1 else 'parts'} of the text: runs have none."
@@ -108,9 +108,9 @@ def _said(schema: str, name: str, value: Any, place: str) -> list[Said]:
     structured = _structured(value)
     if structured is not None and "steps" in structured:
         return [
-            Said(step.get("reward"), name=schema, annotation_type=REWARDS, step=step.get("index", at), place=place)
-            for at, step in enumerate(structured["steps"])
-            if isinstance(step, Mapping) and step.get("reward")
+            Said(step["reward"], name=schema, annotation_type=REWARDS, step=_index(step, at), place=place)
+            for at, step in enumerate(map(as_object, as_list(structured["steps"])))
+            if step.get("reward")
         ]
     if structured is not None and {"verdict", "comments", "file_ratings"} & structured.keys():
         return _code_review(structured, place)
@@ -124,19 +124,23 @@ def _code_review(review: Mapping[str, Any], place: str) -> list[Said]:
     said = []
     if review.get("verdict"):
         said.append(Said(review["verdict"], annotation_type=VERDICT, place=place))
-    for at, comment in enumerate(review.get("comments") or (), 1):
-        if isinstance(comment, Mapping):
-            made = {
-                "file": comment.get("file") or None,
-                "line_start": comment.get("line"),
-                "category": comment.get("category") or None,
-                "comment": str(comment.get("text") or ""),
-            }
-            said.append(Said(made, annotation_type=COMMENTS, place=f"{place}, comment {at}"))
-    for file, ratings in (review.get("file_ratings") or {}).items():
-        for dimension, number in ratings.items() if isinstance(ratings, Mapping) else ():
+    for at, comment in enumerate(map(as_object, as_list(review.get("comments"))), 1):
+        made = {
+            "file": comment.get("file") or None,
+            "line_start": comment.get("line"),
+            "category": comment.get("category") or None,
+            "comment": str(comment.get("text") or ""),
+        }
+        said.append(Said(made, annotation_type=COMMENTS, place=f"{place}, comment {at}"))
+    for file, ratings in as_object(review.get("file_ratings")).items():
+        for dimension, number in as_object(ratings).items():
             said.append(Said(number, annotation_type=RATINGS, part=dimension, file=file, place=f"{place}, {file}"))
     return said
+
+
+def _index(step: Mapping[str, Any], at: int) -> int:
+    index = step.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else at
 
 
 def _structured(value: Any) -> Mapping[str, Any] | None:

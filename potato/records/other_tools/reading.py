@@ -109,6 +109,10 @@ def _zipped(path: Path, name: str) -> Iterator[Place]:
             yield from _values(data, inner, PurePosixPath(inner).parent.name)
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
 def _chosen(names: Sequence[str]) -> Sequence[str]:
     """Of an output folder of Potato the files with annotations alone; of other folders all."""
     of_potato = [name for name in names if PurePosixPath(name).name in _OF_POTATO]
@@ -133,7 +137,7 @@ def _values(data: bytes, name: str, folder: str) -> Iterator[Place]:
     if not data.strip():
         return
     try:
-        yield Place(name, json.loads(data), folder, name)
+        yield Place(name, json.loads(data, parse_constant=_no_constant), folder, name)
         return
     except ValueError:
         lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]

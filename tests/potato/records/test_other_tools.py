@@ -248,3 +248,88 @@ def test_what_is_no_file_of_a_tool_is_refused_with_what_to_do(tmp_path: Path) ->
         placed(tmp_path / "nothing")
     assert utc_timestamp("2026-01-01") == "2026-01-01T00:00:00Z"
     assert utc_timestamp("soon") is None
+
+
+SAMPLES: dict[str, Any] = {
+    "github": {
+        "comments": [
+            {
+                "id": 5,
+                "path": "a.py",
+                "line": 3,
+                "start_line": 2,
+                "side": "RIGHT",
+                "body": "Hm",
+                "user": {"login": "o"},
+                "created_at": "2026-01-01T00:00:00Z",
+                "pull_request_url": PULL,
+            }
+        ],
+        "reviews": [{"id": 1, "state": "APPROVED", "user": {"login": "o"}, "pull_request_url": PULL}],
+    },
+    "label_studio": [
+        {
+            "id": 1,
+            "data": {"trace_id": "t1"},
+            "annotations": [
+                {
+                    "id": 9,
+                    "completed_by": {"id": 1},
+                    "created_at": "2026-01-01T00:00:00Z",
+                    "result": [{"from_name": "verdict", "type": "choices", "value": {"choices": ["approve"]}}],
+                }
+            ],
+            "predictions": [{"model_version": "m", "result": []}],
+        }
+    ],
+    "potato_2": {
+        "user_id": "a",
+        "instance_id_to_label_to_value": {
+            "t1": [
+                [{"schema": "rewards", "name": "x"}, {"steps": [{"index": 0, "reward": 1}]}],
+                [
+                    {"schema": "review", "name": "x"},
+                    {"verdict": "approve", "comments": [{"line": 2}], "file_ratings": {"a": {"correctness": 2}}},
+                ],
+            ],
+            "t2": {"verdict": {"approve": True}},
+        },
+        "instance_id_to_span_to_value": {"t1": [1]},
+    },
+    "langfuse": {
+        "data": [
+            {"traceId": "t", "name": "rewards", "value": 1, "metadata": {"step": 1, "error_category": "x"}},
+            {"traceId": "t", "name": "inline_comments", "value": "bug", "metadata": {"file": "a", "line_start": 2}},
+        ]
+    },
+    "docent": [
+        {"agent_run_id": "t1", "label_value": {"verdict": "approve", "explanation": "b"}},
+        {"id": "t", "metadata": {"scores": {"verdict": 1.0}}},
+    ],
+}
+
+
+def places_in(value: Any, place: tuple[Any, ...] = ()) -> Any:
+    yield place
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in inside:
+        yield from places_in(member, (*place, key))
+
+
+def with_other(value: Any, place: tuple[Any, ...], other: Any) -> Any:
+    if not place:
+        return other
+    changed = json.loads(json.dumps(value))
+    holder = changed
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = other
+    return changed
+
+
+@pytest.mark.parametrize("tool", SAMPLES)
+@pytest.mark.parametrize("other", [None, True, 1.5, 10**30, "\ud800", [[]], {"a": 1}, [{"x": None}]])
+def test_whatever_stands_anywhere_in_a_file_is_a_record_or_a_reason(tmp_path: Path, tool: str, other: Any) -> None:
+    for place in places_in(SAMPLES[tool]):
+        records, _ = read(tmp_path, json.dumps(with_other(SAMPLES[tool], place, other)), tool=tool)
+        assert all(record["annotations"] and record["source"]["name"] for record in records), place
