@@ -47,7 +47,8 @@ class AnswersRequest(Body):
 
 
 class UnreadAnswer(BaseModel):
-    """A record that was not taken: its place in the request, from 1, the field, and what to do."""
+    """A record that was not taken, or of one with an `origin` a part that was left out: its place in the request, from
+    1, the field, and what to do."""
 
     place: int
     field: str

@@ -41,7 +41,6 @@ class OtelEvaluations(Format):
         events = [_event(record, score) for score in scores_in(record, self.project)]
         if not events:
             return self.leave_out("without_scores")
-        self.count("events", len(events))
         self.state["rows"] += 1
         row = {
             "resourceLogs": [
