@@ -5,6 +5,7 @@ from django.urls import path
 from agreement import views
 from agreement.schedule_pages import AgreementSchedulePages
 from agreement.sources import views as sources
+from agreement.sources.answers_page import answers
 
 urlpatterns = [
     path("", views.agreement_page, name="agreement"),
@@ -49,5 +50,6 @@ urlpatterns = [
         {"kind": "md"},
         name="agreement-machines-plot-markdown",
     ),
+    path("machines/<uuid:source_id>/", answers, name="agreement-machines-said"),
     path("machines/<uuid:source_id>/answers.jsonl", sources.answers_file, name="agreement-machines-answers"),
 ]

@@ -11,8 +11,9 @@ from django.db.models.functions import Length
 from isal import isal_zlib
 
 from accounts.models import ConfigurationVersion, Project
-from agreement.models import Source, SourceAnswer
+from agreement.models import Source, SourceAnswer, SourceKind
 from assignments.filtering import chosen_batches, midnight, traces_filtered, versions_filtered
+from exports.pseudonyms import Pseudonyms
 from exports.record_chunks import RecordChunk, first_within
 from exports.stored_facts import GZIP, reading, reading_tables
 from potato.records.filters import Filters
@@ -30,13 +31,20 @@ class SourceAnswers:
     where they name no source. With `since`, those alone that were not there at that earlier moment."""
 
     def __init__(
-        self, project: Project, actor: Actor, snapshot: Snapshot, since: Snapshot | None, filters: Filters
+        self,
+        project: Project,
+        actor: Actor,
+        snapshot: Snapshot,
+        since: Snapshot | None,
+        filters: Filters,
+        pseudonyms: Pseudonyms | None = None,
     ) -> None:
         self._project = project
         self._actor = actor
         self._snapshot = snapshot
         self._since = since
         self._filters = filters
+        self._pseudonyms = pseudonyms
 
     def count(self) -> int:
         if not self._filters.sources:
@@ -78,11 +86,11 @@ class SourceAnswers:
             return list(rows.order_by("pk").values_list("pk", Length("packed"))[:at_most])
 
     def _records(self, chosen: list[UUID]) -> Iterator[Record]:
-        columns = ("source_id", "trace_id", "version_id", "answered_at", "packed")
+        columns = ("source_id", "trace_id", "version_id", "answered_at", "packed", "origin")
         with reading(self._actor):
             rows = SourceAnswer.objects.filter(pk__any_of=[pk.bytes for pk in chosen]).order_by("pk")
             answers = list(rows.values_list(*columns, "trace__external_id", "trace__version"))
-        for source, trace, version, at, packed, external_id, trace_version in answers:
+        for source, trace, version, at, packed, origin, external_id, trace_version in answers:
             yield Record(
                 id=external_id,
                 annotator="",
@@ -92,6 +100,7 @@ class SourceAnswers:
                 configuration_version=self._versions[version],
                 trace=trace.bytes,
                 source=self._sources[source],
+                origin=self._shown_origin(origin) or None,
             )
 
     def _chosen(self) -> Any:
@@ -108,7 +117,19 @@ class SourceAnswers:
     def _sources(self) -> dict[UUID, AutomatedSource]:
         with reading(self._actor):
             rows: list[Source] = chosen_sources(self._project, self._filters)
-        return {row.pk: AutomatedSource(row.name, row.version, row.model, row.kind) for row in rows}
+        return {row.pk: AutomatedSource(self._name(row), row.version, row.model, row.kind) for row in rows}
+
+    def _name(self, source: Source) -> str:
+        """A person in another tool is one: under pseudonyms they have another name, too."""
+        if self._pseudonyms is None or source.kind != SourceKind.PERSON_ELSEWHERE:
+            return source.name
+        return self._pseudonyms.of(source.pk, source.name)
+
+    def _shown_origin(self, origin: dict[str, str]) -> dict[str, str]:
+        """Under pseudonyms the tool alone: with the file or the id there the person could be found."""
+        if self._pseudonyms is None:
+            return origin
+        return {key: text for key, text in origin.items() if key == "tool"}
 
     @cached_property
     def _versions(self) -> dict[UUID, int]:

@@ -100,7 +100,7 @@ class StoredProject:
         self._files = StoredFiles()
         self._runs = StoredRuns(actor)
         self._counting = Counting(project, actor, snapshot, since, filters)
-        self.source_answers = SourceAnswers(project, actor, snapshot, since, filters)
+        self.source_answers = SourceAnswers(project, actor, snapshot, since, filters, pseudonyms)
         with reading(actor):
             # Read here, because records are made while rows are on their way.
             versions = ConfigurationVersion.objects.filter(project=project)

@@ -42,6 +42,9 @@ ALLOWED = (
             "verdicts",
         )
     ),
+    # Tools whose files have reviews and process rewards under names of their own.
+    "potato/records/other_tools/github.py",
+    "potato/records/other_tools/potato_2.py",
     # The documented functions of the analysis scripts, whose figures are of process rewards.
     "potato/analysis.py",
     "potato/statistics/rewards/",

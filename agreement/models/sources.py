@@ -20,6 +20,7 @@ class SourceKind(models.TextChoices):
     LLM_JUDGE = "llm_judge", "LLM judge"
     PROCESS_REWARD_MODEL = "process_reward_model", "Process reward model"
     AUTOMATED_REVIEWER = "automated_reviewer", "Automated reviewer"
+    PERSON_ELSEWHERE = "person_elsewhere", "Person in another tool"
     OTHER = "other", "Other program"
 
 
@@ -33,7 +34,8 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
 
 class Source(TenantModel):
-    """A program that answers what people are asked: never an annotator. Another model or version is another source."""
+    """A program that answers what people are asked, or a person who did so in another tool: never an annotator here.
+    Another model or version is another source."""
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
     name = models.CharField(max_length=200)
@@ -69,7 +71,8 @@ class SourceAnswer(TenantModel):
     """What a source said of one trace, keyed by scheme name: checked as people's answers are, exact and immutable.
 
     `version` is the configuration that it was checked under, `given_sha256` the hash of the answers as they came: the
-    same again is known. `answered_at` is what the record says, None where it does not.
+    same again is known. `answered_at` is what the record says, None where it does not. `origin` says of one that was
+    made in another tool which tool, file, id and author; it is empty for others.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -83,11 +86,14 @@ class SourceAnswer(TenantModel):
     packed = models.BinaryField()
     given_sha256 = models.CharField(max_length=64)
     answered_at = models.DateTimeField(null=True)
+    origin: "models.JSONField[dict[str, str]]" = models.JSONField(default=dict, db_default={})
     added_at = models.DateTimeField(default=timezone.now)
     added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     transaction = transaction_id()
 
     objects = SourceAnswerQuerySet.as_manager()
+
+    erasable = ("origin",)
 
     class Meta(TenantModel.Meta):
         constraints = [

@@ -1,9 +1,10 @@
 """What can be done to sources: take answers, in the background or at once, compare, and send differences to people."""
 
+import tempfile
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 from uuid import UUID
 
 from django.core.files import File
@@ -13,7 +14,8 @@ from accounts.models import Organisation, Project
 from agreement.models import Source
 from agreement.sources.answers import CannotTake, Named, Taken, Taker, checked_name
 from agreement.sources.comparing import request_comparison
-from agreement.sources.importing import ImportAnswers
+from agreement.sources.importing import ImportAnswers, lines_of_tool
+from agreement.sources.of_tool import NoAnswers, OfTool
 from assignments.actions.quotas import want_one_more
 from jobs.actions import request_job
 from jobs.bounds import demand_capacity
@@ -21,17 +23,13 @@ from jobs.kinds import JobFailed
 from jobs.models import Job
 from jobs.runner import run_here
 from tenancy import audit
+from tenancy.actor import acting_in
 from tenancy.errors import Refused
 from traces.importing.uploads import demand_size, kept
 from traces.models import Trace
 
 ANSWERS_AT_ONCE = 1_000
 TRACES_AT_ONCE = 1_000
-
-
-class NoAnswers(Refused):
-    code = "no_answers"
-    status = 400
 
 
 class NoSuchTraces(Refused):
@@ -49,8 +47,11 @@ def named(name: str, version: str, model: str = "", kind: str = "") -> Named | N
         raise NoAnswers(refusal.sentence) from None
 
 
-def request_answers(*, project: Project, content: File[bytes], default: Named | None = None) -> Job:
-    """Keep an uploaded file of records and ask for its import in the background. The same file again changes nothing.
+def request_answers(
+    *, project: Project, content: File[bytes], default: Named | None = None, tool: OfTool | None = None
+) -> Job:
+    """Keep an uploaded file of records, or of another tool, and ask for its import in the background. The same file
+    again changes nothing.
 
     Raises NoAnswers for an empty file, FileTooLarge, NoSpace and TooManyJobs, and keeps nothing then.
     """
@@ -66,6 +67,7 @@ def request_answers(*, project: Project, content: File[bytes], default: Named | 
             "size": size,
             "stored_as": stored_as,
             "source": default.__dict__ if default else None,
+            **(tool.parameters if tool else {}),
         }
         job = request_job(kind=ImportAnswers.name, parameters=parameters, by_person=True)
         audit.record("answers.import-requested", project, file=name[:300])
@@ -85,23 +87,32 @@ def take_answers(*, project: Project, records: Sequence[Any], default: Named | N
         for place, record in enumerate(records, 1):
             taker.take(record, place, taken)
         if taken.taken:
-            audit.record("answers.imported", project, taken=taken.taken, refused=len(taken.problems))
+            refused = len(taken.problems) - taken.left_out
+            audit.record("answers.imported", project, taken=taken.taken, refused=refused)
             for source in Source.objects.for_project(project).filter(pk__in=taken.sources):
                 request_comparison(source=source)
     return taken
 
 
-def import_now(*, organisation: Organisation, project: Project, path: Path, default: Named | None) -> dict[str, Any]:
-    """Import a file in this process, part by part; call it outside every block. Answers what the job's result has.
+def import_now(
+    *, organisation: Organisation, project: Project, path: Path, default: Named | None, tool: OfTool | None = None
+) -> dict[str, Any]:
+    """Import a file, or what another tool wrote, in this process, part by part; call it outside every block. Answers
+    what the job's result has.
 
     Raises NoAnswers where nothing was taken.
     """
     kind = ImportAnswers()
     parameters = {"project": str(project.pk), "name": path.name, "source": default.__dict__ if default else None}
-    job = Job(kind=kind.name, parameters=parameters)
+    job = Job(kind=kind.name, parameters=parameters | (tool.parameters if tool else {}))
     try:
-        with path.open("rb") as file:
-            return run_here(organisation.pk, job, partial(kind.do_part, job, file))
+        if tool is None:
+            with path.open("rb") as file:
+                return run_here(organisation.pk, job, partial(kind.do_part, job, file))
+        with tempfile.TemporaryFile(prefix="potato-answers-") as records:
+            with acting_in(organisation):
+                records.writelines(lines_of_tool(path, project, job.parameters))
+            return run_here(organisation.pk, job, partial(kind.do_part, job, cast(IO[bytes], records)))
     except JobFailed as failure:
         raise NoAnswers(str(failure)) from failure
 

@@ -1,6 +1,7 @@
 """Takes a source's answers: records as an export has them, each with its `source`, checked as people's answers are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,9 +12,10 @@ from accounts.models import ConfigurationVersion, Project
 from agreement.models import Source, SourceAnswer, SourceKind
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.annotations import results
+from potato.records.annotations import missing, results
 from potato.runs.exact_json import json_sha256
 from potato.schemes.answers import Gap, Incomplete
+from potato.schemes.registry import scheme_types
 from potato.wording import listed
 from tenancy.actor import current
 from tenancy.errors import Refused
@@ -21,9 +23,14 @@ from traces.evidence.judged_files import read_evidence
 from traces.models import Trace
 from traces.models.bodies import pack
 
-KEYS = ("id", "trace_version", "annotator", "timestamp", "annotations", "source", "kind", "configuration_version")
+KEYS = (
+    "id", "trace_version", "annotator", "timestamp", "annotations", "source", "origin", "kind",
+    "configuration_version",
+)  # fmt: skip
 SOURCE_KEYS = ("name", "model", "version", "kind")
+ORIGIN_KEYS = ("tool", "file", "id", "author")
 _LONGEST = 200
+_LONGEST_ORIGIN = 1_000
 
 
 class NoConfiguration(Refused):
@@ -51,11 +58,13 @@ class Named:
 
 @dataclass
 class Taken:
-    """What became of some records. `problems` are place, field and sentence of those that were refused."""
+    """What became of some records. `problems` are place, field and sentence of those that were refused, and of parts
+    that were left out of others; `left_out` counts these parts."""
 
     taken: int = 0
     known: int = 0
-    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    left_out: int = 0
+    problems: list[tuple[int | str, str, str]] = field(default_factory=list)
     sources: set[str] = field(default_factory=set)
 
 
@@ -71,29 +80,36 @@ class Taker:
         if newest is None:
             raise NoConfiguration(f"{project.name} has no published configuration. Publish one, then import again.")
         try:
-            self._configuration: ProjectConfiguration = pinned(newest.configuration)
+            self.configuration: ProjectConfiguration = pinned(newest.configuration)
         except UnreadablePinError as reason:
             raise NoConfiguration(f"Version {newest.number} of the configuration: {reason.sentence}") from None
         self._version = newest
 
-    def take(self, value: Any, place: int, taken: Taken) -> None:
+    def take(self, value: Any, place: int | str, taken: Taken) -> None:
         """Store one record's answers, or note why not. The same answers again are known, and change nothing."""
         try:
-            is_new, source = self._take(value)
+            is_new, source, left_out = self._take(value)
         except CannotTake as refusal:
             taken.problems.append((place, refusal.field, refusal.sentence))
             return
+        taken.left_out += len(left_out)
+        taken.problems += ((place, part.field, part.sentence) for part in left_out)
         taken.taken += is_new
         taken.known += not is_new
         taken.sources.add(str(source.pk))
 
-    def _take(self, value: Any) -> tuple[bool, Source]:
+    def _take(self, value: Any) -> tuple[bool, Source, list[CannotTake]]:
         record = _object(value)
         named = _named(record.get("source"), self._default)
         answered_at = _moment(record.get("timestamp"))
+        origin = _origin(record.get("origin"))
         trace = self._trace(record)
         annotations = record.get("annotations")
-        result = self._result(annotations, trace, answered_at)
+        left_out: list[CannotTake] = []
+        if origin:
+            result, left_out = self._result_of_another_tool(annotations, trace, answered_at)
+        else:
+            result = self._result(annotations, trace, answered_at)
         source = self._source(named)
         digest = json_sha256(annotations)
         known = SourceAnswer.objects.of(source).filter(trace=trace).values_list("given_sha256", flat=True).first()
@@ -104,7 +120,7 @@ class Taker:
                     f"{source} has given another answer for {trace} already, and answers never change. Import these "
                     "under another version of the source.",
                 )
-            return False, source
+            return False, source, left_out
         SourceAnswer.objects.create(
             project=self._project,
             source=source,
@@ -113,18 +129,22 @@ class Taker:
             packed=pack(result),
             given_sha256=digest,
             answered_at=answered_at,
+            origin=origin,
             added_by_id=current().user,
         )
-        return True, source
+        return True, source, left_out
 
     def _trace(self, record: Mapping[str, Any]) -> Trace:
+        # Another tool knows no versions of a trace: what it says is of the newest one.
+        is_newest_meant = bool(record.get("origin")) and "trace_version" not in record
         name, version = record.get("id"), record.get("trace_version", 1)
         if not isinstance(name, str) or not name:
             raise CannotTake("id", "id must be the text that names the trace, as in an export.")
         if isinstance(version, bool) or not isinstance(version, int):
             raise CannotTake("trace_version", "trace_version must be a whole number from 1.")
         traces = Trace.objects.filter(organisation=self._project.organisation_id, project=self._project)
-        trace = traces.filter(external_id=storable(name, 300), version=version).first()
+        named = traces.filter(external_id=storable(name, 300))
+        trace = named.order_by("-version").first() if is_newest_meant else named.filter(version=version).first()
         if trace is None:
             which = f"version {version} of the trace" if version != 1 else "trace"
             raise CannotTake(
@@ -134,11 +154,11 @@ class Taker:
 
     def _result(self, annotations: Any, trace: Trace, answered_at: datetime | None) -> dict[str, Any]:
         """The answers under the schemes that the source answered; it need not answer all."""
-        names = [scheme.name for scheme in self._configuration.annotation_schemes]
+        names = [scheme.name for scheme in self.configuration.annotation_schemes]
         if not isinstance(annotations, Mapping) or not annotations:
             raise CannotTake("annotations", f"annotations must be an object with answers to {listed(names, 'or')}.")
-        schemes = tuple(scheme for scheme in self._configuration.annotation_schemes if scheme.name in annotations)
-        configuration = self._configuration.model_copy(update={"annotation_schemes": schemes})
+        schemes = tuple(scheme for scheme in self.configuration.annotation_schemes if scheme.name in annotations)
+        configuration = self.configuration.model_copy(update={"annotation_schemes": schemes})
         if unknown := [name for name in annotations if name not in names]:
             raise CannotTake(
                 f"annotations.{unknown[0]}",
@@ -148,6 +168,35 @@ class Taker:
             return results(annotations, configuration, read_evidence(trace), answered_at or timezone.now())
         except Incomplete as incomplete:
             raise _as_refusal(incomplete.gaps) from None
+
+    def _result_of_another_tool(
+        self, annotations: Any, trace: Trace, answered_at: datetime | None
+    ) -> tuple[dict[str, Any], list[CannotTake]]:
+        """The same without what the project demands of its own annotators, and without the parts that have no place
+        in the trace, each of which is named. Raises CannotTake where nothing is left."""
+        if not isinstance(annotations, Mapping):
+            return self._result(annotations, trace, answered_at), []
+        demanding = self.configuration.annotation_schemes
+        schemes = tuple(scheme_types()[scheme.annotation_type].without_demands(scheme) for scheme in demanding)
+        evidence = read_evidence(trace)
+        left_out: list[CannotTake] = []
+        rest: Any = deepcopy(dict(annotations))
+        while rest:
+            asked = tuple(scheme for scheme in schemes if scheme.name in rest)
+            configuration = self.configuration.model_copy(update={"annotation_schemes": asked})
+            gaps = missing(rest, configuration, evidence)
+            if not gaps:
+                return results(rest, configuration, evidence, answered_at or timezone.now()), left_out
+            parts: dict[tuple[str | int, ...], Gap] = {}
+            for gap in gaps:
+                parts.setdefault(_part_at(rest, gap.path), gap)
+            for gap in parts.values():
+                path = ".".join(["annotations", *map(str, gap.path)])
+                left_out.append(CannotTake(path, f"Left out: {gap.sentence}"))
+            # From the last place of a list on, so that the others keep theirs.
+            for part in sorted(parts, key=_index_in, reverse=True):
+                _remove(rest, part)
+        raise left_out[0] if left_out else CannotTake("annotations", "annotations have no answers.")
 
     def _source(self, named: Named) -> Source:
         if named not in self._sources:
@@ -159,6 +208,54 @@ class Taker:
                 defaults={"kind": named.kind or SourceKind.OTHER},
             )
         return self._sources[named]
+
+
+def _part_at(answers: dict[str, Any], path: Sequence[str | int]) -> tuple[str | int, ...]:
+    """The smallest object that the path leads into, or all answers to its scheme; nothing for all answers at all."""
+    if not path or path[0] not in answers:
+        return ()
+    part: tuple[str | int, ...] = (path[0],)
+    value = answers[str(path[0])]
+    for step in path[1:]:
+        inside = isinstance(value, Mapping) and step in value
+        inside = inside or (isinstance(value, list) and isinstance(step, int) and step < len(value))
+        if not inside or not isinstance(value[step], Mapping):
+            break
+        part, value = (*part, step), value[step]
+    return part
+
+
+def _index_in(part: Sequence[str | int]) -> int:
+    return next((step for step in part if isinstance(step, int)), -1)
+
+
+def _remove(answers: dict[str, Any], part: Sequence[str | int]) -> None:
+    if not part:
+        answers.clear()
+        return
+    name = str(part[0])
+    if name not in answers:
+        return
+    holder: Any = answers
+    for step in part[:-1]:
+        holder = holder[step]
+    del holder[part[-1]]
+    if not answers.get(name):
+        answers.pop(name, None)
+
+
+def _origin(value: Any) -> dict[str, str]:
+    """Where the record comes from; empty for what was never in another tool."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not value.get("tool"):
+        raise CannotTake("origin", "origin must be an object with the tool, and with file, id and author if you like.")
+    for key, text in value.items():
+        if key not in ORIGIN_KEYS or not isinstance(text, str):
+            raise CannotTake(f"origin.{key}", f"origin has the keys {listed(ORIGIN_KEYS, 'and')}, each with a text.")
+        if len(text) > _LONGEST_ORIGIN:
+            raise CannotTake(f"origin.{key}", f"{key} of the origin may have {_LONGEST_ORIGIN} characters.")
+    return {key: storable(text) for key, text in value.items()}
 
 
 def _as_refusal(gaps: tuple[Gap, ...]) -> CannotTake:

@@ -18,7 +18,11 @@ from agreement.models import Source as SourceRow
 from agreement.models import SourceAnswer, SourceReport
 from agreement.sources.actions import NoSuchTraces, named, send_to_people, take_answers
 from agreement.sources.comparing import request_comparison
+from agreement.sources.importing import ImportAnswers
+from agreement.sources.other_tools import checked_tool, request_documents
 from assignments.api.pages import cursor_page
+from jobs.models import Job
+from potato.api.sources import AnnotationImport, NewAnnotationImport, NotPlaced
 from potato.wording import timestamp
 from tenancy.roles import Right
 
@@ -27,7 +31,7 @@ CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `p
 
 class SourceName(Body):
     """What a source is called: a name and a version, and its model and kind (llm_judge, process_reward_model,
-    automated_reviewer or other)."""
+    automated_reviewer, person_elsewhere or other)."""
 
     name: str
     version: str
@@ -43,7 +47,8 @@ class AnswersRequest(Body):
 
 
 class UnreadAnswer(BaseModel):
-    """A record that was not taken: its place in the request, from 1, the field, and what to do."""
+    """A record that was not taken, or of one with an `origin` a part that was left out: its place in the request, from
+    1, the field, and what to do."""
 
     place: int
     field: str
@@ -76,6 +81,15 @@ class Sources(BaseModel):
     results: list[Source]
 
 
+class Origin(BaseModel):
+    """Where an annotation that was made in another tool comes from: the tool, the file, its id there and its author."""
+
+    tool: str
+    file: str = ""
+    id: str = ""
+    author: str = ""
+
+
 class MarkedSource(BaseModel):
     name: str
     model: str
@@ -84,12 +98,14 @@ class MarkedSource(BaseModel):
 
 
 class SourceRecord(BaseModel):
-    """What a source said of a trace, as people's records are, and marked with its source. It has no annotator."""
+    """What a source said of a trace, as people's records are, and marked with its source. It has no annotator. `origin`
+    is null for what was never in another tool."""
 
     id: str
     trace_version: int
     timestamp: str | None
     source: MarkedSource
+    origin: Origin | None
     annotations: dict[str, Any]
 
 
@@ -172,6 +188,39 @@ class ProjectAnswersView(ApiView):
         return Response(AnswersTaken(taken=taken.taken, known=taken.known, refused=refused, sources=sources))
 
 
+class AnnotationImportsView(ApiView):
+    right = Right.MANAGE_SOURCES
+    largest_body = 64 * 2**20
+
+    @extend_schema(request=NewAnnotationImport, responses={202: AnnotationImport})
+    def post(self, request: Request, project: str) -> Response:
+        """Import annotations that were made in another tool, in the background; Location is the import. Each author is
+        a source, which fills no slot and is no annotator; a part that has no place is named in `problems`. The same
+        again is `known`."""
+        chosen = visible_project(self.membership, project)
+        body = read(NewAnnotationImport, request)
+        job = request_documents(
+            project=chosen,
+            name=body.name,
+            files=[(file.name, file.content) for file in body.files],
+            tool=checked_tool(body.tool, **body.model_dump(include={"trace", "id_key", "names", "values", "version"})),
+        )
+        where = f"{request._request.path}{job.pk}/"
+        return Response(_import_shown(job, chosen.slug), status=202, headers={"Location": where})
+
+
+class AnnotationImportView(ApiView):
+    right = Right.MANAGE_SOURCES
+
+    @extend_schema(responses=AnnotationImport)
+    def get(self, request: Request, project: str, job_id: UUID) -> Response:
+        """An import of annotations of another tool."""
+        chosen = visible_project(self.membership, project)
+        jobs = Job.objects.filter(organisation=chosen.organisation_id, kind=ImportAnswers.name)
+        job = get_object_or_404(jobs.filter(parameters__project=str(chosen.pk)), pk=job_id)
+        return Response(_import_shown(job, chosen.slug))
+
+
 class SourceApiView(ApiView):
     right = Right.SEE_ANNOTATIONS
     right_to_change = Right.MANAGE_SOURCES
@@ -196,7 +245,7 @@ class SourceAnswersView(SourceApiView):
         source = self.source()
         rows = SourceAnswer.objects.of(source).select_related("trace")
         following, previous, answers = cursor_page(rows, request)
-        results = [SourceRecord(**source_record(source, answer)) for answer in answers]
+        results = [SourceRecord.model_validate(source_record(source, answer)) for answer in answers]
         return Response(SourceRecords(next=following, previous=previous, results=results))
 
 
@@ -228,6 +277,25 @@ class SendToPeopleView(SourceApiView):
         return Response(Sent(traces=send_to_people(source=source, traces=ids(body.traces))))
 
 
+def _import_shown(job: Job, project: str) -> AnnotationImport:
+    result = job.result or {}
+    problems = [
+        NotPlaced(place=place if isinstance(place, str) else f"line {place}", sentence=sentence)
+        for place, _, sentence in result.get("problems", [])
+    ]
+    counts = {name: result.get(name, 0) for name in ("taken", "known", "refused", "left_out")}
+    return AnnotationImport(
+        id=job.pk,
+        project=project,
+        name=job.parameters["name"],
+        state=job.state,
+        error=job.error,
+        problems=problems,
+        sources=[UUID(source) for source in result.get("sources", [])],
+        **counts,
+    )
+
+
 def ids(names: list[str]) -> list[UUID]:
     """The ids of traces. Raises NoSuchTraces for what is none."""
     try:
@@ -243,6 +311,7 @@ def source_record(source: SourceRow, answer: SourceAnswer) -> dict[str, Any]:
         "trace_version": answer.trace.version,
         "timestamp": timestamp(answer.answered_at) if answer.answered_at else None,
         "source": {"name": source.name, "model": source.model, "version": source.version, "kind": source.kind},
+        "origin": answer.origin or None,
         "annotations": answer.result,
     }
 
@@ -278,6 +347,12 @@ def _report(row: SourceReport) -> Report:
 urlpatterns = [
     path("projects/<slug:project>/sources/", ProjectSourcesView.as_view(), name="api-sources"),
     path("projects/<slug:project>/sources/answers/", ProjectAnswersView.as_view(), name="api-sources-answers"),
+    path("projects/<slug:project>/sources/imports/", AnnotationImportsView.as_view(), name="api-annotation-imports"),
+    path(
+        "projects/<slug:project>/sources/imports/<uuid:job_id>/",
+        AnnotationImportView.as_view(),
+        name="api-annotation-import",
+    ),
     path("sources/<uuid:source_id>/", SourceView.as_view(), name="api-source"),
     path("sources/<uuid:source_id>/answers/", SourceAnswersView.as_view(), name="api-source-answers"),
     path("sources/<uuid:source_id>/reports/", SourceReportsView.as_view(), name="api-source-reports"),

@@ -28,7 +28,9 @@ from agreement.sources.actions import (
 from agreement.sources.api import ids, source_record
 from agreement.sources.comparing import request_comparison
 from agreement.sources.importing import ImportAnswers, in_words
+from agreement.sources.of_tool import of_tool
 from jobs.models import OPEN_STATES, Job, JobState
+from potato.records.other_tools.reading import READERS
 from potato.records.sources import json_text
 from tenancy.actor import Actor, acting, current
 from tenancy.errors import Refused
@@ -84,6 +86,7 @@ def _page(request: OrganisationRequest, project: Project, refusal: Refused | Non
         "rows_of_two": page.rows_of_two(two) if two else [],
         "plots": {plot.name for plot in plots.plots(report, earlier)} if report else set(),
         "choices": SourceKind.choices,
+        "tools": [(name, reader.label) for name, reader in READERS.items()],
         "example": EXAMPLE,
         "is_computing": is_open,
         "failed": latest.job.error if latest and latest.job and latest.job.state == JobState.FAILED else "",
@@ -111,15 +114,28 @@ def import_answers(request: OrganisationRequest, project: str) -> HttpResponse:
     chosen = visible_project(request.membership, project)
     fields = {name: request.POST.get(name, "").strip() for name in ("name", "version", "model")}
     try:
+        tool = of_tool(
+            request.POST.get("tool", ""),
+            trace=request.POST.get("trace", "").strip(),
+            names=_lines(request, "names"),
+            values=_lines(request, "values"),
+            version=fields["version"],
+        )
+        if tool is not None:
+            fields = dict.fromkeys(fields, "")
         default = named(**fields, kind=request.POST.get("kind", "") if any(fields.values()) else "")
         content = request.FILES.get("file")
         if content is None:
-            raise _NoFile("Choose a file with a record a line (JSONL).")
-        request_answers(project=chosen, content=content, default=default)
+            raise _NoFile("Choose a file with a record a line (JSONL), or a file of another tool.")
+        request_answers(project=chosen, content=content, default=default, tool=tool)
     except Refused as refusal:
         return _page(request, chosen, refusal)
     messages.success(request, f"{content.name} is being imported. Its sources are compared with people then.")
     return redirect("agreement-machines", chosen.slug)
+
+
+def _lines(request: OrganisationRequest, name: str) -> list[str]:
+    return [line for line in request.POST.get(name, "").splitlines() if line.strip()]
 
 
 class _NoFile(Refused):

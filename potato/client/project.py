@@ -16,9 +16,10 @@ from potato.api.imports import Import, Unread
 from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeople, ProjectRole, ProjectRoleOfPerson
 from potato.api.projects import CheckedForProject, ProjectState, Published, Version
 from potato.api.shapes import Claim, Submission
+from potato.api.sources import AnnotationImport
 from potato.api.traces import ListedTrace, WholeTrace
 from potato.client import tables
-from potato.client.errors import WrongFile
+from potato.client.errors import NothingToSend, WrongFile
 from potato.client.operations import operation, stream
 from potato.client.progress import Report
 from potato.client.site import configuration_body
@@ -37,6 +38,8 @@ from potato.client.steps import (
     until_over,
 )
 from potato.client.uploads import files_at, import_steps
+from potato.records.archives import RecordsError
+from potato.records.other_tools.reading import documents_at
 
 
 class ProjectOperations:
@@ -104,6 +107,45 @@ class ProjectOperations:
         """Bring one run in as it ends, in Potato's own format. The same run again is known; another one under its id is
         a new version."""
         return ask(send("POST", self._path("traces"), dict(run), is_repeatable=True), Import)
+
+    @operation
+    def import_annotations(
+        self,
+        path: str | Path,
+        *,
+        tool: str = "auto",
+        trace: str = "",
+        id_key: str = "",
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, str] | None = None,
+        version: str = "1",
+        wait: bool = True,
+        patience: float | None = None,
+    ) -> Steps[AnnotationImport]:
+        """Send annotations that were made in another tool, a file, a folder or a ZIP, and wait until they are read.
+        Each of their authors becomes a source; what has no place is in `problems`. `names` and `values` say what those
+        there are here. Raises NothingToSend for files that cannot be read."""
+        try:
+            documents = documents_at(Path(path))
+        except RecordsError as refusal:
+            raise NothingToSend(refusal.sentence) from None
+        files = [{"name": name, "content": content} for name, content in documents.items()]
+        body = {
+            "name": Path(path).name,
+            "tool": tool,
+            "files": files,
+            "trace": trace,
+            "id_key": id_key,
+            "names": dict(names or {}),
+            "values": dict(values or {}),
+            "version": version,
+        }
+        where = self._path("sources", "imports")
+        started = yield from ask(send("POST", where, body, is_repeatable=True), AnnotationImport)
+        if not wait:
+            return started
+        one = get(self._path("sources", "imports", started.id))
+        return (yield from until_over(one, AnnotationImport, what="The import", patience=patience))
 
     @operation
     def wait_for_import(self, one: Import | UUID, *, patience: float | None = None) -> Steps[Import]:

@@ -15,6 +15,7 @@ from potato.entry_points import ExtensionError
 from potato.statistics.extras import MissingExtra
 
 TEMPLATES = ("code-review", "first-error", "per-step", "web-agents", "both")
+TOOLS = ("auto", "potato_2", "label_studio", "github", "langfuse", "docent")
 ROLES = ("manager", "annotator", "viewer", "adjudicator")
 EXIT_CODES = (
     "Exit codes: 0 done; 1 refused or failed; 2 flags that cannot be understood; 3 the site gave no answer; 130 Ctrl-C."
@@ -64,6 +65,20 @@ def parser() -> argparse.ArgumentParser:
     bring.add_argument("--follow", metavar="FOLDER", help="go on importing what comes into a folder, until Ctrl-C")
     bring.add_argument("--once", action="store_true", help="with --follow: end when nothing new is there")
     bring.add_argument("--every", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (2)")
+
+    annotations = add("import-annotations", "import annotations that were made in another tool", project=True)
+    annotations.add_argument("path", type=Path, metavar="FILE|FOLDER")
+    annotations.add_argument("--from", dest="tool", default="auto", choices=TOOLS, help="which tool (found by itself)")
+    annotations.add_argument("--trace", default="", metavar="ID", help="the trace that all of it is about")
+    annotations.add_argument(
+        "--id-key", default="", metavar="KEY", help="the key of Label Studio's data with the trace"
+    )
+    annotations.add_argument(
+        "--name", action="append", default=[], metavar="THEIRS=SCHEME", help="a question; repeatable"
+    )
+    annotations.add_argument("--value", action="append", default=[], metavar="THEIRS=OURS", help="a value; repeatable")
+    annotations.add_argument("--source-version", default="1", metavar="VERSION", help="of the sources (1)")
+    annotations.add_argument("--strict", action="store_true", help="exit 1 for anything that has no place")
 
     watch = add("watch", "tell how far a project is, until it has all its annotations", project=True)
     watch.add_argument("--every", type=_seconds, default=10.0, metavar="SECONDS", help="between two looks (10)")

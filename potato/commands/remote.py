@@ -172,6 +172,39 @@ def _from_stdin(flags: argparse.Namespace) -> Iterator[list[Path]]:
         yield paths
 
 
+def import_annotations(flags: argparse.Namespace) -> int:
+    """Send what another tool wrote, wait until it is read, and name what has no place."""
+    names, values = _pairs(flags.name), _pairs(flags.value)
+    with _asking(flags) as client:
+        one = client.project(flags.project).import_annotations(
+            flags.path,
+            tool=flags.tool,
+            trace=flags.trace,
+            id_key=flags.id_key,
+            names=names,
+            values=values,
+            version=flags.source_version,
+        )
+    if flags.json:
+        put_json(one)
+    else:
+        print(f"{one.name}: {one.taken} new, {one.known} known, {one.refused} refused, {one.left_out} parts left out")
+        for problem in one.problems:
+            say(f"{problem.place}: {problem.sentence}", colour="yellow")
+    return FAILED if flags.strict and (one.refused or one.left_out) else DONE
+
+
+def _pairs(texts: list[str]) -> dict[str, str]:
+    """What THEIRS=OURS says, each."""
+    pairs = {}
+    for text in texts:
+        theirs, _, ours = text.rpartition("=")
+        if not theirs.strip() or not ours.strip():
+            raise Failure(f"{text!r} must be THEIRS=OURS, as in reward=verdict.")
+        pairs[theirs.strip()] = ours.strip()
+    return pairs
+
+
 def _follow(project: Project, flags: argparse.Namespace) -> int:
     """Import what comes into a folder, again and again: each file once nobody has written to it between two looks."""
     folder = Path(flags.follow)
@@ -319,6 +352,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "projects": projects,
     "load": load,
     "import": import_files,
+    "import-annotations": import_annotations,
     "watch": watch,
     "people": people,
     "export": export,

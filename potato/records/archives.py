@@ -71,7 +71,8 @@ class Record:
     `trace` is how the source finds the trace again, None where it has none. `active_seconds` is how long the person was
     at work, None where nobody knows. `via` is BY_PROGRAM where a program submitted it for the person, else None.
     `corrected_by` is the reviewer whose revision it is, None where it is the annotator's own. `source` is the program
-    that answered, None where a person did; a source's record has no annotator.
+    that answered, or the person in another tool, None where a person here did; a source's record has no annotator.
+    `origin` is where a record of another tool comes from (tool, file, id, author), None for all others.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Record:
     via: str | None = None
     source: AutomatedSource | None = None
     corrected_by: str | None = None
+    origin: Mapping[str, str] | None = None
     _parsed: dict[str, Any] | None = None
 
     @property
@@ -100,8 +102,9 @@ class Record:
         version = f',"trace_version":{self.trace_version}' if self.trace_version > 1 else ""
         if self.source is not None:
             at = "" if self.timestamp == UNKNOWN else f',"timestamp":{json_string(self.timestamp)}'
+            origin = f',"origin":{json_text(self.origin)}' if self.origin else ""
             return (
-                f'{{"id":{json_string(self.id)}{version},"source":{json_text(self.source.as_json())}{at},'
+                f'{{"id":{json_string(self.id)}{version},"source":{json_text(self.source.as_json())}{origin}{at},'
                 f'"annotations":{self.annotations_text}}}'
             )
         active = f',"active_seconds":{self.active_seconds}' if self.active_seconds is not None else ""
@@ -209,6 +212,9 @@ def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | Non
         raise RecordsError(f"{where}: via must be {BY_PROGRAM!r}, or left out.")
     if not isinstance(value.get("corrected_by"), str | None):
         raise RecordsError(f"{where}: corrected_by must be the name of a reviewer, or left out.")
+    origin = value.get("origin")
+    if origin is not None and not (isinstance(origin, dict) and all(isinstance(one, str) for one in origin.values())):
+        raise RecordsError(f"{where}: origin must be an object of texts: tool, file, id and author.")
     known: Kind = kind
     source = _source(value["source"], where) if value.get("source") is not None else None
     return Record(
@@ -224,6 +230,7 @@ def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | Non
         via=via,
         source=source,
         corrected_by=value.get("corrected_by"),
+        origin=origin,
     )
 
 

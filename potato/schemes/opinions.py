@@ -27,7 +27,8 @@ class Opinion:
 
     `title` is the question ("Verdict"), `choices` and `number` (a rating, a score) are the answer, and `text` what was
     written beside it. `replacement` is the code proposed for the lines of `place`, "" where they should go.
-    `correction` is what the agent should have done. `key` names a comment. `is_first_error` marks the first wrong step.
+    `correction` is what the agent should have done. `key` names a comment, `part` the question for programs where its
+    scheme asks several. `is_first_error` marks the first wrong step.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Opinion:
     key: str = ""
     is_unsure: bool = False
     is_first_error: bool = False
+    part: str = ""
 
     @property
     def is_of_the_whole(self) -> bool:

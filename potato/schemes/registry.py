@@ -5,7 +5,7 @@ Knows none of them: a third party adds a package with a `SchemeType` and touches
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -25,6 +25,7 @@ from potato.schemes.known_faults import KnownFault
 from potato.schemes.opinions import Choice, Opinion
 from potato.schemes.parts import Part
 from potato.schemes.scoring import GoldScore, Tolerance, score_comparisons
+from potato.schemes.statements import Statement, Unplaced, whole_answers
 from potato.validation.blocks import Block, Description, Name
 from potato.wording import did_you_mean, listed, nearest, quoted, title_case
 
@@ -140,6 +141,18 @@ class SchemeType:
     def adapt_to_evidence(cls, scheme: Any, evidence: Any) -> Any:
         """The scheme as it can be asked of the trace, without demands that the trace lets nobody meet."""
         return scheme
+
+    @classmethod
+    def without_demands(cls, scheme: Any) -> Any:
+        """The scheme without what it demands of its own annotators beside an answer: who worked in another tool was
+        never asked for a category, a summary or every file."""
+        return scheme
+
+    @classmethod
+    def answers_from(cls, said: Sequence[Statement], scheme: Any) -> tuple[Any, list[Unplaced]]:
+        """The answers that statements of another tool, the earlier ones first, come to, and what of them has no place.
+        Answers without anything in them are none. They are checked as all answers are after that."""
+        return whole_answers(said)
 
     # What is answered is typed by each scheme type, and evidence is potato.runs.changes.places.Evidence.
 

@@ -12,13 +12,9 @@ from django.test import Client
 
 from accounts.actions.projects import publish_configuration
 from agreement.models import Source, SourceAnswer, SourceReport
-from agreement.sources.actions import (
-    NoAnswers,
-    NoSuchTraces,
-    request_answers,
-    send_to_people,
-)
+from agreement.sources.actions import NoSuchTraces, request_answers, send_to_people
 from agreement.sources.comparing import NotComparable, request_comparison
+from agreement.sources.of_tool import NoAnswers
 from assignments.actions.quotas import follow_configuration
 from assignments.models import Submission, TraceQuota
 from jobs.models import Job, JobState

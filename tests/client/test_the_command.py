@@ -16,7 +16,8 @@ import pytest
 from accounts.models.tokens import Pace as SitesPace
 from potato.api.people import Pace, ProjectRole, Role, TokenScope
 from potato.client import Client
-from potato.commands.main import main
+from potato.commands.main import TOOLS, main
+from potato.records.other_tools.reading import FOUND_BY_ITSELF, READERS
 from tenancy import roles
 from tests.client.annotating import annotation, documented
 from tests.client.conftest import Site
@@ -115,6 +116,15 @@ def test_a_project_from_a_shell(site: Site, shell: Shell, tmp_path: Path, monkey
     assert re.search(r"rule-0 +Annotator +4", shell.ask("people", "by-shell"))
     assert re.search(r"by-shell +Both documents +12 +12", shell.ask("projects"))
 
+    # What was said elsewhere of the same runs.
+    score = {"traceId": "one", "name": "their_verdict", "value": "approve", "source": "ANNOTATION", "authorUserId": "u"}
+    (shell.home / "scores.json").write_text(json.dumps([score, {**score, "traceId": "nowhere"}]))
+    elsewhere = ("import-annotations", "by-shell", "scores.json", "--name", "their_verdict=verdict")
+    assert "scores.json: 1 new, 0 known, 1 refused, 0 parts left out" in shell.ask(*elsewhere)
+    assert "has no trace 'nowhere'" in shell.said
+    assert json.loads(shell.ask(*elsewhere, "--json", "--strict", code=1))["known"] == 1
+    shell.ask("import-annotations", "by-shell", "missing.json", code=1)
+
     # What comes out.
     report = json.loads(shell.ask("agreement", "by-shell", "--samples", "0", "--json"))
     assert report["shared_traces"] == 4
@@ -164,6 +174,7 @@ def test_what_needs_no_site(shell: Shell) -> None:
 
 
 def test_the_librarys_words_for_roles_and_scopes_are_the_sites() -> None:
+    assert (FOUND_BY_ITSELF, *READERS) == TOOLS
     for words, choices in ((Role, roles.Role), (ProjectRole, roles.ProjectRole), (TokenScope, roles.TokenScope)):
         assert get_args(words) == tuple(choices.values)
     assert get_args(Pace) == tuple(SitesPace.values)

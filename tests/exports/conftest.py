@@ -31,6 +31,8 @@ FORMATS = {
     "code_review_file_ratings": ".csv",
     "code_review_verdicts": ".json",
     "github_review": ".jsonl",
+    "langfuse_scores": ".jsonl",
+    "otel_evaluations": ".jsonl",
     "records_parquet": ".parquet",
     "sarif": ".sarif",
 }

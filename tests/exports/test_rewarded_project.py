@@ -52,6 +52,8 @@ EXPORTS: list[tuple[str, str, dict[str, str]]] = [
     ("prm", ".jsonl", {"resolve": "majority", "step_text": "full", "threshold": "0.3"}),
     ("prm", ".jsonl", {"resolve": "latest", "lines": "yes"}),
     ("agent_trace", ".jsonl", {}),
+    ("langfuse_scores", ".jsonl", {}),
+    ("otel_evaluations", ".jsonl", {"resolve": "latest"}),
     ("prm", ".jsonl", {"resolve": "soft", "weighting": "one_coin"}),
     ("dpo", ".jsonl", {"resolve": "consensus"}),
     ("swebench", ".zip", {"resolve": "soft"}),
@@ -287,7 +289,10 @@ def test_without_a_scheme_of_review_no_door_offers_reviews(
     rewards = CONFIGURATION | {"annotation_schemes": [CONFIGURATION["annotation_schemes"][0]]}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=project, source=json.dumps(rewards), confirmed=True)
-    fit = ["agent_trace", "archive", "atif", "dpo", "hf_dataset", "kto", "orm", "prm", "records_parquet", "swebench"]
+    fit = [
+        "agent_trace", "archive", "atif", "dpo", "hf_dataset", "kto", "langfuse_scores", "orm", "otel_evaluations",
+        "prm", "records_parquet", "swebench",
+    ]  # fmt: skip
     says = f"this project has no such scheme. The formats that its schemes fill: {', '.join(fit)}."
 
     page = alice.get(f"/o/acme/p/{project.slug}/exports/new/").content.decode()

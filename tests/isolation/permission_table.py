@@ -695,6 +695,8 @@ any    /o/<organisation>/admin/agreement/agreementschedule/<object_id>/         
 
 any    /api/v1/projects/<project>/sources/                                               401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/sources/answers/                                       401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/sources/imports/                                       401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/sources/imports/<job_id>/                              401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/                                                      401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/answers/                                              401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/reports/                                              401       401       401       401       401       401       401
@@ -703,6 +705,10 @@ GET    /o/<organisation>/api/v1/projects/<project>/sources/                     
 POST   /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/sources/imports/                      401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/sources/imports/                      401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/sources/imports/<job_id>/             401       404       403       404       404       404       404
+POST   /o/<organisation>/api/v1/projects/<project>/sources/imports/<job_id>/             401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/sources/<source_id>/                                     401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/sources/<source_id>/                                     401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/sources/<source_id>/answers/                             401       404       403       200       200       200       404
@@ -713,6 +719,8 @@ GET    /o/<organisation>/api/v1/sources/<source_id>/send/                       
 POST   /o/<organisation>/api/v1/sources/<source_id>/send/                                401       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/agreement/machines/                                 302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/agreement/machines/                                 302       404       403       405       405       405       404
+GET    /o/<organisation>/p/<project>/agreement/machines/<source_id>/                     302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/agreement/machines/<source_id>/                     302       404       403       405       405       405       404
 GET    /o/<organisation>/p/<project>/agreement/machines/<source_id>/answers.jsonl        302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/agreement/machines/<source_id>/answers.jsonl        302       404       403       405       405       405       404
 GET    /o/<organisation>/p/<project>/agreement/machines/reports/<source_report_id>/<plot>.csv 302       404       403       404       404       404       404

@@ -106,6 +106,8 @@ DELETE /api/v1/projects/<project>/rules/<rule_id>/                              
 GET    /api/v1/projects/<project>/skips/                                            read
 GET    /api/v1/projects/<project>/sources/                                          read
 POST   /api/v1/projects/<project>/sources/answers/                                  import
+POST   /api/v1/projects/<project>/sources/imports/                                  import
+GET    /api/v1/projects/<project>/sources/imports/<job_id>/                         import read
 GET    /api/v1/projects/<project>/statistics/                                       read
 POST   /api/v1/projects/<project>/statistics/                                       manage
 POST   /api/v1/projects/<project>/steering/<act_id>/undo/                           manage

@@ -33,7 +33,7 @@ def test_a_manager_imports_a_judges_answers_and_sends_disagreements_to_people(
     reader.open(PAGE)
     expect(page.get_by_role("heading", name="No source has answered yet")).to_be_visible()
     reader.assert_clean("empty")
-    page.get_by_label("File (JSONL)").set_input_files(file)
+    page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("button", name="Import answers").click()
     expect(page.get_by_role("status").filter(has_text="is being imported")).to_be_visible()
     expect(page.get_by_text("Being computed")).to_be_visible()

@@ -20,7 +20,7 @@ from potato.schemes.known_faults import KnownFault
 from potato.schemes.opinions import Choice, Opinion
 from potato.schemes.parts import Part
 from potato.schemes.registry import SchemeType, Target
-from potato.schemes.review import comments, parts, ratings, verdicts
+from potato.schemes.review import comments, parts, ratings, statements, verdicts
 from potato.schemes.review.configuration import (
     KNOWN_OPTIONS,
     FileRatingsScheme,
@@ -28,6 +28,7 @@ from potato.schemes.review.configuration import (
     Scale,
     VerdictScheme,
 )
+from potato.schemes.statements import Statement, Unplaced
 from potato.schemes.unjudged import FILE, KEY, TITLE
 from potato.validation.problems import Path
 from potato.wording import counted, shortened
@@ -118,6 +119,19 @@ class InlineComments(SchemeType):
     @classmethod
     def summary(cls, result: Sequence[object], scheme: InlineCommentsScheme) -> str:
         return counted(len(result), "comment") if result else "No comments"
+
+    @classmethod
+    def without_demands(cls, scheme: InlineCommentsScheme) -> InlineCommentsScheme:
+        block = scheme.inline_comments.model_copy(
+            update={"require_category": False, "require_severity": False, "min_comments": 0}
+        )
+        return scheme.model_copy(update={"inline_comments": block})
+
+    @classmethod
+    def answers_from(
+        cls, said: Sequence[Statement], scheme: InlineCommentsScheme
+    ) -> tuple[list[dict[str, Any]], list[Unplaced]]:
+        return statements.comments_from(said)
 
     @classmethod
     def opinions(cls, result: Sequence[Mapping[str, Any]], scheme: InlineCommentsScheme) -> Iterator[Opinion]:
@@ -305,14 +319,25 @@ class FileRatings(SchemeType):
         return f"{words}, {unjudged} cannot be judged" if unjudged else words
 
     @classmethod
+    def without_demands(cls, scheme: FileRatingsScheme) -> FileRatingsScheme:
+        block = scheme.file_ratings.model_copy(update={"require_all_files": False})
+        return scheme.model_copy(update={"file_ratings": block})
+
+    @classmethod
+    def answers_from(
+        cls, said: Sequence[Statement], scheme: FileRatingsScheme
+    ) -> tuple[dict[str, Any], list[Unplaced]]:
+        return statements.ratings_from(said, scheme.file_ratings)
+
+    @classmethod
     def opinions(cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme) -> Iterator[Opinion]:
         for file, ratings_of_file in result.items():
             if (reason := ratings.unjudged_reason(ratings_of_file, scheme.file_ratings)) is not None:
-                yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, file=file)
+                yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, file=file, part=KEY)
                 continue
             for dimension in scheme.file_ratings.dimensions:
                 if (rating := ratings_of_file.get(dimension.name)) is not None:
-                    yield Opinion(dimension.display, number=rating, file=file)
+                    yield Opinion(dimension.display, number=rating, file=file, part=dimension.name)
 
     @classmethod
     def parts(cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme) -> Iterator[Part]:
@@ -430,6 +455,15 @@ class Verdict(SchemeType):
     def summary(cls, result: Mapping[str, str], scheme: VerdictScheme) -> str | None:
         chosen = result.get("decision")
         return next((option.display for option in scheme.verdict.options if option.value == chosen), chosen)
+
+    @classmethod
+    def without_demands(cls, scheme: VerdictScheme) -> VerdictScheme:
+        block = scheme.verdict.model_copy(update={"require_summary": False, "summary_min_length": 0})
+        return scheme.model_copy(update={"verdict": block})
+
+    @classmethod
+    def answers_from(cls, said: Sequence[Statement], scheme: VerdictScheme) -> tuple[dict[str, Any], list[Unplaced]]:
+        return statements.verdict_from(said, scheme.verdict)
 
     @classmethod
     def opinions(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[Opinion]:

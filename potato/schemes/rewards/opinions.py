@@ -16,14 +16,14 @@ def opinions_in(result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Itera
     labels = result.get("labels") or ()
     error = first_error_in(labels)
     if result.get("mode") != "first_error":
-        yield Opinion("Score", number=result.get("cumulative_score") or 0)
+        yield Opinion("Score", number=result.get("cumulative_score") or 0, part="cumulative_score")
     if labels:
         where = Choice("none", "None") if error is None else Choice(str(error), f"Step {error}")
-        yield Opinion("First error", (where,), is_unsure=bool(result.get("unsure")))
+        yield Opinion("First error", (where,), is_unsure=bool(result.get("unsure")), part="first_error")
     by_step = _states(result, scheme, error) if result.get("mode") == "first_error" else _details(result, scheme, error)
     yield from by_step
     for index, reason in unjudged_steps(result).items():
-        yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, step=index)
+        yield Opinion(TITLE, (Choice(KEY, TITLE),), text=reason, step=index, part=KEY)
 
 
 def _details(result: Mapping[str, Any], scheme: ProcessRewardScheme, error: int | None) -> Iterator[Opinion]:

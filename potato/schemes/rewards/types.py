@@ -5,7 +5,7 @@ Pure: no Django and no database, so that the site and the offline commands read 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -19,9 +19,10 @@ from potato.schemes.known_faults import KnownFault
 from potato.schemes.opinions import Opinion
 from potato.schemes.parts import Part
 from potato.schemes.registry import SchemeType, Target
-from potato.schemes.rewards import comparing, counting, first_error, opinions, parts, per_step, scoring
+from potato.schemes.rewards import comparing, counting, first_error, opinions, parts, per_step, scoring, statements
 from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.scoring import GoldScore, Tolerance
+from potato.schemes.statements import Statement, Unplaced
 
 
 class ProcessReward(SchemeType):
@@ -142,6 +143,16 @@ class ProcessReward(SchemeType):
         if scheme.mode == "first_error":
             return first_error.build_result(answers, scheme, evidence.steps)
         return per_step.build_result(answers, scheme, evidence.steps)
+
+    @classmethod
+    def without_demands(cls, scheme: ProcessRewardScheme) -> ProcessRewardScheme:
+        return scheme.model_copy(update={"per_step": scheme.per_step.model_copy(update={"require_all_steps": False})})
+
+    @classmethod
+    def answers_from(
+        cls, said: Sequence[Statement], scheme: ProcessRewardScheme
+    ) -> tuple[dict[str, Any], list[Unplaced]]:
+        return statements.rewards_from(said, scheme)
 
     @classmethod
     def summary(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> str | None:

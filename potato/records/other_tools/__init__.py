@@ -1,0 +1,1 @@
+"""Annotations that were made in other tools, read as the site's records and marked with their origin."""
