@@ -28,6 +28,7 @@ from potato.schemes.review.configuration import (
     Scale,
     VerdictScheme,
 )
+from potato.schemes.suggested import Suggested
 from potato.schemes.unjudged import FILE, KEY, TITLE
 from potato.validation.problems import Path
 from potato.wording import counted, shortened
@@ -149,6 +150,19 @@ class InlineComments(SchemeType):
     @classmethod
     def parts(cls, result: Sequence[Mapping[str, Any]], scheme: InlineCommentsScheme) -> Iterator[Part]:
         return parts.comment_parts(result, scheme, cls.opinions(result, scheme))
+
+    @classmethod
+    def suggestion(
+        cls, answers: Any, scheme: InlineCommentsScheme, evidence: Evidence, suggested_at: datetime
+    ) -> tuple[Any, tuple[Gap, ...]]:
+        """A comment may lack a category or a severity; its text it needs."""
+        gaps = cls.missing(answers, scheme, evidence)
+        wrong = tuple(gap for gap in gaps if gap.kind == "refused" or gap.code == "no_text")
+        return (answers, wrong) if wrong else (comments.build_result(answers, suggested_at), ())
+
+    @classmethod
+    def suggested(cls, result: Sequence[Mapping[str, Any]], scheme: InlineCommentsScheme) -> Iterator[Suggested]:
+        return parts.suggested_comments(result, cls.opinions(result, scheme))
 
     @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: InlineCommentsScheme) -> list[dict[str, Any]]:
@@ -319,6 +333,12 @@ class FileRatings(SchemeType):
         return parts.rating_parts(result, scheme)
 
     @classmethod
+    def suggested(
+        cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme
+    ) -> Iterator[Suggested]:
+        return parts.suggested_values(cls.parts(result, scheme))
+
+    @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: FileRatingsScheme) -> dict[str, dict[str, Any]]:
         return parts.join_ratings(values)
 
@@ -443,6 +463,10 @@ class Verdict(SchemeType):
     @classmethod
     def parts(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[Part]:
         return parts.verdict_parts(result, scheme, cls.opinions(result, scheme))
+
+    @classmethod
+    def suggested(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[Suggested]:
+        return parts.suggested_values(cls.parts(result, scheme))
 
     @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: VerdictScheme) -> dict[str, Any] | None:
