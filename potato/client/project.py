@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from potato.api.imports import Import, Unread
 from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeople, ProjectRole, ProjectRoleOfPerson
 from potato.api.projects import CheckedForProject, ProjectState, Published, Version
 from potato.api.shapes import Claim, Submission
+from potato.api.suggestions import Suggestion, SuggestionsTaken, UnreadSuggestion
 from potato.api.traces import ListedTrace, WholeTrace
 from potato.client import tables
 from potato.client.errors import WrongFile
@@ -37,6 +39,8 @@ from potato.client.steps import (
     until_over,
 )
 from potato.client.uploads import files_at, import_steps
+
+_SUGGESTIONS_AT_ONCE = 200
 
 
 class ProjectOperations:
@@ -116,6 +120,31 @@ class ProjectOperations:
                 self._report("Reading", seen.files_done, seen.files)
 
         return until_over(get(path("imports", one)), Import, what="The import", patience=patience, progress=progress)
+
+    @operation
+    def add_suggestions(self, records: Iterable[Mapping[str, Any]]) -> Steps[SuggestionsTaken]:
+        """Send what a model suggests of traces, each with `id`, `model`, `model_version` and `annotations`. They go in
+        parts; the places of `refused` count all records from 1. The same again is known."""
+        whole = SuggestionsTaken(taken=0, known=0, refused=[])
+        rows, sent = iter(records), 0
+        while part := [dict(row) for row in islice(rows, _SUGGESTIONS_AT_ONCE)]:
+            body = {"suggestions": part}
+            request = send("POST", self._path("suggestions"), body, is_repeatable=True)
+            taken = yield from ask(request, SuggestionsTaken)
+            refused = [
+                UnreadSuggestion(place=sent + one.place, field=one.field, sentence=one.sentence)
+                for one in taken.refused
+            ]
+            whole = SuggestionsTaken(
+                taken=whole.taken + taken.taken, known=whole.known + taken.known, refused=[*whole.refused, *refused]
+            )
+            sent += len(part)
+        return whole
+
+    @stream
+    def suggestions(self) -> Stream[Suggestion]:
+        """What models suggest of the project's traces, with who saw it and from whom it was kept."""
+        return pages(self._path("suggestions"), Suggestion)
 
     @stream
     def imports(self) -> Stream[Import]:
