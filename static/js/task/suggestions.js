@@ -197,7 +197,8 @@ export class Suggestions {
 
 /** @param {Item} item */
 function wordsOf({ title, words, number }) {
-  return [title, [...words, ...(number === null ? [] : [String(number)])].join(", ")].filter(Boolean).join(": ");
+  const said = words.length || number === null ? words.join(", ") : String(number);
+  return [title, said].filter(Boolean).join(": ");
 }
 
 /** @param {Item} item @returns {HTMLElement} */
