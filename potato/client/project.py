@@ -262,6 +262,16 @@ class ProjectOperations:
             )
         )
 
+    @operation
+    def overview(self) -> Steps[dict[str, Any]]:
+        """How far the project is and what was said: the figures of its page, as plain JSON."""
+        return (yield get(self._path("overview"))).json()  # type: ignore[no-any-return]
+
+    @operation
+    def statistics(self) -> Steps[dict[str, Any]]:
+        """The newest figures of process rewards, as plain JSON; docs/analysis.md says what they are."""
+        return (yield get(self._path("statistics"))).json()  # type: ignore[no-any-return]
+
     # --- Exports ---
 
     @operation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import getpass
 import glob
 import sys
@@ -346,6 +347,14 @@ def _records(files: list[Path]) -> Iterator[dict[str, Any]]:
                     raise Failure(refusal.sentence) from None
 
 
+def mcp(flags: argparse.Namespace) -> int:
+    """Serve an agent until it ends the connection."""
+    from potato.commands.mcp_server import serve  # Its extra is needed by this command alone.
+
+    asyncio.run(serve(flags.site, flags.folder))
+    return DONE
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": login,
     "logout": logout,
@@ -358,5 +367,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "export": export,
     "agreement": agreement,
     "suggestions": suggestions,
+    "mcp": mcp,
 }
 """Each command by its name."""

@@ -1,4 +1,4 @@
-"""What a model suggests, in Chromium: shown where it is about, taken up by click and by key, and never chosen before."""
+"""What a model suggests, in Chromium: shown where it is about, taken up by click and by key, never chosen before."""
 
 import json
 from typing import Any
@@ -105,7 +105,7 @@ def test_suggestions_of_a_review_by_click_and_by_key(tenants_of_browsers: Tenant
 
 
 def test_suggested_labels_of_steps(tenants_of_browsers: Tenants, reader: Reader) -> None:
-    page, assignment = at_task(tenants_of_browsers, reader, REWARDS, LABELS, "steps/")
+    page, _ = at_task(tenants_of_browsers, reader, REWARDS, LABELS, "steps/")
     until(page, "document.querySelector('#s0 .srate input')?.disabled === false")
     expect(page.locator("#s0 .suggested")).to_contain_text("Correct")
     expect(page.locator(".suggested")).to_have_count(2)
