@@ -62,9 +62,9 @@ def test_people_who_see_suggestions_are_beside_people_who_do_not(
     report = comparing.compute(samples=50)
     part = report.figures["suggestions"]
     assert (part["shown"], part["hidden"], part["has_few"]) == (shown, hidden, True)
-    acts = {one["scheme"]: one for one in part["acts"]}
-    assert (acts["verdict"]["accepted"], acts["verdict"]["acceptance"]["value"]) == (shown, 1.0)
-    assert acts["process_reward"]["accepted"] == 2 * shown
+    done = {one["scheme"]: one for one in part["acts"]}
+    assert (done["verdict"]["accepted"], done["verdict"]["acceptance"]["value"]) == (shown, 1.0)
+    assert done["process_reward"]["accepted"] == 2 * shown
     compared = {one["name"]: one for one in part["compared"]}
     verdicts = compared["decision"]
     assert [verdicts[name]["value"] for name in ("shown", "hidden", "difference")] == [1.0, 0.0, 1.0]

@@ -40,8 +40,8 @@ LABELS = {"process_reward": {"step_details": {"0": {"label": "correct"}, "2": {"
 def at_task(
     tenants: Tenants, reader: Reader, schemes: tuple[dict[str, Any], ...], said: dict[str, Any], tab: str = ""
 ) -> tuple[Page, Assignment]:
-    source = {"task_name": "Review", "annotation_schemes": schemes}
-    source["suggestions"] = {"shown": True, "hidden_share": 0}
+    shown = {"shown": True, "hidden_share": 0}
+    source = {"task_name": "Review", "annotation_schemes": schemes, "suggestions": shown}
     with acting_in(tenants.acme, tenants.alice):
         publish_configuration(project=tenants.acme_project, source=json.dumps(source))
     run = tuple(step(f"I do thing {at}.") for at in range(4))
