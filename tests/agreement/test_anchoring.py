@@ -66,6 +66,8 @@ def test_people_who_see_suggestions_are_beside_people_who_do_not(
     assert (done["verdict"]["accepted"], done["verdict"]["acceptance"]["value"]) == (shown, 1.0)
     assert done["process_reward"]["accepted"] == 2 * shown
     compared = {one["name"]: one for one in part["compared"]}
+    # Of a run whose steps are labelled in part alone nothing is said about its first error.
+    assert "first_error" not in compared
     verdicts = compared["decision"]
     assert [verdicts[name]["value"] for name in ("shown", "hidden", "difference")] == [1.0, 0.0, 1.0]
     assert (verdicts["shown"]["pairs"], verdicts["hidden"]["pairs"]) == (shown, hidden)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from potato.configuration import SchemeConfiguration
-from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, same_error
+from potato.schemes.comparisons import Comparison, FirstErrorComparison, PlaceComparison, ValueComparison, same_error
 from potato.schemes.matching import match_comments
 from potato.schemes.registry import scheme_types
 from potato.schemes.suggested import ACTIONS, KEY
@@ -96,7 +96,12 @@ class Anchoring:
 
     def _comparisons(self) -> Iterator[tuple[SchemeConfiguration, Comparison]]:
         for scheme in self._schemes:
-            yield from ((scheme, one) for one in scheme_types()[scheme.annotation_type].comparisons(scheme))
+            comparisons = list(scheme_types()[scheme.annotation_type].comparisons(scheme))
+            # A model may have labelled some steps alone: its labels are compared then, and not what follows from them.
+            has_labels = any(isinstance(one, ValueComparison) and one.by_position for one in comparisons)
+            for one in comparisons:
+                if not (has_labels and isinstance(one, FirstErrorComparison)):
+                    yield scheme, one
 
     def _count_acts(self, exposed: Exposed) -> None:
         said = exposed.annotations.get(KEY)
