@@ -18,6 +18,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project
+from agreement.anchoring import stored_anchoring
 from agreement.by_trace import update_behind
 from agreement.filters import options_filters
 from agreement.models import AgreementReport
@@ -93,6 +94,7 @@ class Computation:
         self._settings = Settings(**report.settings)
         compared = _version(report.project, report.version_number)
         self._filters = report.filters
+        self._project, self._snapshot = report.project, Snapshot.from_json(report.snapshot)
         self._answers = StoredAnswers(
             report.project, Snapshot.from_json(report.snapshot), compared, options_filters(report.filters)
         )
@@ -130,6 +132,11 @@ class Computation:
         from potato.statistics.agreement.report import report_json
 
         figures = report_json(self.state["basics"], self._settings, self.state["unreadable"], self.state["compared"])
+        suggestions = stored_anchoring(
+            self._project, self._snapshot, self._answers.schemes, self._settings, options_filters(self._filters)
+        )
+        if suggestions is not None:
+            figures["suggestions"] = suggestions
         return {**figures, "filters": self._filters} if self._filters else figures
 
 

@@ -20,6 +20,7 @@ from accounts.models import Project
 from accounts.models.projects import visible_project
 from agreement import matrices, pages, people, report_plots
 from agreement.actions import TooSoon, UnfitSettings, change_rule, recompute_interval, request_report
+from agreement.anchoring import anchoring_section
 from agreement.files import file_response, plot_response
 from agreement.filter_chips import days_in_words, filter_chips
 from agreement.filters import NAMES, UnfitFilters, checked_filters, filters_in_words
@@ -254,6 +255,8 @@ def _context(request: OrganisationRequest, project: Project) -> dict[str, Any]:
         "kept": [(name, value) for name in ("on", "by") if (value := request.GET.get(name))],
         "part_url": f"{reverse('agreement-part', args=[project.slug])}?{request.GET.urlencode()}",
     }
+    if report is not None:
+        context["anchoring"] = anchoring_section(report.figures)
     if report is None or not report.shared_traces:
         return context
     figures = report.figures

@@ -10,6 +10,10 @@ from tenancy.sentences import Link
 from traces.audit_sentences import by_project
 
 STEERING = {
+    "suggestions.imported": (
+        "imported what a model suggests of {taken:trace} of {target}[; {refused:record} could not be read]",
+        "upload",
+    ),
     "project.paused": ("paused {target}[: {reason:“}]", "pause"),
     "project.resumed": ("resumed {target}", "play"),
     "project.imports-wait": ("let later imports of {target} wait in the pool", "inbox"),

@@ -7,7 +7,7 @@ from django.db.models import Count, F, Q
 from django.urls import reverse
 
 from accounts.models import Membership, Project
-from assignments.models import Assignment, AssignmentState, Reservation, TraceQuota, Withheld
+from assignments.models import Assignment, AssignmentState, Reservation, Suggestion, TraceQuota, Withheld
 from traces.models import ImportedFile, Trace
 from traces.uses import TraceUsers, Use, Whereabouts
 
@@ -28,11 +28,14 @@ def lock_places(traces: Collection[UUID]) -> None:
 
 
 def people_at(traces: Collection[UUID]) -> Iterator[Use]:
-    """Everybody who has a claim on one of the traces, or had one: what they did and the time it took stay."""
+    """Everybody who has a claim on one of the traces, or had one, and what models suggest: all of that stays."""
     names = dict(Membership.objects.values_list("user", "annotator_name"))
     rows = Assignment.objects.filter(trace__in=traces).order_by("trace", "claimed_at")
     for trace, user, state in rows.values_list("trace", "user", "state"):
         yield Use(trace, f"{names.get(user, 'Somebody')} {_WORDS[AssignmentState(state)]}")
+    suggestions = Suggestion.objects.filter(trace__in=traces).order_by("trace", "pk")
+    for trace, model in suggestions.values_list("trace", "model"):
+        yield Use(trace, f"the model “{model}” suggests something of it")
 
 
 def forget_places(traces: Collection[UUID]) -> None:

@@ -15,6 +15,7 @@ from assignments.forecast import Forecast
 from dashboard.figures import Annotator
 from dashboard.overview import Overview, read_overview
 from tenancy.roles import Right
+from tenancy.urls import naming_organisation_pages
 
 
 class TracesByStatus(BaseModel):
@@ -100,7 +101,9 @@ class ProjectOverviewView(ApiView):
         """The figures of the project's page, and what of it needs the caller, the most harmful first; `attention_left`
         counts what somebody has left for a while."""
         chosen = visible_project(self.membership, project)
-        return Response(_shown(read_overview(request._request, chosen)))
+        with naming_organisation_pages():
+            overview = read_overview(request._request, chosen)
+        return Response(_shown(overview))
 
 
 def _shown(overview: Overview) -> ProjectOverview:

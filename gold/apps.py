@@ -10,7 +10,12 @@ class GoldConfig(AppConfig):
         from assignments.events import DECISION_MADE
         from assignments.reading import parts
         from gold import audit_sentences, claims, disagreement, practice, standing
-        from gold.attention import broken_gold, people_by_their_scores, traces_without_anybody
+        from gold.attention import (
+            broken_gold,
+            gold_without_suggestions,
+            people_by_their_scores,
+            traces_without_anybody,
+        )
         from gold.known_answers import known_answers_of_person
         from gold.planting import PLANTING, PlantFaults
         from gold.reading import make_known
@@ -34,6 +39,7 @@ class GoldConfig(AppConfig):
         parts.register("gold", parts.ReadPart("gold/partials/make_known.html", make_known))
         attention.register("gold.people", people_by_their_scores, Right.MANAGE_PROJECTS)
         attention.register("gold.broken", broken_gold, Right.MANAGE_PROJECTS)
+        attention.register("gold.suggestions", gold_without_suggestions, Right.MANAGE_PROJECTS)
         attention.register("gold.nobody", traces_without_anybody, Right.MANAGE_PROJECTS)
         project_pages.register(
             project_pages.ProjectTab("gold", "Gold", 45, Right.MANAGE_PROJECTS, project_pages.under("gold"))

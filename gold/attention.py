@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from accounts.attention import AttentionItem, Harm, Remedy
-from accounts.models import Project
+from accounts.models import ConfigurationVersion, Project
+from assignments.models import Suggestion
 from assignments.submission_records import annotator_names
 from gold.disagreement import nobody_left
 from gold.models import ExpectedAnnotation, GoldStanding, State, Use
 from gold.practice import practice_rules
 from potato.wording import counted
 from tenancy.roles import Right
+
+_MANAGES = Right.MANAGE_PROJECTS
 
 
 def people_by_their_scores(project: Project) -> Iterator[AttentionItem]:
@@ -69,6 +73,25 @@ def broken_gold(project: Project) -> Iterator[AttentionItem]:
             reason="They practise on those that are there, and begin then.",
             icon="triangle-alert",
             remedies=(look,),
+        )
+
+
+def gold_without_suggestions(project: Project) -> Iterator[AttentionItem]:
+    """Traces with a known answer of which no model suggests anything, where one does of others: annotators could learn
+    to tell them. One query."""
+    suggested = Suggestion.objects.filter(organisation=project.organisation_id)
+    own = ExpectedAnnotation.objects.for_project(project).filter(retired_at__isnull=True, use=Use.GOLD)
+    shows = ConfigurationVersion.objects.filter(project=project, configuration__suggestions__shown=True)
+    bare = own.filter(Exists(suggested.filter(project=project)), Exists(shows))
+    number = bare.exclude(Exists(suggested.filter(trace=OuterRef("trace")))).count()
+    if number:
+        yield AttentionItem(
+            key=f"gold-unsuggested:{number}",
+            harm=Harm.QUALITY,
+            sentence=f"Nothing is suggested of {counted(number, 'trace')} with a known answer.",
+            reason="Others have suggestions of a model, so these could stand out. Send suggestions for them, too.",
+            icon="triangle-alert",
+            remedies=(Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=_MANAGES),),
         )
 
 

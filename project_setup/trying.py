@@ -72,6 +72,11 @@ class TrialPage(TaskPage):
     where: str = SAMPLE
 
     @cached_property
+    def suggestions(self) -> list[dict[str, Any]]:
+        """None: what is drawn for a task is kept."""
+        return []
+
+    @cached_property
     def urls(self) -> dict[str, str | None]:
         """As for a task, but within the set-up; its colours come with the page."""
         slug = self.assignment.project.slug

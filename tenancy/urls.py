@@ -1,9 +1,11 @@
 """Links between an organisation's pages, whose script prefix names it, and the pages outside every organisation."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.urls import get_script_prefix, reverse, set_script_prefix
+from django.urls import get_script_prefix, get_urlconf, reverse, set_script_prefix, set_urlconf
 
 
 def global_reverse(name: str, **kwargs: Any) -> str:
@@ -14,6 +16,17 @@ def global_reverse(name: str, **kwargs: Any) -> str:
 def organisation_reverse(slug: str, page: str, /, **kwargs: Any) -> str:
     """The path of a page of that organisation, from wherever this is called."""
     return _reverse_under(f"{_root()}o/{slug}/", settings.ORGANISATION_URLCONF, page, kwargs)
+
+
+@contextmanager
+def naming_organisation_pages() -> Iterator[None]:
+    """Names of an organisation's pages are known within it, as where a program asks with a token from the root."""
+    before = get_urlconf()
+    set_urlconf(settings.ORGANISATION_URLCONF)
+    try:
+        yield
+    finally:
+        set_urlconf(before)
 
 
 def _root() -> str:

@@ -12,11 +12,12 @@ from django.db import transaction
 
 from accounts.models import Organisation, Project
 from agreement.models import Source
-from agreement.sources.answers import CannotTake, Named, Taken, Taker, checked_name
+from agreement.sources.answers import Named, Taken, Taker, checked_name
 from agreement.sources.comparing import request_comparison
 from agreement.sources.importing import ImportAnswers, lines_of_tool
 from agreement.sources.of_tool import NoAnswers, OfTool
 from assignments.actions.quotas import want_one_more
+from assignments.machine_records import CannotTake
 from jobs.actions import request_job
 from jobs.bounds import demand_capacity
 from jobs.kinds import JobFailed

@@ -3,22 +3,29 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
-from accounts.models import ConfigurationVersion, Project
+from accounts.models import Project
 from agreement.models import Source, SourceAnswer, SourceKind
+from assignments.machine_records import (
+    CannotTake,
+    answered_schemes,
+    as_refusal,
+    moment,
+    newest_configuration,
+    record_object,
+    trace_of,
+)
 from jobs.row_text import storable
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.annotations import missing, results
 from potato.runs.exact_json import json_sha256
 from potato.schemes.answers import Gap, Incomplete
 from potato.schemes.registry import scheme_types
 from potato.wording import listed
 from tenancy.actor import current
-from tenancy.errors import Refused
 from traces.evidence.judged_files import read_evidence
 from traces.models import Trace
 from traces.models.bodies import pack
@@ -31,19 +38,6 @@ SOURCE_KEYS = ("name", "model", "version", "kind")
 ORIGIN_KEYS = ("tool", "file", "id", "author")
 _LONGEST = 200
 _LONGEST_ORIGIN = 1_000
-
-
-class NoConfiguration(Refused):
-    code = "no_configuration"
-
-
-class CannotTake(Exception):  # noqa: N818  (an answer to who sent it)
-    """A record that is not taken: at `field`, and why, with what to do."""
-
-    def __init__(self, field: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.field = field
-        self.sentence = sentence
 
 
 @dataclass(frozen=True)
@@ -75,15 +69,7 @@ class Taker:
         self._project = project
         self._default = default
         self._sources: dict[Named, Source] = {}
-        versions = ConfigurationVersion.objects.filter(project=project)
-        newest = versions.order_by("-number").first()
-        if newest is None:
-            raise NoConfiguration(f"{project.name} has no published configuration. Publish one, then import again.")
-        try:
-            self.configuration: ProjectConfiguration = pinned(newest.configuration)
-        except UnreadablePinError as reason:
-            raise NoConfiguration(f"Version {newest.number} of the configuration: {reason.sentence}") from None
-        self._version = newest
+        self._version, self.configuration = newest_configuration(project)
 
     def take(self, value: Any, place: int | str, taken: Taken) -> None:
         """Store one record's answers, or note why not. The same answers again are known, and change nothing."""
@@ -99,11 +85,13 @@ class Taker:
         taken.sources.add(str(source.pk))
 
     def _take(self, value: Any) -> tuple[bool, Source, list[CannotTake]]:
-        record = _object(value)
+        record = record_object(value, KEYS, "id, annotations and source")
         named = _named(record.get("source"), self._default)
-        answered_at = _moment(record.get("timestamp"))
+        answered_at = moment(record.get("timestamp"))
         origin = _origin(record.get("origin"))
-        trace = self._trace(record)
+        # Another tool knows no versions of a trace: what it says is of the newest one.
+        is_newest_meant = bool(origin) and "trace_version" not in record
+        trace = trace_of(record, self._project, is_newest_meant=is_newest_meant)
         annotations = record.get("annotations")
         left_out: list[CannotTake] = []
         if origin:
@@ -134,40 +122,13 @@ class Taker:
         )
         return True, source, left_out
 
-    def _trace(self, record: Mapping[str, Any]) -> Trace:
-        # Another tool knows no versions of a trace: what it says is of the newest one.
-        is_newest_meant = bool(record.get("origin")) and "trace_version" not in record
-        name, version = record.get("id"), record.get("trace_version", 1)
-        if not isinstance(name, str) or not name:
-            raise CannotTake("id", "id must be the text that names the trace, as in an export.")
-        if isinstance(version, bool) or not isinstance(version, int):
-            raise CannotTake("trace_version", "trace_version must be a whole number from 1.")
-        traces = Trace.objects.filter(organisation=self._project.organisation_id, project=self._project)
-        named = traces.filter(external_id=storable(name, 300))
-        trace = named.order_by("-version").first() if is_newest_meant else named.filter(version=version).first()
-        if trace is None:
-            which = f"version {version} of the trace" if version != 1 else "trace"
-            raise CannotTake(
-                "id", f"{self._project.slug} has no {which} {name!r}. Import the trace first, or correct the id."
-            )
-        return trace
-
     def _result(self, annotations: Any, trace: Trace, answered_at: datetime | None) -> dict[str, Any]:
         """The answers under the schemes that the source answered; it need not answer all."""
-        names = [scheme.name for scheme in self.configuration.annotation_schemes]
-        if not isinstance(annotations, Mapping) or not annotations:
-            raise CannotTake("annotations", f"annotations must be an object with answers to {listed(names, 'or')}.")
-        schemes = tuple(scheme for scheme in self.configuration.annotation_schemes if scheme.name in annotations)
-        configuration = self.configuration.model_copy(update={"annotation_schemes": schemes})
-        if unknown := [name for name in annotations if name not in names]:
-            raise CannotTake(
-                f"annotations.{unknown[0]}",
-                f"{unknown[0]!r} is not a scheme of this project. Its schemes are {listed(names, 'and')}.",
-            )
+        configuration = answered_schemes(annotations, self.configuration)
         try:
             return results(annotations, configuration, read_evidence(trace), answered_at or timezone.now())
         except Incomplete as incomplete:
-            raise _as_refusal(incomplete.gaps) from None
+            raise as_refusal(incomplete.gaps) from None
 
     def _result_of_another_tool(
         self, annotations: Any, trace: Trace, answered_at: datetime | None
@@ -258,21 +219,6 @@ def _origin(value: Any) -> dict[str, str]:
     return {key: storable(text) for key, text in value.items()}
 
 
-def _as_refusal(gaps: tuple[Gap, ...]) -> CannotTake:
-    path = ".".join(["annotations", *map(str, gaps[0].path)])
-    more = f" ({len(gaps) - 1} more in this record.)" if len(gaps) > 1 else ""
-    return CannotTake(path, gaps[0].sentence + more)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise CannotTake("", "A record must be a JSON object with id, annotations and source.")
-    for key in value:
-        if key not in KEYS:
-            raise CannotTake(str(key), f"{key!r} is not a key of a record. Its keys are {listed(KEYS, 'and')}.")
-    return value
-
-
 def _named(source: Any, default: Named | None) -> Named:
     if source is None:
         if default is None:
@@ -302,12 +248,3 @@ def checked_name(name: Any, version: Any, model: Any = "", kind: Any = "") -> Na
     if kind and kind not in SourceKind.values:
         raise CannotTake("source.kind", f"kind of the source must be one of {listed(SourceKind.values, 'or')}.")
     return Named(storable(name.strip()), storable(version.strip()), storable(model.strip()), kind)
-
-
-def _moment(timestamp: Any) -> datetime | None:
-    if timestamp is None:
-        return None
-    try:
-        return datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    except (TypeError, ValueError):
-        raise CannotTake("timestamp", "timestamp must be in UTC, such as 2025-01-15T14:30:00Z, or left out.") from None

@@ -15,8 +15,9 @@ from django.core.files.storage import default_storage
 
 from accounts.models import Project
 from agreement.models import Source
-from agreement.sources.answers import Named, NoConfiguration, Taken, Taker
+from agreement.sources.answers import Named, Taken, Taker
 from agreement.sources.comparing import request_comparison
+from assignments.machine_records import NoConfiguration
 from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, OutboxEvent
 from potato.records.archives import json_text, parsed

@@ -11,6 +11,7 @@ from django.utils import timezone
 from assignments.actions.answering import demand_answers
 from assignments.actions.correcting import store_correction
 from assignments.actions.locks import hold_place, lock_assignment, lock_queue_position, lock_quota, one_transaction
+from assignments.actions.suggestion_outcomes import suggestions_part
 from assignments.actions.working import refusal, stored_under
 from assignments.activity import active_seconds
 from assignments.errors import NotesLeft, NotOpen, TooLateToWithdraw, WasReviewed, WasWithdrawn
@@ -20,7 +21,7 @@ from assignments.models import Assignment, AssignmentState, Kind, Submission, Wi
 from assignments.models.claims import OVER
 from jobs import outbox
 from potato.configuration import UnreadablePinError
-from potato.records.annotations import results
+from potato.records.annotations import results, without_suggestions
 from potato.runs.exact_json import json_sha256
 from potato.schemes.answers import Incomplete
 from tenancy import audit
@@ -48,7 +49,10 @@ def submit(
         raise NotOpen("This trace is adjudicated, question by question: settle it on the page Adjudicate.")
     now = timezone.now()
     try:
-        result = results(annotations, assignment.configuration(), read_evidence(assignment.trace), now)
+        configuration = assignment.configuration()
+        own = without_suggestions(annotations, configuration)
+        result = results(own, configuration, read_evidence(assignment.trace), now)
+        result |= suggestions_part(assignment, annotations, result)
     except (Incomplete, UnreadablePinError):
         # The answer to the first request may have been lost: what is stored is acknowledged, whatever is valid today.
         if not assignment.submissions.filter(organisation=assignment.organisation_id, key=key).exists():

@@ -18,6 +18,7 @@ from assignments.models.questions import Question, QuestionAnswer
 from assignments.models.queue import QueuePosition, TraceQuota, Withheld
 from assignments.models.reviewing import Correction, NoteAnswer, ReviewHold
 from assignments.models.submissions import Decision, Outcome, Submission, Withdrawal
+from assignments.models.suggestions import Suggestion, SuggestionExposure
 
 __all__ = [
     "OPEN",
@@ -45,6 +46,8 @@ __all__ = [
     "Steering",
     "SteeringAct",
     "Submission",
+    "Suggestion",
+    "SuggestionExposure",
     "TraceQuota",
     "Withdrawal",
     "Withheld",

@@ -17,6 +17,7 @@ from assignments.models import Assignment
 from assignments.models.questions import LONGEST_QUESTION
 from assignments.progress import task_number
 from assignments.questions import questions_of_task
+from assignments.suggestions.showing import suggestions_for_page
 from assignments.task_page.guidelines import guidelines_reading
 from assignments.task_page.returned import corrected_annotation, returned_to
 from assignments.task_page.schemes import (
@@ -72,6 +73,11 @@ class TaskPage:
     def shows_steps(self) -> bool:
         """Whether there is a tab "Agent trace"."""
         return shows_steps(self.configuration)
+
+    @cached_property
+    def suggestions(self) -> list[dict[str, Any]]:
+        """What a model suggests and this annotator sees, item by item."""
+        return suggestions_for_page(self.assignment, self.configuration)
 
     @cached_property
     def urls(self) -> dict[str, str | None]:
@@ -159,6 +165,7 @@ class TaskPage:
             "now": timezone.now(),
             "draft": {"revision": detail.draft.revision, "content": detail.draft.content},
             "unasked": sorted(without_part),
+            "suggestions": self.suggestions,
             "tab": tab,
             "urls": self.urls,
             "schemes": [scheme.data for scheme in schemes],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeop
 from potato.api.projects import CheckedForProject, ProjectState, Published, Version
 from potato.api.shapes import Claim, Submission
 from potato.api.sources import AnnotationImport
+from potato.api.suggestions import Suggestion, SuggestionsTaken, UnreadSuggestion
 from potato.api.traces import ListedTrace, WholeTrace
 from potato.client import tables
 from potato.client.errors import NothingToSend, WrongFile
@@ -40,6 +42,8 @@ from potato.client.steps import (
 from potato.client.uploads import files_at, import_steps
 from potato.records.archives import RecordsError
 from potato.records.other_tools.reading import documents_at
+
+_SUGGESTIONS_AT_ONCE = 200
 
 
 class ProjectOperations:
@@ -159,6 +163,31 @@ class ProjectOperations:
 
         return until_over(get(path("imports", one)), Import, what="The import", patience=patience, progress=progress)
 
+    @operation
+    def add_suggestions(self, records: Iterable[Mapping[str, Any]]) -> Steps[SuggestionsTaken]:
+        """Send what a model suggests of traces, each with `id`, `model`, `model_version` and `annotations`. They go in
+        parts; the places of `refused` count all records from 1. The same again is known."""
+        whole = SuggestionsTaken(taken=0, known=0, refused=[])
+        rows, sent = iter(records), 0
+        while part := [dict(row) for row in islice(rows, _SUGGESTIONS_AT_ONCE)]:
+            body = {"suggestions": part}
+            request = send("POST", self._path("suggestions"), body, is_repeatable=True)
+            taken = yield from ask(request, SuggestionsTaken)
+            refused = [
+                UnreadSuggestion(place=sent + one.place, field=one.field, sentence=one.sentence)
+                for one in taken.refused
+            ]
+            whole = SuggestionsTaken(
+                taken=whole.taken + taken.taken, known=whole.known + taken.known, refused=[*whole.refused, *refused]
+            )
+            sent += len(part)
+        return whole
+
+    @stream
+    def suggestions(self) -> Stream[Suggestion]:
+        """What models suggest of the project's traces, with who saw it and from whom it was kept."""
+        return pages(self._path("suggestions"), Suggestion)
+
     @stream
     def imports(self) -> Stream[Import]:
         """The project's imports, the oldest first."""
@@ -274,6 +303,16 @@ class ProjectOperations:
                 progress=progress,
             )
         )
+
+    @operation
+    def overview(self) -> Steps[dict[str, Any]]:
+        """How far the project is and what was said: the figures of its page, as plain JSON."""
+        return (yield get(self._path("overview"))).json()  # type: ignore[no-any-return]
+
+    @operation
+    def statistics(self) -> Steps[dict[str, Any]]:
+        """The newest figures of process rewards, as plain JSON; docs/analysis.md says what they are."""
+        return (yield get(self._path("statistics"))).json()  # type: ignore[no-any-return]
 
     # --- Exports ---
 

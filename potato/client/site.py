@@ -21,6 +21,7 @@ from potato.api.shapes import (
     State,
     Submitted,
 )
+from potato.api.suggestions import SuggestedItem, TaskSuggestions
 from potato.client.operations import operation, stream
 from potato.client.steps import Steps, Stream, ask, get, pages, path, send
 
@@ -109,6 +110,13 @@ class SiteOperations:
     def assignment(self, assignment: UUID) -> Steps[AssignmentInDetail]:
         """One with its draft, its files and the settings of its schemes."""
         return ask(get(path("assignments", assignment)), AssignmentInDetail)
+
+    @operation
+    def task_suggestions(self, assignment: Assignment) -> Steps[list[SuggestedItem]]:
+        """What a model suggests for one's own task; nothing also where that is kept from it. What is done with an item
+        is submitted with the annotations, under `suggestions`."""
+        found = yield from ask(get(path("assignments", assignment.id, "suggestions")), TaskSuggestions)
+        return found.items
 
     @operation
     def lines(self, assignment: Assignment, file: str, start: int, end: int, *, side: str = "new") -> Steps[Lines]:

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from potato.commands.anchoring import anchoring_in, anchoring_lines
 from potato.configuration import SchemeConfiguration
 from potato.entry_points import ExtensionError
 from potato.formats.options import Options, read_options
@@ -146,26 +147,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m potato.analysis", description="Figures from files of annotations.")
     commands = parser.add_subparsers(dest="command", required=True)
     agreement = commands.add_parser("agreement", help="how far annotators agree, with intervals")
-    agreement.add_argument(
-        "-i", "--input", type=Path, required=True, metavar="PATH", help="what `potato.export -i` takes"
+    anchoring = commands.add_parser("anchoring", help="how far annotators follow what a model suggests")
+    anchoring.add_argument(
+        "--suggestions", type=Path, required=True, metavar="FILE", help="what `potato suggestions PROJECT` writes"
     )
-    agreement.add_argument("--config", type=Path, metavar="CONFIG.yaml", help="the project's configuration")
-    agreement.add_argument("--json", action="store_true", help="everything as JSON: pairs, positions, confusion too")
-    agreement.add_argument(
-        "--tolerance",
-        type=_whole,
-        default=TOLERANCE,
-        metavar="LINES",
-        help=f"lines between comments that match ({TOLERANCE})",
-    )
-    agreement.add_argument(
-        "--samples",
-        type=_whole,
-        default=SAMPLES,
-        metavar="N",
-        help=f"resamplings for the intervals ({SAMPLES}; 0: none)",
-    )
-    agreement.add_argument("--seed", type=_whole, default=0, metavar="N", help="of the resampling (0)")
+    for command in (agreement, anchoring):
+        _add_settings(command)
     for name, described in HELP.items():
         if name != "batches":
             agreement.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=described)
@@ -176,7 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(refusal.sentence)
     try:
         with Folder(flags.input, flags.config, options_filters(chosen)) as folder:
-            report = report_on(folder, Settings(flags.tolerance, flags.samples, flags.seed))
+            settings = Settings(flags.tolerance, flags.samples, flags.seed)
+            if flags.command == "anchoring":
+                return _tell_anchoring(anchoring_in(folder, flags.suggestions, settings), flags.json)
+            report = report_on(folder, settings)
     except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
     except ExtensionError as broken:
@@ -186,6 +176,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print()
     else:
         print("\n".join(report_lines(report)))
+    return 0
+
+
+def _add_settings(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "-i", "--input", type=Path, required=True, metavar="PATH", help="what `potato.export -i` takes"
+    )
+    command.add_argument("--config", type=Path, metavar="CONFIG.yaml", help="the project's configuration")
+    command.add_argument("--json", action="store_true", help="everything as JSON: pairs, positions, confusion too")
+    command.add_argument(
+        "--tolerance",
+        type=_whole,
+        default=TOLERANCE,
+        metavar="LINES",
+        help=f"lines between comments that match ({TOLERANCE})",
+    )
+    command.add_argument(
+        "--samples",
+        type=_whole,
+        default=SAMPLES,
+        metavar="N",
+        help=f"resamplings for the intervals ({SAMPLES}; 0: none)",
+    )
+    command.add_argument("--seed", type=_whole, default=0, metavar="N", help="of the resampling (0)")
+
+
+def _tell_anchoring(figures: Mapping[str, Any], as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(figures, indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(anchoring_lines(figures)))
     return 0
 
 

@@ -99,6 +99,14 @@ def parser() -> argparse.ArgumentParser:
     agreement.add_argument("--samples", type=int, default=1000, metavar="N", help="resamplings for intervals (1000)")
     agreement.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (0)")
 
+    suggestions = add("suggestions", "what models suggest of a project's traces, as lines; or send it", project=True)
+    suggestions.add_argument("--add", nargs="+", type=Path, metavar="FILE", help="send the records of these files")
+
+    agents = add("mcp", "a server of the Model Context Protocol for AI agents, over stdin and stdout")
+    agents.add_argument(
+        "--folder", type=Path, default=Path(), metavar="FOLDER", help="import files from below it alone (.)"
+    )
+
     convert = add("convert", "runs of any format that is read, as Potato's own, without a site", asks=False)
     convert.add_argument("files", nargs="+", type=Path, metavar="FILE|FOLDER")
     convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="(default: stdout)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import getpass
 import glob
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from potato.api.imports import Import
 from potato.client import (
@@ -29,6 +31,7 @@ from potato.client.credentials import Login, forget, keep, saved_login
 from potato.commands.local import read_text
 from potato.commands.terminal import DONE, FAILED, Failure, put_json, put_table, say
 from potato.configuration import check_configuration
+from potato.records.archives import RecordsError, parsed_object
 from potato.wording import counted
 
 
@@ -345,6 +348,46 @@ def agreement(flags: argparse.Namespace) -> int:
     return DONE
 
 
+def suggestions(flags: argparse.Namespace) -> int:
+    """Write what models suggest, a record a line, or send the records of files."""
+    with _asking(flags) as client:
+        project = client.project(flags.project)
+        if not flags.add:
+            for row in project.suggestions():
+                print(row.model_dump_json())
+            return DONE
+        taken = project.add_suggestions(_records(flags.add))
+    if flags.json:
+        put_json(taken.model_dump(mode="json"))
+    else:
+        print(f"{counted(taken.taken, 'suggestion')} taken, {taken.known:,} known, {len(taken.refused):,} refused")
+        for one in taken.refused:
+            say(f"  record {one.place}{f', {one.field}' if one.field else ''}: {one.sentence}", colour="red")
+    return FAILED if taken.refused else DONE
+
+
+def _records(files: list[Path]) -> Iterator[dict[str, Any]]:
+    for file in files:
+        try:
+            lines = file.read_bytes().splitlines()
+        except OSError as error:
+            raise Failure(f"{file} cannot be read: {error.strerror}.") from None
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield parsed_object(line, f"{file.name} line {number}")
+                except RecordsError as refusal:
+                    raise Failure(refusal.sentence) from None
+
+
+def mcp(flags: argparse.Namespace) -> int:
+    """Serve an agent until it ends the connection."""
+    from potato.commands.mcp_server import serve  # Its extra is needed by this command alone.
+
+    asyncio.run(serve(flags.site, flags.folder))
+    return DONE
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "login": login,
     "logout": logout,
@@ -357,5 +400,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "people": people,
     "export": export,
     "agreement": agreement,
+    "suggestions": suggestions,
+    "mcp": mcp,
 }
 """Each command by its name."""

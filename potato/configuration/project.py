@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, SerializeAsAny, create_model
+from pydantic import Field, PlainValidator, SerializeAsAny, ValidationError, create_model
 
 from potato.configuration.agentic import Agentic
 from potato.schemes.answers import is_whole
 from potato.schemes.registry import SchemeConfiguration, default_entries, scheme_types
+from potato.schemes.suggested import KEY as SUGGESTIONS
 from potato.validation.blocks import Block, BlockValues, Entries, LocalPath, Remark, repeated, text, without_effect
 from potato.wording import quoted, shortened
 
@@ -183,6 +184,21 @@ class Visibility(Block):
     where the answer was known. Where that is hidden, a returned task still has its notes."""
 
 
+class Suggestions(Block):
+    """Whether annotators see what a model suggests of a trace. Nothing is ever chosen for them."""
+
+    shown: bool = False
+    """Whether suggestions that came with a trace are shown to its annotators."""
+    hidden_share: Share = 0.2
+    """From which part of the tasks that have suggestions they are kept all the same, drawn at random, so that it can be
+    measured how far people follow them: 0.2 is a fifth."""
+
+    @classmethod
+    def remarks(cls, values: BlockValues) -> Iterator[Remark]:
+        if "hidden_share" in values and values.get("shown", False) is False:
+            yield without_effect("hidden_share", "suggestions are not shown.")
+
+
 class ProjectConfiguration(Block):
     """Everything that a project's YAML says.
 
@@ -223,10 +239,13 @@ class ProjectConfiguration(Block):
     """Which of their own traces annotators judge once more."""
     visibility: Visibility = Visibility()
     """What annotators see of what became of their work."""
+    suggestions: Suggestions = Suggestions()
+    """Whether annotators see what a model suggests."""
 
     @classmethod
     def remarks(cls, values: BlockValues) -> Iterator[Remark]:
         yield from _gold_out_of_order(values)
+        yield from _suggestions_that_tell(values)
         yield from repeated(values, "annotation_schemes", "name")
         yield from _second_of_a_type(values.get("annotation_schemes"))
         yield from _files_named_twice(values.get("data_files"))
@@ -248,6 +267,31 @@ def _gold_out_of_order(values: BlockValues) -> Iterator[Remark]:
             "warning",
             is_about_key=True,
         )
+
+
+def _suggestions_that_tell(values: BlockValues) -> Iterator[Remark]:
+    """Suggestions say what comes where later steps are a secret, and stand in results under a name of their own."""
+    suggestions = values.get("suggestions")
+    if not isinstance(suggestions, Mapping) or suggestions.get("shown") is not True:
+        return
+    for entry in _entries(values.get("annotation_schemes")):
+        if not isinstance(entry, Mapping):
+            continue
+        if entry.get("name") == SUGGESTIONS:
+            sentence = (
+                f"A scheme is named {SUGGESTIONS}, under which results say what was done with suggestions. Rename it."
+            )
+            yield Remark(("suggestions", "shown"), "suggestions_named", sentence)
+        try:
+            scheme = _read_scheme(entry)
+        except ValidationError:
+            continue
+        if scheme_types()[scheme.annotation_type].hides_later_steps(scheme):
+            sentence = (
+                f"{scheme.name} reveals the steps one by one, and "
+                "suggestions would tell of later ones. Write reveal: all."
+            )
+            yield Remark(("suggestions", "shown"), "suggestions_tell", sentence)
 
 
 def _types_of_steps(schemes: object) -> list[str]:

@@ -1,7 +1,8 @@
 """An annotation over all schemes of a project: what its answers lack, its result, and the record that leaves.
 
 Answers are one JSON object with a part for each scheme, by name. What is in a part is the scheme type's alone. Where
-the whole trace cannot be judged they say why instead, under `cannot_judge`.
+the whole trace cannot be judged they say why instead, under `cannot_judge`. What annotators did with suggestions of a
+model stands beside the parts, under `suggestions`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from potato.schemes.answers import Gap, Incomplete, refused, shown
 from potato.schemes.distributions import Chosen, Distribution
 from potato.schemes.opinions import Opinion
 from potato.schemes.registry import SchemeConfiguration, SchemeType, scheme_types
+from potato.schemes.suggested import KEY as SUGGESTIONS
+from potato.schemes.suggested import act_gaps
 from potato.schemes.unjudged import KEY, TITLE, reason_gaps
 from potato.wording import listed, shortened, timestamp
 
@@ -38,7 +41,7 @@ def missing(answers: object, configuration: ProjectConfiguration, evidence: Any)
     """
     gaps = list(_strange_parts(answers, configuration))
     if (why := unjudged_reason(answers, configuration)) is not None:
-        judged = [name for name, part in answers.items() if name != KEY and part]  # type: ignore[attr-defined]
+        judged = [name for name, part in answers.items() if name not in (KEY, SUGGESTIONS) and part]  # type: ignore[attr-defined]
         if judged:
             sentence = f"Either judge the trace or say why it cannot be judged: leave {listed(judged, 'and')} out."
             gaps.append(refused((KEY,), "judged_and_not", sentence))
@@ -85,18 +88,35 @@ def results(
     where there is one."""
     if gaps := missing(answers, configuration, evidence):
         raise Incomplete(gaps)
+    acts = {SUGGESTIONS: said} if (said := suggestions_in(answers, configuration)) is not None else {}
     if (why := unjudged_reason(answers, configuration)) is not None:
-        return {KEY: why}
-    return {
+        return {KEY: why, **acts}
+    parts = {
         scheme.name: kind.result(part, kind.adapt_to_evidence(scheme, evidence), evidence, submitted_at)
         for scheme, kind, part in _parts(answers, configuration)
         if kind.cannot_judge(scheme, evidence.contents) is None
     }
+    return {**parts, **acts}
+
+
+def suggestions_in(annotations: object, configuration: ProjectConfiguration) -> Mapping[str, Any] | None:
+    """What is said of a model's suggestions; None where nothing is, or where a scheme has that name."""
+    if not isinstance(annotations, Mapping) or _is_scheme(SUGGESTIONS, configuration):
+        return None
+    said = annotations.get(SUGGESTIONS)
+    return said if isinstance(said, Mapping) else None
+
+
+def without_suggestions(annotations: Any, configuration: ProjectConfiguration) -> Any:
+    """The annotations, which may be any JSON, as if nothing had been suggested. They are not changed themselves."""
+    if suggestions_in(annotations, configuration) is None:
+        return annotations
+    return {name: part for name, part in annotations.items() if name != SUGGESTIONS}
 
 
 def unjudged_reason(annotations: object, configuration: ProjectConfiguration) -> str | None:
     """Why the whole trace cannot be judged; None where that is not said, or where a scheme has that name."""
-    if not isinstance(annotations, Mapping) or any(scheme.name == KEY for scheme in configuration.annotation_schemes):
+    if not isinstance(annotations, Mapping) or _is_scheme(KEY, configuration):
         return None
     reason = annotations.get(KEY)
     return reason if isinstance(reason, str) else None
@@ -180,6 +200,10 @@ def record(
     }
 
 
+def _is_scheme(name: str, configuration: ProjectConfiguration) -> bool:
+    return any(scheme.name == name for scheme in configuration.annotation_schemes)
+
+
 def _counted_as(scheme: SchemeConfiguration) -> str:
     """Under one name a later version may have a scheme of another type, whose values mean something else."""
     return f"{scheme.annotation_type}/{scheme.name}"
@@ -194,6 +218,8 @@ def _strange_parts(answers: object, configuration: ProjectConfiguration) -> Iter
         if name == KEY and name not in names:
             if not isinstance(answers[name], str | None):
                 yield refused((name,), "wrong_type", f"{KEY} must be the reason, in words.")
+        elif name == SUGGESTIONS and name not in names:
+            yield from (gap.below(name) for gap in act_gaps(answers[name]))
         elif name not in names:
             sentence = f"{shown(name)} is not a scheme of this project. Its schemes are {listed(names, 'and')}."
             yield refused((name,), "unknown_scheme", sentence)

@@ -26,6 +26,7 @@ from potato.schemes.opinions import Choice, Opinion
 from potato.schemes.parts import Part
 from potato.schemes.scoring import GoldScore, Tolerance, score_comparisons
 from potato.schemes.statements import Statement, Unplaced, whole_answers
+from potato.schemes.suggested import Suggested
 from potato.validation.blocks import Block, Description, Name
 from potato.wording import did_you_mean, listed, nearest, quoted, title_case
 
@@ -219,6 +220,24 @@ class SchemeType:
         """The answers that the settled values of `parts` make, by their keys; what is left out has no value. Parts with
         a place have any key, and stand in the order of the answers."""
         return next((value.get("answers") for value in values.values()), None)
+
+    @classmethod
+    def suggestion(
+        cls, answers: Any, scheme: Any, evidence: Any, suggested_at: datetime
+    ) -> tuple[Any, tuple[Gap, ...]]:
+        """A model's answers as they are kept and shown, and what is wrong with them. They may leave out what an
+        annotator has to say before submitting; what is there must be allowed. The value of answers with gaps is not
+        looked at."""
+        gaps = cls.missing(answers, scheme, evidence)
+        if not gaps:
+            return cls.result(answers, scheme, evidence, suggested_at), ()
+        return answers, tuple(gap for gap in gaps if gap.kind == "refused")
+
+    @classmethod
+    def suggested(cls, result: Any, scheme: Any) -> Iterator[Suggested]:
+        """What a result, or a model's answers, say item by item: each is accepted, edited or rejected by itself. Asked
+        only for what is not malformed. A type that says nothing here suggests nothing."""
+        yield from ()
 
     @classmethod
     def gold_answers(cls, fault: KnownFault, scheme: Any) -> Any:

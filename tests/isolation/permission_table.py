@@ -694,6 +694,8 @@ POST   /o/<organisation>/admin/agreement/agreementschedule/<object_id>/change/  
 any    /o/<organisation>/admin/agreement/agreementschedule/<object_id>/                  302       404       403       403       302       302       302
 
 any    /api/v1/projects/<project>/sources/                                               401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/suggestions/                                           401       401       401       401       401       401       401
+any    /api/v1/assignments/<assignment_id>/suggestions/                                  401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/sources/answers/                                       401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/sources/imports/                                       401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/sources/imports/<job_id>/                              401       401       401       401       401       401       401
@@ -703,6 +705,10 @@ any    /api/v1/sources/<source_id>/reports/                                     
 any    /api/v1/sources/<source_id>/send/                                                 401       401       401       401       401       401       401
 GET    /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       405       405       405       404
+GET    /o/<organisation>/api/v1/projects/<project>/suggestions/                          401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/suggestions/                          401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/assignments/<assignment_id>/suggestions/                 401       404       404       404       404       200       404
+POST   /o/<organisation>/api/v1/assignments/<assignment_id>/suggestions/                 401       404       405       405       405       405       405
 GET    /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/sources/answers/                      401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/sources/imports/                      401       404       403       405       405       405       404

@@ -24,6 +24,7 @@ POST   /api/v1/assignments/<assignment_id>/release/                             
 POST   /api/v1/assignments/<assignment_id>/resume/                                  annotate
 POST   /api/v1/assignments/<assignment_id>/skip/                                    annotate
 POST   /api/v1/assignments/<assignment_id>/submit/                                  annotate
+GET    /api/v1/assignments/<assignment_id>/suggestions/                             annotate read
 GET    /api/v1/audit/                                                               manage read
 POST   /api/v1/configuration/check/                                                 manage
 POST   /api/v1/decisions/<decision_id>/undo/                                        manage
@@ -108,6 +109,8 @@ GET    /api/v1/projects/<project>/sources/                                      
 POST   /api/v1/projects/<project>/sources/answers/                                  import
 POST   /api/v1/projects/<project>/sources/imports/                                  import
 GET    /api/v1/projects/<project>/sources/imports/<job_id>/                         import read
+GET    /api/v1/projects/<project>/suggestions/                                      read
+POST   /api/v1/projects/<project>/suggestions/                                      import
 GET    /api/v1/projects/<project>/statistics/                                       read
 POST   /api/v1/projects/<project>/statistics/                                       manage
 POST   /api/v1/projects/<project>/steering/<act_id>/undo/                           manage

@@ -108,6 +108,7 @@ def test_of_what_is_only_added_the_platform_changes_what_names_a_person() -> Non
         "assignments_question.text",
         "assignments_questionanswer.answered_by_id",
         "assignments_questionanswer.text",
+        "assignments_suggestion.added_by_id",
         "assignments_withdrawal.withdrawn_by_id",
         "gold_goldscore.user_id",
         "gold_practiceattempt.user_id",

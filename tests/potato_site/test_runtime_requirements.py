@@ -27,7 +27,7 @@ REQUIREMENTS = ROOT / "requirements/runtime.txt"
 # A plugin of the tests' runner: to import it is to start servers.
 STARTS_SERVERS = "potato_site.devservices.for_tests"
 # For those who ask a site from elsewhere: no part of the site. tests/potato/test_wheel.py has its extra alone.
-OF_THE_CLIENT = ("potato.client", "potato.commands.remote")
+OF_THE_CLIENT = ("potato.client", "potato.commands.remote", "potato.commands.mcp_server")
 
 IMPORT = """
 import importlib, json, sys, traceback

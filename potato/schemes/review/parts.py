@@ -8,6 +8,7 @@ from typing import Any
 from potato.schemes.opinions import Choice, Opinion
 from potato.schemes.parts import Field, Offer, Part
 from potato.schemes.review.configuration import FileRatingsScheme, InlineCommentsScheme, VerdictScheme
+from potato.schemes.suggested import Suggested
 
 
 def comment_parts(
@@ -84,6 +85,28 @@ def verdict_parts(result: Mapping[str, str], scheme: VerdictScheme, opinions: It
 def join_verdict(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     value = values.get("decision")
     return None if value is None else {key: entry for key, entry in value.items() if entry is not None}
+
+
+_OWN = ("comment_id", "created_at")
+"""What of a comment is its own, and not what it says."""
+
+
+def suggested_comments(comments: Sequence[Mapping[str, Any]], opinions: Iterator[Opinion]) -> Iterator[Suggested]:
+    """Each comment by its id."""
+    for comment, opinion in zip(comments, opinions, strict=True):
+        value = {key: entry for key, entry in comment.items() if key not in _OWN}
+        yield Suggested(opinion.key, "Comment", value, ("-",), opinion, place=opinion.place)
+
+
+def suggested_values(parts: Iterator[Part]) -> Iterator[Suggested]:
+    """Each rating of a file, or the verdict."""
+    for part in parts:
+        opinion = part.opinions[0] if part.opinions else None
+        if part.file is None:
+            yield Suggested(part.key, part.title, part.value, (), opinion)
+        else:
+            rating = {part.value["dimension"]: part.value["rating"]}
+            yield Suggested(part.key, part.title, rating, (part.file,), opinion, file=part.file)
 
 
 def _offers(choices: Sequence[Choice]) -> tuple[Offer, ...]:

@@ -29,6 +29,7 @@ from potato.schemes.review.configuration import (
     VerdictScheme,
 )
 from potato.schemes.statements import Statement, Unplaced
+from potato.schemes.suggested import Suggested
 from potato.schemes.unjudged import FILE, KEY, TITLE
 from potato.validation.problems import Path
 from potato.wording import counted, shortened
@@ -163,6 +164,19 @@ class InlineComments(SchemeType):
     @classmethod
     def parts(cls, result: Sequence[Mapping[str, Any]], scheme: InlineCommentsScheme) -> Iterator[Part]:
         return parts.comment_parts(result, scheme, cls.opinions(result, scheme))
+
+    @classmethod
+    def suggestion(
+        cls, answers: Any, scheme: InlineCommentsScheme, evidence: Evidence, suggested_at: datetime
+    ) -> tuple[Any, tuple[Gap, ...]]:
+        """A comment may lack a category or a severity; its text it needs."""
+        gaps = cls.missing(answers, scheme, evidence)
+        wrong = tuple(gap for gap in gaps if gap.kind == "refused" or gap.code == "no_text")
+        return (answers, wrong) if wrong else (comments.build_result(answers, suggested_at), ())
+
+    @classmethod
+    def suggested(cls, result: Sequence[Mapping[str, Any]], scheme: InlineCommentsScheme) -> Iterator[Suggested]:
+        return parts.suggested_comments(result, cls.opinions(result, scheme))
 
     @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: InlineCommentsScheme) -> list[dict[str, Any]]:
@@ -344,6 +358,12 @@ class FileRatings(SchemeType):
         return parts.rating_parts(result, scheme)
 
     @classmethod
+    def suggested(
+        cls, result: Mapping[str, Mapping[str, int | None]], scheme: FileRatingsScheme
+    ) -> Iterator[Suggested]:
+        return parts.suggested_values(cls.parts(result, scheme))
+
+    @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: FileRatingsScheme) -> dict[str, dict[str, Any]]:
         return parts.join_ratings(values)
 
@@ -477,6 +497,10 @@ class Verdict(SchemeType):
     @classmethod
     def parts(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[Part]:
         return parts.verdict_parts(result, scheme, cls.opinions(result, scheme))
+
+    @classmethod
+    def suggested(cls, result: Mapping[str, str], scheme: VerdictScheme) -> Iterator[Suggested]:
+        return parts.suggested_values(cls.parts(result, scheme))
 
     @classmethod
     def join(cls, values: Mapping[str, Mapping[str, Any]], scheme: VerdictScheme) -> dict[str, Any] | None:

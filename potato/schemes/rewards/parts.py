@@ -10,8 +10,10 @@ from potato.schemes.parts import Field, Offer, Part
 from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.rewards.judgements import decided
 from potato.schemes.rewards.opinions import opinions_in
+from potato.schemes.suggested import Suggested
 
 FIRST_ERROR = "first_error"
+_SAID = ("first_error_step", "correction")
 _OF_JUDGEMENT = ("first_error_step", "neutral_steps", "correction", "unsure")
 
 
@@ -23,6 +25,19 @@ def parts_in(result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator
         yield from _judgement(result, scheme)
     else:
         yield from _labels(result, scheme)
+
+
+def suggested_in(result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator[Suggested]:
+    """The first error, or the label of each step."""
+    for part in parts_in(result, scheme):
+        opinion = part.opinions[0] if part.opinions else None
+        step = part.steps[0] if part.steps else None
+        if scheme.mode == "first_error":
+            none = step is None
+            value = {"all_correct": True} if none else {key: part.value[key] for key in _SAID if key in part.value}
+            yield Suggested(part.key, part.title, value, (), opinion, step=step)
+        else:
+            yield Suggested(part.key, part.title, part.value, ("step_details", part.key), opinion, step=step)
 
 
 def joined(values: Mapping[str, Mapping[str, Any]], scheme: ProcessRewardScheme) -> dict[str, Any] | None:

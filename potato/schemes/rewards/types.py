@@ -23,6 +23,7 @@ from potato.schemes.rewards import comparing, counting, first_error, opinions, p
 from potato.schemes.rewards.configuration import ProcessRewardScheme
 from potato.schemes.scoring import GoldScore, Tolerance
 from potato.schemes.statements import Statement, Unplaced
+from potato.schemes.suggested import Suggested
 
 
 class ProcessReward(SchemeType):
@@ -183,6 +184,20 @@ class ProcessReward(SchemeType):
     @classmethod
     def comparisons(cls, scheme: ProcessRewardScheme) -> Iterator[Comparison]:
         return comparing.mode_comparisons(scheme)
+
+    @classmethod
+    def suggestion(
+        cls, answers: Any, scheme: ProcessRewardScheme, evidence: Evidence, suggested_at: datetime
+    ) -> tuple[Any, tuple[Gap, ...]]:
+        """Some steps may be labelled and others not."""
+        value, gaps = super().suggestion(answers, scheme, evidence, suggested_at)
+        if scheme.mode == "per_step" and not gaps:
+            value = per_step.build_result(answers, scheme, evidence.steps)
+        return value, gaps
+
+    @classmethod
+    def suggested(cls, result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator[Suggested]:
+        return parts.suggested_in(result, scheme)
 
     @classmethod
     def gold_answers(cls, fault: KnownFault, scheme: ProcessRewardScheme) -> dict[str, Any] | None:

@@ -33,6 +33,7 @@ from assignments.actions.steering import let_imports_wait, pause_batch
 from assignments.models import Assignment, Order, Priority, Submission
 from assignments.pool.selecting import Selection
 from assignments.review_notes import ReviewNote
+from assignments.suggestions.taking import take_suggestions
 from dashboard.actions import take_everything_in
 from exports.actions import request_export
 from exports.scheduling import Definition, make_schedule
@@ -42,6 +43,7 @@ from potato_site.demo.people import JUDGE, REWARD_MODEL
 from potato_site.demo.people import PEOPLE as ANNOTATORS
 from potato_site.demo.runs import FOLDER as DEMO
 from potato_site.demo.runs import InventedRun, invented_runs, write_runs
+from potato_site.demo.suggested import SUGGESTIONS
 from potato_site.demo.work import Work, first_day
 from rewards.statistics import request_statistics
 from tenancy.actor import Actor, acting_in
@@ -155,6 +157,7 @@ class Command(BaseCommand):
                     let_imports_wait(project=campaign, wait=True)
             for one in PROJECTS:
                 self._import(organisation, projects[one.slug], one.new)
+            self._suggest(organisation, projects)
             if is_new:
                 self._release(organisation, campaign)
         if is_new:
@@ -216,6 +219,12 @@ class Command(BaseCommand):
                     is_there = Trace.objects.filter(project=project, file__sha256=digest).exists()
                 if not is_there:
                     import_now(organisation=organisation, project=project, path=path)
+
+    def _suggest(self, organisation: Organisation, projects: dict[str, Project]) -> None:
+        """What a model suggests of the new runs, which annotators see with most of their tasks."""
+        with acting_in(organisation, User.objects.get(username="admin")):
+            for slug, records in SUGGESTIONS.items():
+                take_suggestions(project=projects[slug], records=records)
 
     def _work(
         self, organisation: Organisation, projects: dict[str, Project], clock: PastClock, until: datetime

@@ -59,6 +59,13 @@ export class CommentThreads {
     return articles.find((article) => rowOf(article, side, line_end)) ?? articles[0] ?? null;
   }
 
+  /** The place for what stands under a line; null while that is not on the page. @param {Pick<Draft, "file" | "side" | "line_end">} place @returns {HTMLElement | null} */
+  threadOf(place) {
+    const article = this.#articleOf(place);
+    const row = article && rowOf(article, place.side, place.line_end);
+    return row ? /** @type {HTMLElement} */ (threadAt(row)) : null;
+  }
+
   /* Showing ------------------------------------------------------------------------------------------ */
 
   redraw() {

@@ -11,6 +11,7 @@ import { faultsOf } from "./comment-rules.js";
 import { CommentThreads } from "./comment-threads.js";
 import { KeptComments } from "./kept-comments.js";
 import { buttonOf, chooseLines, numberingOf } from "./line-range.js";
+import { uid } from "../task/storage.js";
 
 /** @typedef {import("../task/task.js").Work} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
@@ -21,12 +22,12 @@ import { buttonOf, chooseLines, numberingOf } from "./line-range.js";
 /**
  * @param {Task} task
  * @param {{ name: string, block: Block }} scheme
- * @returns {{ missing: () => Gap[], done: () => string[], redraw: () => void }}
+ * @returns {import("../task/task.js").Mounted}
  */
 export function mount(task, scheme) {
   const comments = new Comments(task, scheme);
   comments.start();
-  return { missing: () => comments.missing(), done: () => comments.done(), redraw: () => comments.redraw() };
+  return { missing: () => comments.missing(), done: () => comments.done(), redraw: () => comments.redraw(), suggests: comments.suggests };
 }
 
 export class Comments {
@@ -43,6 +44,25 @@ export class Comments {
     this.kept = new KeptComments(task, scheme.name);
     this.threads = new CommentThreads(task, this.kept, this.template, () => this.#loadWriting());
     this.marks = new CommentMarks(task, scheme.name, this.template);
+  }
+
+  /** @type {import("../task/suggestions.js").Suggests} */
+  get suggests() {
+    return {
+      beside: ({ file, side, line_end }) =>
+        this.template && file !== null && line_end !== null
+          ? this.threads.threadOf({ file, side: side === "old" ? "old" : "new", line_end })
+          : null,
+      accept: ({ value }) => {
+        const id = uid();
+        /** @type {any} */
+        const comment = { ...value, comment_id: id, created_at: this.task.now().toISOString() };
+        this.kept.saved = [...this.kept.saved, comment];
+        return id;
+      },
+      has: (_, part) => this.kept.find(part) !== undefined,
+      edit: (_, part) => part && this.#edit(part),
+    };
   }
 
   start() {

@@ -194,6 +194,19 @@ export function mount(task, scheme) {
 
   return {
     redraw,
+    /** @type {import("../task/suggestions.js").Suggests} */
+    suggests: {
+      beside: ({ file }) => [...sections].find(([, { path }]) => path === file)?.[0].querySelector(".rate__suggested") ?? null,
+      accept: ({ at: [path = ""], value }) => {
+        const { [KEY]: _, ...ratings } = own(task.answers(scheme.name), path) ?? {};
+        task.change(scheme.name, { ...task.answers(scheme.name), [path]: { ...(takesReasons ? ratings : own(task.answers(scheme.name), path)), ...value } });
+        return undefined;
+      },
+      edit: ({ file }) => {
+        const wanted = files.find(({ path }) => path === file);
+        if (wanted) go(wanted);
+      },
+    },
     /** @returns {Gap[]} one of a file that has no rating at all, else one of each scale */
     missing: () =>
       files.flatMap((file, at) => {

@@ -99,6 +99,10 @@ export function mount(task, scheme) {
 
   return {
     redraw,
+    suggests: {
+      beside: () => /** @type {HTMLElement | null} */ (section?.querySelector("fieldset") ?? null),
+      edit: () => go("input"),
+    },
     /** @returns {Gap[]} */
     missing() {
       const goToSummary = () => go("textarea");

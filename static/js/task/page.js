@@ -66,9 +66,20 @@ if (task.data.tab === "files") addBoxes();
 const modules = Promise.all(task.data.schemes.map(({ module }) => import(module)));
 const started = task.start();
 task.onRefresh(showViewed);
-for (const [index, { mount }] of (await modules).entries()) task.add(await mount(task, task.data.schemes[index]));
+/** @type {Map<string, import("./task.js").Mounted>} */
+const mounted = new Map();
+for (const [index, { mount }] of (await modules).entries()) {
+  const scheme = task.data.schemes[index];
+  const module = await mount(task, scheme);
+  task.add(module);
+  if (scheme) mounted.set(scheme.name, module);
+}
 await started;
 task.refresh();
+if (task.data.suggestions.length) {
+  const { Suggestions } = await import("./suggestions.js");
+  new Suggestions(task, task.data.suggestions, mounted);
+}
 // After the schemes: on a returned task the keys between comments or failed steps lead from note to note.
 if (document.querySelector("[data-returned]")) await import("./returned.js");
 

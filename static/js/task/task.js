@@ -15,7 +15,7 @@ import { Tabs } from "./tabs.js";
 import { KEY } from "./unjudged.js";
 
 /** @typedef {{ label: string, go: () => unknown }} Gap Something that is missing, in few words, and how to get there */
-/** @typedef {{ missing(): Gap[], redraw(): void, done?(): string[] }} Mounted */
+/** @typedef {{ missing(): Gap[], redraw(): void, done?(): string[], suggests?: import("./suggestions.js").Suggests }} Mounted */
 /** @typedef {{ name: string, annotation_type: string, target: string, module: string, block: any, description?: string }} Scheme */
 /** @typedef {{ index: number, path: string, operation: string, added: number, removed: number }} File */
 /** @typedef {import("./places.js").Place} Place */
@@ -49,6 +49,7 @@ import { KEY } from "./unjudged.js";
  * @property {string} now
  * @property {import("./draft.js").Stored} draft
  * @property {string[]} unasked  schemes that cannot judge the trace
+ * @property {import("./suggestions.js").Item[]} suggestions  what a model suggests, where the annotator sees it
  * @property {"files" | "steps" | "guidelines"} tab
  * @property {{ files: string, steps: string, guidelines: string, home: string, next: string, feedback: string | null }} urls
  * @property {Scheme[]} schemes

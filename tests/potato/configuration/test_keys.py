@@ -63,6 +63,7 @@ def within(scheme: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     return {"annotation_schemes": [{**entry, key: block}]}
 
 
+SUGGESTED = {"suggestions": {"shown": True}}
 GOLD = {"gold": {}, "assignment": {"order": "random"}}
 ADDING = {"assignment": {"annotations_per_trace": 2, "add_on_disagreement": {}}}
 CATEGORY = within(COMMENTS, {"categories": [{"value": "logic"}]})
@@ -134,6 +135,8 @@ KEYS = [
     Key(("repeat", "share"), 0.05, 0),
     Key(("repeat", "after_days"), 14, 7),
     Key(("visibility", "outcomes"), "hidden", "shown"),
+    Key(("suggestions", "shown"), True, False),
+    Key(("suggestions", "hidden_share"), 0.3, 0.2, SUGGESTED),
     Key(("annotation_schemes", 0, "name"), "line_remarks", REQUIRED, COMMENTS),
     Key(("annotation_schemes", 0, "annotation_type"), "code_review_comments", REQUIRED, COMMENTS),
     Key(("annotation_schemes", 0, "description"), "Click any line", None, COMMENTS),
@@ -206,6 +209,7 @@ CONTAINERS = {
     "agentic", "agentic.coding_trace_display", "agentic.coding_trace_display.file_tree", "agentic.steps",
     "annotation_schemes", "assignment",
     "adjudication", "assignment.add_on_disagreement", "review", "practice", "gold", "repeat", "visibility",
+    "suggestions",
     "item_properties",
     "annotation_schemes.inline_comments", "annotation_schemes.inline_comments.categories",
     "annotation_schemes.inline_comments.severity",
