@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from assignments.api import imports, questions, queue, reading, reviewing, steering, traces, views
+from assignments.api import imports, questions, queue, reading, reviewing, secrets, steering, traces, views
 
 urlpatterns = [
     path("projects/<slug:project>/next/", views.NextView.as_view(), name="api-next"),
@@ -41,6 +41,7 @@ urlpatterns = [
     *imports.urlpatterns,
     *traces.urlpatterns,
     *queue.urlpatterns,
+    *secrets.urlpatterns,
     path("assignments/", views.AssignmentsView.as_view(), name="api-assignments"),
     path("assignments/<uuid:assignment_id>/", views.AssignmentView.as_view(), name="api-assignment"),
     path("assignments/<uuid:assignment_id>/heartbeat/", views.HeartbeatView.as_view(), name="api-heartbeat"),
