@@ -11,8 +11,8 @@ from django.db.models.functions import Left
 from accounts.models import Project
 from potato.runs.secrets import hide, label_of
 from traces.importing.screening import in_words
+from traces.listing import first_line
 from traces.models import SecretsState, TraceSecrets
-from traces.run_names import run_name
 
 PLACES_SHOWN = 3
 _TASK_START = 300
@@ -73,7 +73,7 @@ def shown(rows: "QuerySet[TraceSecrets]") -> list[ShownSecrets]:
         ShownSecrets(
             trace=row["trace"],
             external_id=hide(row["trace__external_id"]),
-            title=run_name(hide(row["start"]), hide(row["trace__external_id"])),
+            title=first_line(hide(row["start"])) or hide(row["trace__external_id"]),
             state=row["state"],
             kinds=in_words(row["kinds"]),
             numbers=row["kinds"],
@@ -87,10 +87,10 @@ def shown(rows: "QuerySet[TraceSecrets]") -> list[ShownSecrets]:
 
 
 def place_in_words(place: dict[str, Any]) -> str:
-    """As in "e-mail address: src/app.py, added line 3". Steps count from 1, as pages show them."""
+    """As in "e-mail address: src/app.py, added line 3". Steps count as pages show them, from 0."""
     parts = [place["file"]] if place["file"] else []
     if place["step"] is not None:
-        parts.append(f"step {place['step'] + 1}")
+        parts.append(f"step {place['step']}")
     if place["part"] in ("added line", "removed line"):
         parts.append(f"{place['part']} {place['line']}")
     else:

@@ -92,6 +92,6 @@ def _print(found: list[dict[str, Any]]) -> None:
 
 def _where(place: Place) -> str:
     parts = [place.file] if place.file else []
-    parts += [f"step {place.step + 1}"] if place.step is not None else []
+    parts += [f"step {place.step}"] if place.step is not None else []
     parts += [place.part] if place.part else []
     return ", ".join([*parts, f"line {place.line}"])
