@@ -12,7 +12,13 @@ class AssignmentsConfig(AppConfig):
         from assignments.actions.leaving import end_work, held_by
         from assignments.actions.releasing import QUEUE_CHANGED, batches_to_name, is_named_in_batch, name_in_batch
         from assignments.actions.reservations import sweep_reservations
-        from assignments.attention import late_batches, open_questions, skipped_traces, unjudged_traces
+        from assignments.attention import (
+            late_batches,
+            open_questions,
+            skipped_traces,
+            traces_with_secrets,
+            unjudged_traces,
+        )
         from assignments.events import DECISION_MADE, TRACE_COMPLETE
         from assignments.models.batches import number_of_batches
         from assignments.reading import of_trace, place
@@ -80,3 +86,4 @@ class AssignmentsConfig(AppConfig):
         attention.register("assignments.unjudged", unjudged_traces)
         attention.register("assignments.late", late_batches)
         attention.register("assignments.questions", open_questions)
+        attention.register("assignments.secrets", traces_with_secrets)

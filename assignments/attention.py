@@ -14,7 +14,10 @@ from assignments.actions.quotas import unjudged
 from assignments.models import Assignment, AssignmentState, Batch, BatchState, Kind, Question, TraceQuota
 from assignments.models.queue import JUDGEABLE
 from assignments.pool.stuck import stuck_quotas
+from assignments.secrets_found import secrets_in
 from potato.wording import counted, quoted
+from tenancy.roles import Right
+from traces.models import SecretsState
 
 _REASONS_SHOWN = 3
 _REASONS_LOOKED_AT = 100
@@ -73,6 +76,29 @@ def unjudged_traces(project: Project) -> Iterator[AttentionItem]:
         icon="circle-slash",
         remedies=(Remedy("look", "Open the traces", "footprints", url=url),),
     )
+
+
+def traces_with_secrets(project: Project) -> Iterator[AttentionItem]:
+    """Those that wait until somebody clears what was found in them. One query."""
+    number = secrets_in(project, SecretsState.HELD).count()
+    if number:
+        are = "trace is" if number == 1 else "traces are"
+        yield AttentionItem(
+            key="traces-secrets",
+            harm=Harm.LATE,
+            sentence=f"{number:,} {are} held back, because secrets were found.",
+            reason="Annotators are given none of them until somebody replaces what was found, or keeps it.",
+            icon="eye-off",
+            remedies=(
+                Remedy(
+                    "look",
+                    "Look at them",
+                    "eye-off",
+                    url=reverse("secrets", args=[project.slug]),
+                    right=Right.IMPORT_TRACES,
+                ),
+            ),
+        )
 
 
 def open_questions(project: Project) -> Iterator[AttentionItem]:

@@ -58,6 +58,8 @@ STEERING = {
     "traces.offer-ended": ("gave {traces:trace} of {target} to everybody again before the date", "users"),
     "traces.untagged": ("took the tag {tag:“} off {traces:trace} of {target}", "tag"),
     "traces.more-annotators": ("wants {more} more of each of {traces:trace} of {target}", "copy"),
+    "secrets.replaced": ("replaced what was found in {traces:trace} of {target} with placeholders", "eye-off"),
+    "secrets.kept": ("cleared {traces:trace} of {target} with the secrets that were found in it", "eye"),
     "tasks.given-back": ("gave {tasks:held task} of {people:person|people} in {target} back to the queue", "undo-2"),
     "tasks.reassigned": ("gave {tasks:held task} of {target} to somebody else", "users"),
     "people.paused": ("paused {people:person|people} in {target}[: {reason:“}]", "pause"),

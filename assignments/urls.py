@@ -6,7 +6,7 @@ from assignments.readable_colours import VERSION
 from assignments.reading import compare_views as comparing
 from assignments.reading import views as reading
 from assignments.task_page import views as task
-from assignments.views import annotations, batch, batches, claims, decisions, pool, questions, rules
+from assignments.views import annotations, batch, batches, claims, decisions, pool, questions, rules, secrets
 
 urlpatterns = [
     path("next/", claims.next_task, name="next-task"),
@@ -39,6 +39,7 @@ urlpatterns = [
     path("tasks/<uuid:assignment_id>/skip/", claims.skip_task, name="skip-task"),
     path("tasks/<uuid:assignment_id>/put-off/", claims.put_off_task, name="put-off-task"),
     path("traces/", pool.trace_list, name="traces"),
+    path("traces/secrets/", secrets.secret_list, name="secrets"),
     path("traces/imports-wait/", pool.wait_in_pool, name="imports-wait"),
     path("traces/undo/<uuid:act_id>/", pool.undo_steering, name="undo-steering"),
     path("batches/", batches.batch_list, name="batches"),

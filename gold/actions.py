@@ -19,6 +19,7 @@ from potato.wording import counted
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
+from traces.clearing import held_secrets
 from traces.models import Trace
 
 LONGEST_WHY = 2_000
@@ -80,6 +81,8 @@ def expect(
             pass
         rows = TraceQuota.objects.for_project(project).filter(trace=trace)
         quota = rows.select_for_update(no_key=True, of=("self",)).get()
+        if held_secrets([trace.pk]):
+            raise NotScorable("The trace is held back, because secrets were found in it. Clear it on the page Secrets.")
         live = ExpectedAnnotation.objects.for_project(project).filter(trace=trace, retired_at__isnull=True)
         if live.exists():
             raise IsExpectedAlready(f"{trace} has an expected annotation already. Retire that one first.")

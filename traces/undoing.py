@@ -18,7 +18,7 @@ from tenancy.errors import Refused
 from traces import uses
 from traces.contents import may_remove_contents
 from traces.importing.storing import one_at_a_time
-from traces.models import ImportedFile, ImportProblem, TaskText, Trace
+from traces.models import ImportedFile, ImportProblem, TaskText, Trace, TraceSecrets
 from traces.models.traces import TraceQuerySet
 from traces.run_names import run_name
 
@@ -80,6 +80,7 @@ def undo_import(*, file: ImportedFile) -> Undoing:
         if not preview.is_possible:
             raise CannotUndo(f"{locked.name} cannot be undone. {' '.join(preview.obstacles)}")
         uses.forget(traces)
+        TraceSecrets.objects.filter(trace__in=traces).delete()
         with connection.cursor() as cursor:
             cursor.execute("SELECT traces_remove(%s)", [traces])
             # Who refers to one of them is told by the database here, and not when the answer is on its way.

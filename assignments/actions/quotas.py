@@ -13,13 +13,14 @@ from django.utils import timezone
 from accounts.models import ConfigurationVersion, Project
 from assignments.actions.releasing_imports import released_at_import, supersede
 from assignments.mixing import KEYS, Blocks, asked_for
-from assignments.models import Batch, BatchPosition, TraceQuota
+from assignments.models import Batch, BatchPosition, TraceQuota, Withheld
 from assignments.models.claims import pinned_configuration
-from assignments.models.queue import TraceQuotaQuerySet
+from assignments.models.queue import SECRETS_FOUND, TraceQuotaQuerySet
 from potato.configuration import UnreadablePinError
 from potato.configuration.project import Assignment as AssignmentRules
 from tenancy.prepared import prepared
 from tenancy.statements import executed
+from traces.clearing import held_secrets
 from traces.evidence.nothing_to_judge import without_anything_to_judge
 from traces.models import Trace
 
@@ -74,6 +75,7 @@ def open_quotas(*, project: Project) -> int:
         _wait_until_alone(project)
         traces = list(_newer(project)[:OPENED_AT_ONCE]) or _left_behind(project)
         idle = unjudged(rules[1], traces)
+        secret = held_secrets(traces)
         quotas = []
         for trace, place in released_at_import(project=project, traces=traces, order=rules[0].order).items():
             wanted = (place and place.batch.redundancy) or rules[0].annotations_per_trace
@@ -83,6 +85,9 @@ def open_quotas(*, project: Project) -> int:
                 quotas[-1].batch, quotas[-1].is_released = place.batch, True
                 quotas[-1].rank, quotas[-1].rank_step = place.rank, place.rank_step
                 quotas[-1].returned_at = place.returned_at
+            if trace in secret:
+                quotas[-1].withheld, quotas[-1].withheld_reason = Withheld.HELD_BACK, SECRETS_FOUND
+                quotas[-1].is_released = False
         TraceQuota.objects.bulk_create(quotas)
         supersede(project=project, traces=traces)
     return len(quotas)

@@ -35,6 +35,7 @@ from tenancy.actor import active_organisation, current
 from tenancy.errors import Refused
 from tenancy.roles import Right
 from tenancy.statements import executed
+from traces.clearing import held_secrets
 
 UNDO = timedelta(seconds=30)
 _MOST_EXTRA = 20
@@ -76,7 +77,10 @@ def give_out_again(*, project: Project, traces: Collection[UUID]) -> Outcome:
     with transaction.atomic():
         rows = _locked(project, traces)
         # Given out as it is, somebody who has met it as gold could meet it once more.
-        changed = [row for row in rows if row.withheld not in ("", Withheld.KNOWN_ANSWER)]
+        secret = held_secrets(row.trace_id for row in rows)
+        changed = [
+            row for row in rows if row.withheld not in ("", Withheld.KNOWN_ANSWER) and row.trace_id not in secret
+        ]
         act = _act(project, "traces.given-out-again", changed)
         batches = Batch.objects.for_project(project).filter(state=BatchState.WITHDRAWN)
         withdrawn = set(batches.values_list("pk", flat=True))
@@ -87,7 +91,8 @@ def give_out_again(*, project: Project, traces: Collection[UUID]) -> Outcome:
             row.is_released, row.returned_at = row.batch_id is not None, timezone.now()
         fields = ["batch", "withheld", "withheld_reason", "is_released", "returned_at"]
         TraceQuota.objects.bulk_update(changed, fields, batch_size=1_000)
-        sentence = _sentence(f"{len(changed):,} given out again", len(rows) - len(changed), "not held back")
+        why_not = "not held back, or not cleared on the page Secrets" if secret else "not held back"
+        sentence = _sentence(f"{len(changed):,} given out again", len(rows) - len(changed), why_not)
         return _finish(act, sentence, changed, "traces.given-out-again")
 
 

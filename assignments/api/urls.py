@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from assignments.api import imports, questions, queue, reading, reviewing, steering, suggestions, traces, views
+from assignments.api import imports, questions, queue, reading, reviewing, secrets, steering, suggestions, traces, views
 
 urlpatterns = [
     path("projects/<slug:project>/next/", views.NextView.as_view(), name="api-next"),
@@ -42,6 +42,7 @@ urlpatterns = [
     *suggestions.urlpatterns,
     *traces.urlpatterns,
     *queue.urlpatterns,
+    *secrets.urlpatterns,
     path("assignments/", views.AssignmentsView.as_view(), name="api-assignments"),
     path("assignments/<uuid:assignment_id>/", views.AssignmentView.as_view(), name="api-assignment"),
     path("assignments/<uuid:assignment_id>/heartbeat/", views.HeartbeatView.as_view(), name="api-heartbeat"),

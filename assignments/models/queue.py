@@ -40,6 +40,10 @@ def rank_step(order: str) -> int:
     return RANKS_A_LEVEL if order == Order.FEWEST else 0
 
 
+SECRETS_FOUND = "secrets found"
+"""Why a trace is held back in which keys or personal data were found, until somebody clears it."""
+
+
 class Withheld(models.TextChoices):
     """Why a trace is given to nobody, released or not. What was annotated is kept."""
 

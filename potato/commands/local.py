@@ -48,12 +48,12 @@ def check(flags: argparse.Namespace) -> int:
 
 def convert(flags: argparse.Namespace) -> int:
     """Runs of any format that is read, written as Potato's own: a line each."""
-    files = list(_files(flags.files))
+    files = list(files_in(flags.files))
     output = sys.stdout if flags.output is None else flags.output.open("w", encoding="utf-8")
     runs = unread = 0
     try:
         for path in files:
-            for entry in _entries(path, flags.format):
+            for entry in entries_of(path, flags.format):
                 if isinstance(entry, Converted):
                     native = run_as_native(entry.run)
                     native.setdefault("id", entry.run.external_id or path.stem)
@@ -69,7 +69,7 @@ def convert(flags: argparse.Namespace) -> int:
     return DONE if runs and not (flags.strict and unread) else FAILED
 
 
-def _entries(path: Path, format: str) -> Iterator[Converted | Unreadable]:
+def entries_of(path: Path, format: str) -> Iterator[Converted | Unreadable]:
     try:
         source = source_at(path)
         chosen = choose(source, named=format or AUTOMATIC, explicit=bool(format))
@@ -82,7 +82,7 @@ def _entries(path: Path, format: str) -> Iterator[Converted | Unreadable]:
         raise Failure(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _files(paths: list[Path]) -> Iterator[Path]:
+def files_in(paths: list[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             yield from run_files(path)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from potato.commands import local
+from potato.commands import local, local_secrets
 from potato.commands.completion import SHELLS, completion
 from potato.commands.terminal import DONE, FAILED, INTERRUPTED, UNANSWERED, Failure, say
 from potato.entry_points import ExtensionError
@@ -113,6 +113,16 @@ def parser() -> argparse.ArgumentParser:
     convert.add_argument("--format", default="", help="the files' format (default: found by the content)")
     convert.add_argument("--strict", action="store_true", help="exit 1 for anything that could not be read")
 
+    secrets = add(
+        "check-secrets", "keys and personal data in runs, without a site: which, where and how many", asks=False
+    )
+    secrets.add_argument("files", nargs="+", type=Path, metavar="FILE|FOLDER")
+    secrets.add_argument("--format", default="", help="the files' format (default: found by the content)")
+    secrets.add_argument("--only", choices=("keys", "personal_data"), help="look for one of the two alone")
+    secrets.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the runs with placeholders, a line each"
+    )
+
     review = add("review", "review your own runs: a site on this machine with one project, in the browser", asks=False)
     review.add_argument("files", nargs="+", type=Path, metavar="FILE|FOLDER")
     review.add_argument("--template", choices=TEMPLATES, default="both", help="what is asked of them (both)")
@@ -138,6 +148,7 @@ def _print_completion(flags: argparse.Namespace) -> int:
 _LOCAL: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": local.check,
     "convert": local.convert,
+    "check-secrets": local_secrets.check_secrets,
     "review": local.review,
     "completion": _print_completion,
 }

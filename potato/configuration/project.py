@@ -199,6 +199,20 @@ class Suggestions(Block):
             yield without_effect("hidden_share", "suggestions are not shown.")
 
 
+Handling = Literal["hold", "replace", "report", "ignore"]
+
+
+class Secrets(Block):
+    """What is done at import with runs in which keys or personal data are found: they are held back from annotators
+    until a manager clears them (hold), come in with placeholders of the same length (replace), are only listed
+    (report), or are not looked at (ignore)."""
+
+    keys: Handling = "hold"
+    """Keys, tokens and passwords of about forty kinds."""
+    personal_data: Handling = "hold"
+    """E-mail addresses, and the names of people's home folders."""
+
+
 class ProjectConfiguration(Block):
     """Everything that a project's YAML says.
 
@@ -223,6 +237,8 @@ class ProjectConfiguration(Block):
     """Folder for exports beside the configuration; read by the commands only."""
     output_annotation_format: Literal["jsonl"] = "jsonl"
     """File format of stored annotations."""
+    secrets: Secrets = Secrets()
+    """What is done at import with runs in which keys or personal data are found."""
     guidelines: Annotated[str, text(100_000)] | None = None
     """Instructions for annotators in Markdown, shown beside the work."""
     assignment: Assignment = Assignment()

@@ -161,6 +161,19 @@ def test_what_needs_no_site(shell: Shell) -> None:
     assert again == native
     shell.ask("convert", "notes.jsonl", code=1)
 
+    token = "npm_" + "a1B2c3" * 6
+    leak = {"id": "leak", "task_description": f"Publish with {token}", "steps": [{"message": "Done."}]}
+    (shell.home / "leak.jsonl").write_text(json.dumps(leak) + "\n")
+    told = shell.ask("check-secrets", "leak.jsonl", "runs.jsonl", code=1)
+    assert told == "leak.jsonl, leak\n  1 npm token\n    task, line 1\n"
+    assert "1 run of 2 with secrets, 0 not read." in shell.said
+    assert shell.ask("check-secrets", "leak.jsonl", "--only", "personal_data") == ""
+    found = json.loads(shell.ask("check-secrets", "leak.jsonl", "-o", "clean.jsonl", "--json"))
+    assert [run["kinds"] for run in found["found"]] == [{"npm_token": 1}]
+    assert token not in (shell.home / "clean.jsonl").read_text()
+    shell.ask("check-secrets", "clean.jsonl")
+    shell.ask("check-secrets", "leak.jsonl", "-o", "clean.jsonl", code=1)
+
     shell.ask("no-such-command", code=2)
     shell.ask("projects", "--site", "http://127.0.0.1:9", code=1)
     shell.ask("projects", "--site", "http://potato.example.org", code=1)

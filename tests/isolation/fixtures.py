@@ -88,9 +88,11 @@ from traces.models import (
     ImportedMember,
     ImportProblem,
     Picture,
+    SecretsState,
     TaskText,
     Trace,
     TraceFile,
+    TraceSecrets,
     TraceStep,
 )
 from traces.models.bodies import pack
@@ -216,6 +218,16 @@ def _imported_member(fixtures: Fixtures) -> ImportedMember:
 def _import_problem(fixtures: Fixtures) -> ImportProblem:
     return ImportProblem.objects.create(
         file=fixtures.rows["traces.ImportedFile"], place=1, code="broken", sentence=fixtures.mark
+    )
+
+
+def _trace_secrets(fixtures: Fixtures) -> TraceSecrets:
+    return TraceSecrets.objects.create(
+        trace=fixtures.rows["traces.Trace"],
+        state=SecretsState.REPORTED,
+        kinds={"email": 1},
+        places=[{"kind": "email", "step": 0, "part": "message", "file": fixtures.mark, "line": 1}],
+        occurrences=1,
     )
 
 
@@ -747,6 +759,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "traces.Body": _body,
     "traces.Picture": _picture,
     "traces.TraceStep": _trace_step,
+    "traces.TraceSecrets": _trace_secrets,
     "traces.TraceFile": _trace_file,
     "traces.Fragment": _fragment,
     "assignments.Batch": _batch,

@@ -289,6 +289,8 @@ GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/skip/                         302       404       404       404       404       302       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/put-off/                      302       404       405       405       405       405       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/put-off/                      302       404       404       404       404       302       404
+GET    /o/<organisation>/p/<project>/traces/secrets/                                     302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/secrets/                                     302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/traces/imports-wait/                                302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/traces/imports-wait/                                302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/traces/undo/<act_id>/                               302       404       403       405       405       405       404
@@ -366,6 +368,8 @@ GET    /o/<organisation>/api/v1/projects/<project>/people/<annotator>/steering/ 
 POST   /o/<organisation>/api/v1/projects/<project>/people/<annotator>/steering/          401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/assignments/<assignment_id>/reassign/ 401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/assignments/<assignment_id>/reassign/ 401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/secrets/                              401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/secrets/                              401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/traces/steer/                         401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/traces/steer/                         401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       200       200       200       200       404
@@ -436,6 +440,7 @@ any    /api/v1/projects/<project>/batches/<number>/                             
 any    /api/v1/projects/<project>/pause/                                                 401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/people/<annotator>/steering/                           401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/assignments/<assignment_id>/reassign/                  401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/secrets/                                               401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/traces/steer/                                          401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/annotations/                                           401       401       401       401       401       401       401
 any    /api/v1/assignments/                                                              401       401       401       401       401       401         -

@@ -104,6 +104,8 @@ POST   /api/v1/projects/<project>/review/                                       
 GET    /api/v1/projects/<project>/rules/                                            read
 PUT    /api/v1/projects/<project>/rules/<rule_id>/                                  manage
 DELETE /api/v1/projects/<project>/rules/<rule_id>/                                  manage
+GET    /api/v1/projects/<project>/secrets/                                          import read
+POST   /api/v1/projects/<project>/secrets/                                          import
 GET    /api/v1/projects/<project>/skips/                                            read
 GET    /api/v1/projects/<project>/sources/                                          read
 POST   /api/v1/projects/<project>/sources/answers/                                  import

@@ -18,7 +18,7 @@ from potato.runs.model import Converted, FileRead, ReadingOptions
 from potato.runs.run_files import InMemoryRunFile
 from potato_site.demo.runs import invented_runs
 from tenancy.actor import acting_in
-from traces.models import ImportedFile, ImportProblem, Trace, TraceStep
+from traces.models import ImportedFile, ImportProblem, Trace, TraceSecrets, TraceStep
 
 FOLDER = Path(potato_site.__file__).parent / "demo" / "traces"
 ONE_WITH_DRIFT = "pinger-retry-deliveries"
@@ -158,9 +158,10 @@ def test_loading_the_demo_twice_imports_every_run_once() -> None:
         call_command("load_demo", stdout=StringIO())
     with acting_in(Organisation.objects.get(slug="demo")):
         # Seven of the runs are in two projects, and those that are made at loading in three.
-        assert Trace.objects.count() == 16 + 2 * 7 + 2 + 3 * len(invented_runs())
+        assert Trace.objects.count() == 16 + 1 + 2 * 7 + 2 + 3 * len(invented_runs())
+        assert [row.trace.external_id for row in TraceSecrets.objects.held()] == ["orders-pool-size"]
         assert not Trace.objects.exclude(version=1).exists()
-        assert ImportedFile.objects.count() == 4 + 2 + 1 + 3
+        assert ImportedFile.objects.count() == 4 + 1 + 2 + 1 + 3
         assert not ImportProblem.objects.exists()
         written = Trace.objects.exclude(external_id__in=[run.name for run in invented_runs()])
         assert written.filter(project__slug="agent-code-review").in_order()[0].external_id == "shop-orders-sorting"

@@ -19,6 +19,7 @@ from jobs.kinds import SECONDS_A_PART, JobFailed, Part
 from jobs.models import Job, JobState, OutboxEvent
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError
+from potato.configuration.project import Secrets
 from potato.runs.converters.detection import AUTOMATIC
 from potato.runs.converters.reading import Bookmark, Chosen, Entry, read_on
 from potato.runs.converters.task_texts import has_tasks
@@ -26,10 +27,12 @@ from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.named_keys import problems
 from potato.runs.packages import BROKEN, is_package, sources_in, task_texts_in
 from potato.runs.run_files import StoredRunFile
+from potato.runs.secrets import Group, hide
 from traces.contents import keep_contents
 from traces.evidence.fragments import published_configuration
 from traces.evidence.nothing_to_judge import judged_of_file
 from traces.importing.joining import join_tasks, note_joined
+from traces.importing.screening import DEFAULT
 from traces.importing.screenshots import with_pictures
 from traces.importing.storing import Ready, UnusableRun, count_rows, ready, store_runs
 from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
@@ -67,7 +70,7 @@ class ImportTraces:
         if cursor["phase"] == "read":
             return _read(file, source or _stored(file), cursor)
         if cursor["phase"] == "join":
-            if join_tasks(file, cursor):
+            if join_tasks(file, cursor, secrets_rules(file)):
                 cursor["phase"] = "end"
             return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"])
         return _sum_up(file, cursor)
@@ -90,7 +93,7 @@ def _read(file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]) -> 
     if "members" not in cursor:
         cursor |= _survey(source) if is_package_of_runs else {"members": 1, "first": []}
     cursor["mark"] = Bookmark.from_json(cursor["mark"]) if cursor["mark"] else None
-    batch = _Batch(file, cursor, in_package=is_package_of_runs)
+    batch = _Batch(file, cursor, in_package=is_package_of_runs, secrets=secrets_rules(file))
     is_over = True
     for entry, member, number in _entries(file, source, cursor):
         batch.at_member(number, member)
@@ -172,6 +175,7 @@ class _Batch:
     problems: list[ImportProblem] = field(default_factory=list)
     changed: dict[int, ImportedMember] = field(default_factory=dict)
     size: int = 0
+    secrets: Secrets = DEFAULT
     has_chosen: bool = False
     has_texts: bool | None = None
     member: ImportedMember | None = None
@@ -209,7 +213,8 @@ class _Batch:
                 # It may be of an instance whose text has just come.
                 self._keep_tasks()
                 seen, sentences = with_pictures(self._with_task(entry), source)
-                self.runs.append(ready(seen, self.file, self._member.name if self.in_package else ""))
+                name = self._member.name if self.in_package else ""
+                self.runs.append(ready(seen, self.file, name, self.secrets))
                 self.members.append(self._member)
                 self.sentences.append(sentences)
                 self.size += self.runs[-1].size
@@ -281,7 +286,11 @@ class _Batch:
 
     def _problem(self, place: int, code: str, sentence: str, member: ImportedMember) -> ImportProblem:
         name = member.name if self.in_package else ""
-        return ImportProblem(file=self.file, member=name, place=place, code=code, sentence=storable(sentence))
+        groups: set[Group] = {"keys"} if self.secrets.keys != "ignore" else set()
+        groups |= {"personal_data"} if self.secrets.personal_data != "ignore" else set()
+        # It may quote what could not be read.
+        hidden = storable(hide(sentence, groups))
+        return ImportProblem(file=self.file, member=name, place=place, code=code, sentence=hidden)
 
 
 def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
@@ -360,6 +369,12 @@ def _published_if_valid(file: ImportedFile) -> ProjectConfiguration | None:
         return published_configuration(file.project)
     except UnreadablePinError as reason:
         raise JobFailed(reason.sentence) from reason
+
+
+def secrets_rules(file: ImportedFile) -> Secrets:
+    """What the project says about keys and personal data in what comes in."""
+    configuration = _published_if_valid(file)
+    return Secrets() if configuration is None else configuration.secrets
 
 
 def _reading(file: ImportedFile) -> tuple[str, ReadingOptions]:

@@ -3,19 +3,19 @@
 Traces that somebody has judged or holds keep what these people read, and are counted.
 """
 
-import hashlib
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
 from jobs.kinds import SECONDS_A_PART
-from potato.runs.converters.native import run_as_native, run_in
-from potato.runs.exact_json import canonical
+from potato.configuration.project import Secrets
+from potato.runs.converters.native import run_in
 from potato.runs.model import ConversionReport, Converted, ReadingOptions
-from traces.importing.storing import Ready, store_runs
+from traces.importing.storing import Ready, ready, store_runs
 from traces.importing.task_texts import JOINED, ids_to_join_by, texts_by_id, texts_without_trace, with_text
 from traces.models import Body, ImportedFile, ImportProblem, Trace
 from traces.uses import in_use
@@ -23,7 +23,7 @@ from traces.uses import in_use
 TRACES_AT_ONCE = 200
 
 
-def join_tasks(file: ImportedFile, cursor: dict[str, Any]) -> bool:
+def join_tasks(file: ImportedFile, cursor: dict[str, Any], secrets: Secrets) -> bool:
     """Join what the file states to the project's traces, from the cursor on; answers whether all were looked at.
 
     The cursor's `joined` counts the traces that got a text, `kept` those that people work with already.
@@ -38,7 +38,7 @@ def join_tasks(file: ImportedFile, cursor: dict[str, Any]) -> bool:
         traces = list(silent.filter(pk__gt=after).order_by("pk")[:TRACES_AT_ONCE])
         if not traces:
             return True
-        _join(file, traces, progress)
+        _join(file, traces, progress, secrets)
         progress["after"] = str(traces[-1].pk)
         if time.monotonic() >= ends:
             return False
@@ -56,7 +56,7 @@ def note_joined(file: ImportedFile, cursor: dict[str, Any]) -> dict[str, int]:
     return {"joined": progress["joined"], "matched": stated - without, "unmatched": without}
 
 
-def _join(file: ImportedFile, traces: list[Trace], progress: dict[str, Any]) -> None:
+def _join(file: ImportedFile, traces: list[Trace], progress: dict[str, Any], secrets: Secrets) -> None:
     ids = {trace.pk: ids_to_join_by(trace) for trace in traces}
     texts = texts_by_id(file.project, (id for own in ids.values() for id in own))
     asked = {key: next((texts[id] for id in own if id in texts), "") for key, own in ids.items()}
@@ -64,21 +64,21 @@ def _join(file: ImportedFile, traces: list[Trace], progress: dict[str, Any]) -> 
     used = in_use([trace.pk for trace in meant])
     bodies = {body.sha256: body for body in Body.objects.filter(sha256__in=[trace.content_sha256 for trace in meant])}
     progress["kept"] += sum(trace.pk in used for trace in meant)
-    new = [_with_text(trace, bodies[trace.content_sha256], asked[trace.pk]) for trace in meant if trace.pk not in used]
+    new = [
+        _with_text(trace, bodies[trace.content_sha256], asked[trace.pk], file, secrets)
+        for trace in meant
+        if trace.pk not in used
+    ]
     outcomes = store_runs([run for run in new if run is not None], file)
     progress["joined"] += sum(isinstance(outcome, int) and outcome > 0 for outcome in outcomes)
 
 
-def _with_text(trace: Trace, body: Body, text: str) -> Ready | None:
+def _with_text(trace: Trace, body: Body, text: str, file: ImportedFile, secrets: Secrets) -> Ready | None:
     run = run_in(body.content, ReadingOptions())
     if run is None:
         return None
-    native = run_as_native(with_text(run, text))
-    content = canonical(native)
     # What the conversion said of the trace holds of this version as well.
     report = ConversionReport(**{name: Counter(counts) for name, counts in trace.report.items()})
     report.repairs[JOINED] = 1
-    converted = Converted(with_text(run, text), report, 1)
-    return Ready(
-        converted, trace.converter, trace.external_id, native, hashlib.sha256(content).hexdigest(), len(content)
-    )
+    joined = ready(Converted(with_text(run, text), report, 1), file, secrets=secrets)
+    return replace(joined, converter=trace.converter, external_id=trace.external_id)

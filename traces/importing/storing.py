@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs.row_text import storable
+from potato.configuration.project import Secrets
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
@@ -21,7 +22,8 @@ from tenancy.models import new_id
 from traces.contents import keep_contents
 from traces.importing.known_beginnings import GROWING, is_known_beginning
 from traces.importing.line_links import stored_links
-from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceStep
+from traces.importing.screening import DEFAULT, Screened, screen, secrets_row
+from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceSecrets, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash
 from traces.rendering.tool_calls import is_noise, step_title
@@ -51,7 +53,7 @@ Outcome: TypeAlias = int | UnusableRun
 class Ready:
     """A run that is ready to be stored: what read it, what identifies it in its project, and its size in bytes.
 
-    `member` is the file that it came from where several came together, "" else.
+    `member` is the file that it came from where several came together, "" else. `screened` says what was found in it.
     """
 
     converted: Converted
@@ -61,11 +63,19 @@ class Ready:
     sha256: str
     size: int
     member: str = ""
+    screened: Screened | None = None
+
+    @property
+    def original_sha256(self) -> str:
+        return self.screened.original_sha256 if self.screened else ""
 
 
-def ready(converted: Converted, file: ImportedFile, member: str = "") -> Ready:
-    """The run by its id and the hash of its content. One without an id is named after its file, which is the `member`
-    where several came together."""
+def ready(converted: Converted, file: ImportedFile, member: str = "", secrets: Secrets = DEFAULT) -> Ready:
+    """The run by its id and the hash of its content, looked through for secrets. One without an id is named after its
+    file, which is the `member` where several came together."""
+    screened = screen(converted, secrets)
+    if screened is not None:
+        converted = screened.converted
     external_id = _external_id(converted.run, converted.report)
     if not external_id:
         name = storable(member or file.name, 280)
@@ -74,7 +84,7 @@ def ready(converted: Converted, file: ImportedFile, member: str = "") -> Ready:
     native = run_as_native(converted.run)
     content = canonical(native)
     sha256 = hashlib.sha256(content).hexdigest()
-    return Ready(converted, file.chosen, external_id, native, sha256, len(content), member)
+    return Ready(converted, file.chosen, external_id, native, sha256, len(content), member, screened)
 
 
 def store_run(converted: Converted, file: ImportedFile) -> bool:
@@ -102,7 +112,7 @@ def store_runs(runs: Sequence[Ready], file: ImportedFile) -> list[Outcome]:
             # At the end of the transaction the checks of a part's rows would take as long again, unseen by its clock.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         known = _Known(file, {run.external_id for run in runs})
-        rows = _Rows(file)
+        rows = Rows(file)
         outcomes: list[Outcome] = []
         for run in runs:
             if run.converter in GROWING and rows.have(run):
@@ -146,13 +156,14 @@ class _Known:
         self._contents: defaultdict[str, set[str]] = defaultdict(set)
         self._traces = Trace.objects.filter(organisation=file.organisation_id, project=file.project_id)
         known = self._traces.filter(external_id__any_of=sorted(external_ids))
-        for external_id, version, sha256 in known.values_list("external_id", "version", "content_sha256"):
+        columns = ("external_id", "version", "content_sha256", "original_sha256")
+        for external_id, version, *hashes in known.values_list(*columns):
             self._newest[external_id] = max(self._newest[external_id], version)
-            self._contents[external_id].add(sha256)
+            self._contents[external_id].update(filter(None, hashes))
 
     def has(self, run: Ready) -> bool:
         """Whether a version has the run's content, also one before it in the runs; a stored one also more of it."""
-        if run.sha256 in self._contents[run.external_id]:
+        if not self._contents[run.external_id].isdisjoint({run.sha256, run.original_sha256}):
             return True
         if not self._newest[run.external_id]:
             return False
@@ -166,7 +177,7 @@ class _Known:
 
 
 @dataclass
-class _Rows:
+class Rows:
     """The rows of several traces, by the names of their columns, until they are stored together."""
 
     file: ImportedFile
@@ -174,6 +185,7 @@ class _Rows:
     steps: list[dict[str, Any]] = field(default_factory=list)
     files: list[dict[str, Any]] = field(default_factory=list)
     problems: list[ImportProblem] = field(default_factory=list)
+    secrets: list[dict[str, Any]] = field(default_factory=list)
     bodies: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, ready: Ready, known: _Known) -> int:
@@ -195,23 +207,30 @@ class _Rows:
                 member=ready.member,
                 place=ready.converted.place,
                 code=problem.code,
-                sentence=f"{run_name(run.task, ready.external_id)}: {problem.sentence}",
+                sentence=_said(ready, f"{run_name(run.task, ready.external_id)}: {problem.sentence}"),
             )
             for problem in changes.problems
         )
         trace, version = str(new_id()), known.add(ready)
-        self.traces.append(_trace(trace, ready, self.file, version, changes.files))
+        self.add_rows(trace, ready, version, changes.files)
+        if ready.screened is not None:
+            self.secrets.append(secrets_row(trace, ready.screened, changes.files))
+        return version
+
+    def add_rows(self, trace: str, ready: Ready, version: int, files: Sequence[FileChange]) -> None:
+        """What is stored of a run under this id."""
+        run = ready.converted.run
+        self.traces.append(_trace(trace, ready, self.file, version, files))
         self._keep(ready.sha256, ready.native)
         for index, step in enumerate(run.steps):
             record = step_record(step)
             sha256 = json_sha256(record)
             self._keep(sha256, record)
             self.steps.append(_step(trace, index, step, sha256))
-        for index, change in enumerate(changes.files):
+        for index, change in enumerate(files):
             sha256 = content_hash(change)
             self._keep(sha256, change_record(change))
             self.files.append(_file(trace, index, change, sha256, run.steps))
-        return version
 
     def have(self, run: Ready) -> bool:
         """Whether a version of the run waits here, where the database cannot be asked of its steps."""
@@ -226,12 +245,18 @@ class _Rows:
         insert_many(Trace, self.traces)
         insert_many(TraceStep, self.steps)
         insert_many(TraceFile, self.files)
+        insert_many(TraceSecrets, self.secrets)
         ImportProblem.objects.bulk_create(self.problems, batch_size=500)
-        self.traces, self.steps, self.files, self.problems, self.bodies = [], [], [], [], {}
+        self.traces, self.steps, self.files, self.problems, self.secrets, self.bodies = [], [], [], [], [], {}
 
     def _keep(self, sha256: str, record: JSON) -> None:
         if sha256 not in self.bodies:
             self.bodies[sha256] = pack(record)
+
+
+def _said(ready: Ready, sentence: str) -> str:
+    """A sentence that may quote the run, without what was found in it."""
+    return sentence if ready.screened is None else ready.screened.secrets.replaced_in(sentence)
 
 
 def _external_id(run: AgentRun, report: ConversionReport) -> str:
@@ -253,6 +278,7 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
         "external_id": ready.external_id,
         "version": version,
         "content_sha256": ready.sha256,
+        "original_sha256": ready.original_sha256,
         "task": storable(run.task, 100_000),
         "task_id": storable(run.task_id, 300) or hash_task_text(run.task),
         "agent_model": storable(run.agent_model, 200),

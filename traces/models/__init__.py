@@ -2,6 +2,7 @@
 
 from traces.models.bodies import Body, Fragment, Picture
 from traces.models.imports import ImportedFile, ImportedMember, ImportProblem, TaskText
+from traces.models.secrets import SecretsState, TraceSecrets
 from traces.models.traces import Trace, TraceFile, TraceStep
 
 __all__ = [
@@ -11,8 +12,10 @@ __all__ = [
     "ImportedFile",
     "ImportedMember",
     "Picture",
+    "SecretsState",
     "TaskText",
     "Trace",
     "TraceFile",
+    "TraceSecrets",
     "TraceStep",
 ]

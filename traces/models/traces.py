@@ -46,8 +46,9 @@ class Trace(TenantModel):
     """One run of an agent, in one project.
 
     Texts in columns are for lists and filters: what PostgreSQL cannot keep in them is replaced by visible signs.
-    The run as it was imported, whole and exact, is the body `content_sha256`. Tokens and seconds are those of all steps
-    together, NULL where no step says them.
+    The run as it was imported, whole and exact, is the body `content_sha256`; where placeholders took the place of
+    secrets, `original_sha256` is the hash of the run with them, so that it is known when it comes again. Tokens and
+    seconds are those of all steps together, NULL where no step says them.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="traces", db_index=False)
@@ -57,6 +58,7 @@ class Trace(TenantModel):
     external_id = models.CharField(max_length=300)
     version = models.PositiveIntegerField(default=1)
     content_sha256 = models.CharField(max_length=64)
+    original_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
     task = models.TextField(blank=True)
     task_id = models.CharField(max_length=300)
     agent_model = models.CharField(max_length=200, blank=True)

@@ -107,6 +107,7 @@ PROJECTS = (
             "traces/structured-turns.jsonl",
             "traces/claude-code-session.jsonl",
             "traces/close-response-bodies.patch",
+            "secrets/pool-size.jsonl",
         ),
         ("code_review", "code_review_comments"),
     ),
