@@ -32,6 +32,7 @@ PERSONAL: dict[str, tuple[str, ...]] = {
     "traces_importedfile": ("name", "reason"),
     "traces_importedmember": ("name", "reason"),
     "traces_importproblem": ("member",),
+    "traces_repository": ("file_name", "clone_url"),
     "webhooks_delivery": ("body", "attempts"),
     "webhooks_endpoint": ("description", "state_because"),
 }

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from assignments.api import imports, questions, queue, reading, reviewing, steering, traces, views
+from assignments.api import imports, questions, queue, reading, repositories, reviewing, steering, traces, views
 
 urlpatterns = [
     path("projects/<slug:project>/next/", views.NextView.as_view(), name="api-next"),
@@ -39,6 +39,7 @@ urlpatterns = [
     path("assignments/<uuid:assignment_id>/questions/", questions.AskView.as_view(), name="api-ask"),
     path("questions/<uuid:question_id>/answer/", questions.AnswerQuestionView.as_view(), name="api-answer-question"),
     *imports.urlpatterns,
+    *repositories.urlpatterns,
     *traces.urlpatterns,
     *queue.urlpatterns,
     path("assignments/", views.AssignmentsView.as_view(), name="api-assignments"),

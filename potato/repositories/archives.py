@@ -2,8 +2,8 @@
 
 Field notes
 - `git archive` writes the commit's id into the archive: as comment of a ZIP, as "comment" in a tar's first pax header.
-- GitHub puts all files into one folder, "name-commit/"; so does `git archive --prefix`. One folder around everything
-  is taken off.
+- GitHub puts all files into one folder, "name-commit/" or "name-branch/". Such a folder around everything is taken off:
+  one that names the commit, or begins with the repository's name; any other may be the repository's own.
 - A link is kept as git keeps it, a small text that is its target; it is never followed. Hard links, devices and pipes
   are refused.
 """
@@ -42,8 +42,8 @@ def is_archive(head: bytes) -> bool:
     return head.startswith((_ZIP, _GZIP)) or head[_TAR : _TAR + 5] == b"ustar"
 
 
-def read_archive(data: bytes, bounds: RepositoryBounds, commit: str = "") -> ReadRepository:
-    """The files of an archive, at the commit that is named, else the one that the archive names.
+def read_archive(data: bytes, bounds: RepositoryBounds, commit: str = "", name: str = "") -> ReadRepository:
+    """The files of an archive of the repository `name`, at the commit that is named, else the one that it names itself.
 
     Raises UnreadableRepository where it is broken, over a bound, or where no commit is known.
     """
@@ -66,7 +66,7 @@ def read_archive(data: bytes, bounds: RepositoryBounds, commit: str = "") -> Rea
             "The archive does not say of which commit it is. Give the whole id of the commit beside it (40 digits).",
         )
     read = ReadRepository("archive", left_out=folder.left_out)
-    tree = folder.written(read)
+    tree = folder.written(read, commit, name.rpartition("/")[2])
     read.commits[commit] = CommitFacts(commit, tree)
     return read
 
@@ -111,13 +111,15 @@ class _Folder:
         else:
             self.left_out += 1
 
-    def written(self, read: ReadRepository) -> str:
+    def written(self, read: ReadRepository, commit: str, name: str) -> str:
         """Puts blobs and trees into what is read, and gives the id of the topmost tree."""
         if not self._files:
             raise UnreadableRepository("no_files", "The archive has no file. Attach one with the repository's files.")
         read.contents.update(self._contents)
-        first = {parts[0] for parts in self._files}
-        is_wrapped = len(first) == 1 and all(len(parts) > 1 for parts in self._files)
+        first = {parts[0].lower() if len(parts) > 1 else "" for parts in self._files}
+        is_wrapped = len(first) == 1 and any(
+            commit[:7] in folder or (name and folder.startswith(f"{name.lower()}-")) for folder in first
+        )
         files = {parts[1:] if is_wrapped else parts: kept for parts, kept in self._files.items()}
         return _tree(files, read)
 

@@ -5,8 +5,10 @@ from potato.repositories.bundles import is_bundle, read_bundle
 from potato.repositories.model import ReadRepository, RepositoryBounds, UnreadableRepository
 
 
-def read_repository(data: bytes, commit: str = "", bounds: RepositoryBounds | None = None) -> ReadRepository:
-    """What the file holds. `commit` is of which one an archive is that does not say it itself.
+def read_repository(
+    data: bytes, commit: str = "", bounds: RepositoryBounds | None = None, name: str = ""
+) -> ReadRepository:
+    """What the file of the repository `name` holds. `commit` is of which one an archive is that does not say it itself.
 
     Raises UnreadableRepository.
     """
@@ -27,7 +29,7 @@ def read_repository(data: bytes, commit: str = "", bounds: RepositoryBounds | No
             )
         return read
     if is_archive(data):
-        return read_archive(data, bounds, commit)
+        return read_archive(data, bounds, commit, name)
     raise UnreadableRepository(
         "unknown_file",
         "It is neither a git bundle (git bundle create FILE REFERENCE) nor an archive (git archive "

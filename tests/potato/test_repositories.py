@@ -102,7 +102,7 @@ def test_an_archive_has_the_tree_that_git_has(repository: Path, form: str) -> No
     wanted = git(repository, "rev-parse", "main^{tree}").decode().strip()
     for prefix in ((), ("--prefix=hello-1234/",)):
         data = git(repository, "archive", f"--format={form}", *prefix, "main")
-        read = read_repository(data)
+        read = read_repository(data, name="octo/hello")
         assert {key: facts.tree for key, facts in read.commits.items()} == {commit: wanted}
     assert refusal(data, "a" * 40) == "other_commit"
     # The link is its own target, as git keeps it: nothing was followed.

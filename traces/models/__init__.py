@@ -2,6 +2,7 @@
 
 from traces.models.bodies import Body, Fragment, Picture
 from traces.models.imports import ImportedFile, ImportedMember, ImportProblem, TaskText
+from traces.models.repositories import Repository, RepositoryCommit, RepositoryObject
 from traces.models.traces import Trace, TraceFile, TraceStep
 
 __all__ = [
@@ -11,6 +12,9 @@ __all__ = [
     "ImportedFile",
     "ImportedMember",
     "Picture",
+    "Repository",
+    "RepositoryCommit",
+    "RepositoryObject",
     "TaskText",
     "Trace",
     "TraceFile",
