@@ -20,6 +20,8 @@ urlpatterns = [
     path("repositories/", repository_views.repositories, name="repositories"),
     path("repositories/<uuid:repository_id>/remove/", repository_views.remove, name="repository-remove"),
     path("<uuid:trace_id>/", views.trace_files, name="trace"),
+    path("<uuid:trace_id>/base/", views.trace_base, name="trace-base"),
+    path("<uuid:trace_id>/base/run.patch", views.trace_patch, name="trace-patch"),
     path("<uuid:trace_id>/steps/", views.trace_steps, name="trace-steps"),
     path(
         "<uuid:trace_id>/files/<int:index>/<slug:sha256>/<int:version>/<slug:key>/<slug:part>.html",

@@ -4,17 +4,25 @@ from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from assignments.api.imports import ImporterView
-from potato.api.repositories import AttachedRepositories, AttachedRepository
+from assignments.api.traces import TraceView
+from potato.api.repositories import AttachedRepositories, AttachedRepository, BaseEntry, BaseFiles, BasePlace
 from traces.attaching import CannotAttach, attach_repository, remove_repository
+from traces.evidence.base_pages import demand_base
+from traces.evidence.base_tree import file_at, folder_at, search
 from traces.models import Repository
 
+BASE = [
+    OpenApiParameter("path", str, description="Of a folder or a file; nothing for the topmost folder."),
+    OpenApiParameter("q", str, description="What names or lines must say; then nothing else counts."),
+]
 FORM = {
     "multipart/form-data": {
         "type": "object",
@@ -40,8 +48,8 @@ class RepositoriesView(ImporterView):
 
     @extend_schema(request=FORM, responses={201: AttachedRepository})
     def post(self, request: Request, project: str) -> Response:
-        """Attach a git bundle or an archive to a repository's name. Runs that name the repository and one of its commits
-        show whole files around their changes from then on. The same file again answers what is attached."""
+        """Attach a git bundle or an archive to a repository's name. Runs that name the repository and one of its
+        commits show whole files around their changes from then on. The same file again answers what is attached."""
         chosen = self.project()
         form, files = request._request.POST, request._request.FILES
         file = files.get("file")
@@ -66,6 +74,29 @@ class RepositoryView(ImporterView):
         return Response(status=204)
 
 
+class BaseView(TraceView):
+    @extend_schema(parameters=BASE, responses=BaseFiles)
+    def get(self, request: Request, project: str, trace_id: UUID) -> Response:
+        """The files that the run began from, where its repository is attached: a folder, a file, or places that say
+        what is searched for. 404 where the commit is not attached, or has no such file."""
+        base = demand_base(self.trace())
+        path = request.query_params.get("path", "").strip("/")
+        about = {"repository": base.repository.name, "commit": base.commit, "path": path}
+        if words := request.query_params.get("q", "").strip()[:200]:
+            found = search(base, words)
+            places = [BasePlace(path=line.path, line=line.number, text=line.text) for line in found.lines]
+            return Response(BaseFiles(**about, found=places, is_cut=found.is_cut))
+        entries = folder_at(base, path)
+        if entries is not None:
+            prefix = f"{path}/" if path else ""
+            listed = [BaseEntry(path=prefix + entry.name, kind=entry.kind) for entry in entries]
+            return Response(BaseFiles(**about, entries=listed))
+        file = file_at(base, path)
+        if file is None:
+            raise NotFound("There is no such file at this commit.", code="unknown_file")
+        return Response(BaseFiles(**about, text=file.text, is_kept=file.text is not None))
+
+
 def _shown(row: Repository) -> AttachedRepository:
     return AttachedRepository(
         id=row.pk,
@@ -82,6 +113,7 @@ def _shown(row: Repository) -> AttachedRepository:
 
 
 urlpatterns = [
+    path("projects/<slug:project>/traces/<uuid:trace_id>/base/", BaseView.as_view(), name="api-trace-base"),
     path("projects/<slug:project>/repositories/", RepositoriesView.as_view(), name="api-repositories"),
     path("repositories/<uuid:repository_id>/", RepositoryView.as_view(), name="api-repository"),
 ]

@@ -24,6 +24,39 @@ class AttachedRepository(Shape):
     added_at: datetime
 
 
+class BaseEntry(Shape):
+    """A name in a folder."""
+
+    path: str
+    kind: str
+    """`folder`, `file`, `link` or `submodule`; links are never followed."""
+
+
+class BasePlace(Shape):
+    """A line that says what was searched for; `line` is 0 where the path does."""
+
+    path: str
+    line: int
+    text: str
+
+
+class BaseFiles(Shape):
+    """What was asked for of the files that a run began from: a folder, a file or what was found."""
+
+    repository: str
+    commit: str
+    path: str
+    entries: list[BaseEntry] | None = None
+    """Of a folder."""
+    text: str | None = None
+    """Of a file; also null where the file is binary or over 1 MB, which `is_kept` says."""
+    is_kept: bool = True
+    found: list[BasePlace] | None = None
+    """Of a search."""
+    is_cut: bool = False
+    """Whether the search found more than it tells, or did not look at everything."""
+
+
 class AttachedRepositories(Shape):
     next: str | None
     previous: str | None

@@ -48,6 +48,11 @@ class TreeEntry:
         return self.mode == FOLDER_MODE
 
     @property
+    def kind(self) -> str:
+        """In a word: "folder", "file", "link" or "submodule"."""
+        return {FOLDER_MODE: "folder", LINK_MODE: "link", SUBMODULE_MODE: "submodule"}.get(self.mode, "file")
+
+    @property
     def is_file(self) -> bool:
         """Whether it is a file with a content of its own: no link, which is never followed, and no submodule."""
         return self.mode.startswith("100")

@@ -190,6 +190,49 @@ def test_repositories_are_attached_and_removed_by_programs(tenants: Tenants, ali
     assert alice.get(address).json()["results"] == []
 
 
+FILES = {
+    PATH: BASE + 'print("<b>&")\n',
+    "src/deep/nested.py": "def nested():\n    return 'Needle'\n",
+    "README.md": "# Parser\n\nA needle in it.\n",
+}
+
+
+def test_files_are_read_and_searched_as_they_were_before_the_run(tenants: Tenants, alice: Client) -> None:
+    trace = patched(tenants)
+    address = f"/o/acme/p/parser/traces/{trace.pk}/base/"
+    assert alice.get(address).status_code == 404
+    attached(tenants.acme, tenants.acme_project, FILES)
+    assert f'href="{address}"' in text_of(alice.get(f"/o/acme/p/parser/traces/{trace.pk}/"))
+    top = text_of(alice.get(address))
+    assert re.findall(r'href="(\?path=[^"]+)"', top) == ["?path=src", "?path=README.md"]
+    assert "git apply run.patch" in top
+    file = text_of(alice.get(address, {"path": PATH}))
+    assert_harmless(file, PATH)
+    assert re.findall(r'<tr id="L(\d+)"', file) == [str(number) for number in range(1, 202)]
+    assert "&lt;b&gt;&amp;" in file
+    found = text_of(alice.get(address, {"q": "NEEDLE"}))
+    assert re.findall(r'href="(\?path=[^"]+#[^"]+)"', found) == [
+        "?path=README.md#L3",
+        "?path=src%2Fdeep%2Fnested.py#L2",
+    ]
+    assert "?path=src%2Fdeep%2Fnested.py" in text_of(alice.get(address, {"q": "nested.py"}))
+    for path in ("nothing.py", "../etc/passwd", "src/parser.py/more", "src//deep"):
+        assert alice.get(address, {"path": path}).status_code == 404
+    patch = alice.get(f"{address}run.patch")
+    assert patch.content == patch_of(PATH, BASE, CHANGED)
+    api = f"/o/acme/api/v1/projects/parser/traces/{trace.pk}/base/"
+    assert alice.get(api).json()["entries"] == [
+        {"path": "src", "kind": "folder"},
+        {"path": "README.md", "kind": "file"},
+    ]
+    assert alice.get(api, {"path": "README.md"}).json()["text"] == FILES["README.md"]
+    assert alice.get(api, {"q": "needle"}).json()["found"][1] == {
+        "path": "src/deep/nested.py",
+        "line": 2,
+        "text": "return 'Needle'",
+    }
+
+
 def test_another_organisation_has_contents_of_its_own(tenants: Tenants) -> None:
     attached(tenants.acme, tenants.acme_project, {PATH: BASE})
     theirs = attached(tenants.birch, tenants.birch_project, {PATH: BASE})
