@@ -126,6 +126,11 @@ def bases_of(trace: Trace, files: Iterable[TraceFile] | None = None) -> Bases:
     paths = {
         file.sha256: file.old_path or file.path for file in chosen if file.operation != "added" and not file.is_binary
     }
+    return bases_at(base, paths)
+
+
+def bases_at(base: BaseCommit, paths: Mapping[str, str]) -> Bases:
+    """For changes of the files at these paths, by the hashes of the changes' bodies."""
     found = entries_at(base.tree, set(paths.values()))
     return Bases(
         {
