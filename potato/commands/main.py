@@ -65,6 +65,14 @@ def parser() -> argparse.ArgumentParser:
     bring.add_argument("--once", action="store_true", help="with --follow: end when nothing new is there")
     bring.add_argument("--every", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (2)")
 
+    attached = add("repositories", "code around the changes: attach repositories, list, remove", project=True)
+    attached.add_argument(
+        "--attach", nargs=2, metavar=("NAME", "FILE"), help="a git bundle or an archive, to the name that runs have"
+    )
+    attached.add_argument("--commit", default="", help="of an archive that does not say it")
+    attached.add_argument("--clone-url", default="", metavar="ADDRESS", help="where people clone it from")
+    attached.add_argument("--remove", metavar="ID", help="take an attached file away")
+
     watch = add("watch", "tell how far a project is, until it has all its annotations", project=True)
     watch.add_argument("--every", type=_seconds, default=10.0, metavar="SECONDS", help="between two looks (10)")
 

@@ -69,7 +69,10 @@ def test_a_line_outside_the_patch_is_read_and_commented_and_exported(around: Tas
     expect(file.locator('tr[data-new="1"]')).to_be_visible()
     around.reader.assert_clean("code around the diff")
     around.open()
-    expect(around.comment("new line 80")).to_be_attached()
+    # Its lines are hidden again, and come when somebody goes to it.
+    expect(file.locator("tr[data-new]")).to_have_count(12)
+    page.keyboard.press("]")
+    expect(around.comment("new line 80")).to_be_visible()
     # Read only: the files as they were.
     page.get_by_role("link", name="Files at c0ffee0").click()
     page.get_by_placeholder("Search names and lines").fill("line 150")
