@@ -61,9 +61,9 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def refusal(data: bytes, *arguments: str, bounds: RepositoryBounds | None = None) -> str:
+def refusal(data: bytes, commit: str = "", bounds: RepositoryBounds | None = None) -> str:
     with pytest.raises(UnreadableRepository) as refused:
-        read_repository(data, *arguments, bounds=bounds)
+        read_repository(data, commit, bounds)
     assert len(refused.value.sentence) > 30
     return refused.value.code
 

@@ -93,8 +93,7 @@ def test_the_whole_file_stands_around_a_patch_and_is_loaded_when_it_is_asked_for
 def test_lines_outside_the_patch_are_judged_as_the_others(tenants: Tenants, alice: Client) -> None:
     trace = patched(tenants)
     with acting_in(tenants.acme):
-        file = read_evidence(trace).files[PATH]
-        assert not file.has_range("new", 10, 12)
+        assert not read_evidence(trace).files[PATH].has_range("new", 10, 12)
     attached(tenants.acme, tenants.acme_project, {PATH: BASE})
     with acting_in(tenants.acme):
         for file in (read_evidence(trace).files[PATH], judged_file(trace, PATH)):
