@@ -72,7 +72,7 @@ def test_a_line_outside_the_patch_is_read_and_commented_and_exported(around: Tas
     # Its lines are hidden again, and come when somebody goes to it.
     expect(file.locator("tr[data-new]")).to_have_count(12)
     page.keyboard.press("]")
-    expect(around.comment("new line 80")).to_be_visible()
+    expect(around.comment("line 80 of parser.py")).to_be_visible()
     # Read only: the files as they were.
     page.get_by_role("link", name="Files at c0ffee0").click()
     page.get_by_placeholder("Search names and lines").fill("line 150")
@@ -85,7 +85,7 @@ def test_a_line_outside_the_patch_is_read_and_commented_and_exported(around: Tas
         assignment = Assignment.objects.get(pk=around.assignment.pk)
         answers = {
             "inline_comments": kept,
-            "file_ratings": [{"file": PATH, "ratings": {"correctness": 3, "quality": 3}}],
+            "file_ratings": {PATH: {"correctness": 3, "quality": 3}},
             "verdict": {"decision": "request_changes", "summary": "Two lines are wrong."},
         }
         submit(assignment=assignment, fencing_token=assignment.fencing_token, key="once", annotations=answers)
