@@ -266,6 +266,7 @@ def _lines(opened: OpenAdjudication) -> dict[int, SafeHtml | None]:
         if place is not None and place.file in by_path:
             wanted.setdefault(place.file, []).append((at, (place.side, place.first, place.last)))
     excerpts = excerpts_by_file(
+        trace,
         [(by_path[path], [place for _, place in places]) for path, places in wanted.items()],
         DisplayOptions.of(opened.compared.configuration).diff("unified"),
     )

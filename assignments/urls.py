@@ -14,6 +14,8 @@ urlpatterns = [
     path(f"scheme-colours/{VERSION}/<int:version>.css", task.scheme_colours, name="scheme-colours"),
     path("tasks/<uuid:assignment_id>/", task.task_start, name="task"),
     path("tasks/<uuid:assignment_id>/files/", task.task_files, name="task-files"),
+    path("tasks/<uuid:assignment_id>/base/", task.task_base, name="task-base"),
+    path("tasks/<uuid:assignment_id>/base/run.patch", task.task_patch, name="task-patch"),
     path("tasks/<uuid:assignment_id>/steps/", task.task_steps, name="task-steps"),
     path("tasks/<uuid:assignment_id>/guidelines/", task.task_guidelines, name="task-guidelines"),
     path(

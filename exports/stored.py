@@ -335,6 +335,8 @@ class StoredProject:
         columns = ["pk", "content_sha256", *(name for name in ("agent_model",) if name in needs)]
         if "task_description" in needs:
             columns.append("task")
+        if "files" in needs:
+            columns += ("project_id", "repo", "base_commit")
         with reading(self._actor):
             traces = {row["pk"].bytes: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
             files = self._wanted_files(keys, wanted) if {"operations", "files"} & {*needs} else {}

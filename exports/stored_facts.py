@@ -20,7 +20,8 @@ from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.exact_json import change_from
 from potato.runs.model import AgentRun
 from tenancy.actor import Actor, acting
-from traces.models import Body
+from traces.evidence.base_files import BaseCommit, base_commit, bases_at
+from traces.models import Body, Trace
 
 LINES_KEPT = 100_000
 RUN_BYTES_KEPT = 4 * 2**20
@@ -84,12 +85,19 @@ class StoredFiles:
         self._kept: OrderedDict[tuple[str, ...], tuple[JudgedFile | None, int]] = OrderedDict()
         self._lines = 0
 
-    def read(self, path: str, hashes: tuple[str, ...]) -> JudgedFile | None:
-        """The file of that exact path whose changes are those bodies; None where they are another's."""
-        key = (path, *hashes)
+    def read(self, path: str, hashes: tuple[str, ...], base: BaseCommit | None = None) -> JudgedFile | None:
+        """The file of that exact path whose changes are those bodies, with the file at `base` around them; None where
+        they are another's."""
+        key = (path, base.tree if base else "", *hashes)
         if key not in self._kept:
             bodies = {body.sha256: body.content for body in Body.objects.filter(sha256__in=hashes)}
             changes = [change_from(bodies[sha256]) for sha256 in hashes]
+            if base:
+                places = {
+                    sha256: change.old_path or change.path for sha256, change in zip(hashes, changes, strict=True)
+                }
+                bases = bases_at(base, places)
+                changes = [bases.completed(*pair)[0] for pair in zip(hashes, changes, strict=True)]
             lines = sum(len(hunk.lines) for change in changes for hunk in change.hunks) + sum(
                 (text or "").count("\n") for change in changes for text in (change.old_text, change.new_text)
             )
@@ -190,6 +198,12 @@ class StoredFacts:
             if stretches and paths[path] == 1
         }
 
+    @cached_property
+    def _base(self) -> BaseCommit | None:
+        """The commit that the run began from, where it is attached: people may have commented on any line of it."""
+        row = self._row
+        return base_commit(Trace(project_id=row["project_id"], repo=row["repo"], base_commit=row["base_commit"]))
+
     def _exact_path(self, path: str, sha256: str) -> str:
         if _is_exact(path, PATH_LENGTH):
             return path
@@ -209,7 +223,7 @@ class StoredFacts:
         if not stored:
             return None
         with reading(self._actor):
-            return self._cache.read(path, tuple(file.sha256 for file in stored))
+            return self._cache.read(path, tuple(file.sha256 for file in stored), self._base)
 
     def _exact(self, column: str, length: int, member: str) -> str:
         text: str = self._row[column]

@@ -60,6 +60,8 @@ class Upload:
 UPLOADS = (
     Upload(re.compile(r"/p/(?P<project>[a-z0-9-]+)/traces/imports/new/"), Right.IMPORT_TRACES, is_collected=True),
     Upload(re.compile(r"/api/v1/projects/(?P<project>[a-z0-9-]+)/imports/"), Right.IMPORT_TRACES, is_collected=True),
+    Upload(re.compile(r"/p/(?P<project>[a-z0-9-]+)/traces/repositories/"), Right.IMPORT_TRACES),
+    Upload(re.compile(r"/api/v1/projects/(?P<project>[a-z0-9-]+)/repositories/"), Right.IMPORT_TRACES),
     Upload(re.compile(r"/p/(?P<project>[a-z0-9-]+)/agreement/machines/import/"), Right.MANAGE_SOURCES),
 )
 

@@ -17,6 +17,11 @@ IMPORTS = {
     "traces.import-requested": ("gave {file:“} to {target}, to be imported", "upload"),
     "traces.import-repeated": ("had {file:“} read again for {target}", "refresh-cw"),
     "traces.import-undone": ("undid the import of {file:“} into {target}[, which removed {traces:trace}]", "undo-2"),
+    "traces.repository-attached": (
+        "attached {file:“} with [{commits:commit}] of {repository:“} to {target}",
+        "folder-git-2",
+    ),
+    "traces.repository-removed": ("removed {file:“} of {repository:“} from {target}", "trash-2"),
     "traces.imported": ("imported {file:“} into {target}", "upload"),
 }
 _TASK_START = 300

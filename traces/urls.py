@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from traces import import_views, views
+from traces import import_views, repository_views, views
 
 urlpatterns = [
     path("imports/", import_views.imports, name="imports"),
@@ -17,7 +17,11 @@ urlpatterns = [
     path("imports/<uuid:file_id>/again/", import_views.again, name="import-again"),
     path("imports/<uuid:file_id>/undo/", import_views.undo, name="import-undo"),
     path("imports/<uuid:file_id>/problems.csv", import_views.problems, name="import-problems"),
+    path("repositories/", repository_views.repositories, name="repositories"),
+    path("repositories/<uuid:repository_id>/remove/", repository_views.remove, name="repository-remove"),
     path("<uuid:trace_id>/", views.trace_files, name="trace"),
+    path("<uuid:trace_id>/base/", views.trace_base, name="trace-base"),
+    path("<uuid:trace_id>/base/run.patch", views.trace_patch, name="trace-patch"),
     path("<uuid:trace_id>/steps/", views.trace_steps, name="trace-steps"),
     path(
         "<uuid:trace_id>/files/<int:index>/<slug:sha256>/<int:version>/<slug:key>/<slug:part>.html",

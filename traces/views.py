@@ -17,6 +17,7 @@ from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
+from traces.evidence.base_pages import base_page, patch_answer
 from traces.evidence.fragments import published_configuration
 from traces.evidence.pages import addresses
 from traces.evidence.responses import answer_file, answer_picture, answer_step, display_settings, files_tab, steps_tab
@@ -32,7 +33,24 @@ def trace_files(request: OrganisationRequest, project: str, trace_id: UUID) -> H
     trace = _trace(request, project, trace_id)
     configuration = _configuration(trace.project)
     tab = files_tab(request, trace, configuration, addresses("trace-file-fragment", project, trace_id))
+    tab["base_url"] = reverse("trace-base", args=[project, trace_id])
     return render(request, "traces/files.html", {**_frame(request, trace, configuration), **tab})
+
+
+@requires(Right.SEE_TRACES)
+@require_safe
+def trace_base(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
+    """The files that the run began from."""
+    where = [project, trace_id]
+    trace = _trace(request, project, trace_id)
+    return base_page(request, trace, back=reverse("trace", args=where), patch=reverse("trace-patch", args=where))
+
+
+@requires(Right.SEE_TRACES)
+@require_safe
+def trace_patch(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
+    """The run's change as a patch."""
+    return patch_answer(_trace(request, project, trace_id))
 
 
 @requires(Right.SEE_TRACES)

@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from assignments.api import imports, questions, queue, reading, reviewing, secrets, steering, suggestions, traces, views
+from assignments.api import (
+    imports,
+    questions,
+    queue,
+    reading,
+    repositories,
+    reviewing,
+    secrets,
+    steering,
+    suggestions,
+    traces,
+    views,
+)
 
 urlpatterns = [
     path("projects/<slug:project>/next/", views.NextView.as_view(), name="api-next"),
@@ -40,6 +52,7 @@ urlpatterns = [
     path("questions/<uuid:question_id>/answer/", questions.AnswerQuestionView.as_view(), name="api-answer-question"),
     *imports.urlpatterns,
     *suggestions.urlpatterns,
+    *repositories.urlpatterns,
     *traces.urlpatterns,
     *queue.urlpatterns,
     *secrets.urlpatterns,

@@ -257,6 +257,7 @@ class ComparePage:
             by_file.setdefault(place.file, []).append(place)
         rows = dict(zip(self.paths, self.files, strict=True))
         excerpts = excerpts_by_file(
+            self.trace,
             [
                 (file, [(place.side, place.first, place.last) for place in by_file[path]])
                 for path, file in rows.items()

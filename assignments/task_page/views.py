@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -25,6 +26,7 @@ from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
+from traces.evidence.base_pages import base_page, patch_answer
 from traces.evidence.pages import addresses
 from traces.evidence.responses import answer_file, answer_picture, answer_step, files_tab, steps_tab
 from traces.rendering.prose import prose
@@ -55,6 +57,22 @@ def task_files(request: OrganisationRequest, project: str, assignment_id: UUID) 
     if isinstance(page, HttpResponse):
         return page
     return _files(request, page)
+
+
+@requires(Right.ANNOTATE)
+@require_safe
+def task_base(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
+    """The files that the run began from, where its repository is attached."""
+    assignment = own_assignment(cast(User, request.user), assignment_id, project=project)
+    back, patch = (reverse(name, args=[project, assignment_id]) for name in ("task-files", "task-patch"))
+    return base_page(request, assignment.trace, back=back, patch=patch)
+
+
+@requires(Right.ANNOTATE)
+@require_safe
+def task_patch(request: OrganisationRequest, project: str, assignment_id: UUID) -> HttpResponse:
+    """The run's change as a patch."""
+    return patch_answer(own_assignment(cast(User, request.user), assignment_id, project=project).trace)
 
 
 @requires(Right.ANNOTATE)
@@ -186,6 +204,7 @@ def _page(request: OrganisationRequest, project: str, assignment_id: UUID) -> Ta
 def _files(request: OrganisationRequest, page: TaskPage) -> HttpResponse:
     address = addresses("task-file-fragment", page.assignment.project.slug, page.assignment.pk)
     tab = files_tab(request, page.trace, page.configuration, address, with_links=page.shows_links)
+    tab["base_url"] = reverse("task-base", args=[page.assignment.project.slug, page.assignment.pk])
     return _answer(request, "assignments/task_files.html", page, tab)
 
 

@@ -16,6 +16,7 @@ from potato.api.exports import Export, ExportScheduleRun, ExportScheduleShown
 from potato.api.imports import Import, Unread
 from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeople, ProjectRole, ProjectRoleOfPerson
 from potato.api.projects import CheckedForProject, ProjectState, Published, Version
+from potato.api.repositories import AttachedRepository
 from potato.api.shapes import Claim, Submission
 from potato.api.sources import AnnotationImport
 from potato.api.suggestions import Suggestion, SuggestionsTaken, UnreadSuggestion
@@ -187,6 +188,32 @@ class ProjectOperations:
     def suggestions(self) -> Stream[Suggestion]:
         """What models suggest of the project's traces, with who saw it and from whom it was kept."""
         return pages(self._path("suggestions"), Suggestion)
+
+    def attach_repository(
+        self, name: str, file: str | Path, *, commit: str = "", clone_url: str = ""
+    ) -> Steps[AttachedRepository]:
+        """Attach a git bundle or an archive to the name of a repository, as runs name it: their pages show whole files
+        around the changes. `commit` is of which one an archive is that does not say it."""
+        given = Path(file)
+        if not given.is_file():
+            raise NothingToSend(f"There is no file {given}.")
+        form = {"name": name, "commit": commit, "clone_url": clone_url}
+        content = (given.name, given.read_bytes())
+        # The same file again is answered with what is attached.
+        return ask(
+            Request("POST", self._path("repositories"), form=form, file=content, is_repeatable=True), AttachedRepository
+        )
+
+    @stream
+    def repositories(self) -> Stream[AttachedRepository]:
+        """The files that are attached to names of repositories."""
+        return pages(self._path("repositories"), AttachedRepository)
+
+    @operation
+    def remove_repository(self, one: AttachedRepository | UUID) -> Steps[None]:
+        """Take an attached file away. Comments on its lines stay."""
+        found = one if isinstance(one, UUID) else one.id
+        return tell(Request("DELETE", path("repositories", found), is_repeatable=True))
 
     @stream
     def imports(self) -> Stream[Import]:

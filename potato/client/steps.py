@@ -21,7 +21,8 @@ Row = TypeVar("Row")
 @dataclass(frozen=True)
 class Request:
     """One request. `path` lies below the API's address. `is_repeatable`: the site does it once however often it comes,
-    so that it may be sent again when no answer came. `sink` is where the body of a good answer is written to."""
+    so that it may be sent again when no answer came. `file` is the name and the content of the field "file" of the
+    form. `sink` is where the body of a good answer is written to."""
 
     method: str
     path: str
@@ -29,6 +30,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     form: Mapping[str, str] | None = None
+    file: tuple[str, bytes] | None = None
     is_repeatable: bool = False
     sink: IO[bytes] | None = None
 

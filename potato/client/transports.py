@@ -75,7 +75,11 @@ def _headers(token: str) -> dict[str, str]:
 
 
 def _options(request: Request) -> dict[str, Any]:
-    form = {name: (None, value) for name, value in request.form.items()} if request.form is not None else None
+    form: dict[str, tuple[str | None, str | bytes]] | None = None
+    if request.form is not None:
+        form = {name: (None, value) for name, value in request.form.items()}
+        if request.file is not None:
+            form["file"] = request.file
     return {
         "params": dict(request.params),
         "headers": dict(request.headers),

@@ -79,6 +79,13 @@ def parser() -> argparse.ArgumentParser:
     annotations.add_argument("--value", action="append", default=[], metavar="THEIRS=OURS", help="a value; repeatable")
     annotations.add_argument("--source-version", default="1", metavar="VERSION", help="of the sources (1)")
     annotations.add_argument("--strict", action="store_true", help="exit 1 for anything that has no place")
+    attached = add("repositories", "code around the changes: attach repositories, list, remove", project=True)
+    attached.add_argument(
+        "--attach", nargs=2, metavar=("NAME", "FILE"), help="a git bundle or an archive, to the name that runs have"
+    )
+    attached.add_argument("--commit", default="", help="of an archive that does not say it")
+    attached.add_argument("--clone-url", default="", metavar="ADDRESS", help="where people clone it from")
+    attached.add_argument("--remove", metavar="ID", help="take an attached file away")
 
     watch = add("watch", "tell how far a project is, until it has all its annotations", project=True)
     watch.add_argument("--every", type=_seconds, default=10.0, metavar="SECONDS", help="between two looks (10)")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from potato.api.imports import Import
 from potato.client import (
@@ -305,6 +306,32 @@ def people(flags: argparse.Namespace) -> int:
     return DONE
 
 
+def repositories(flags: argparse.Namespace) -> int:
+    """The repositories that are attached to a project; attach one, remove one."""
+    with _asking(flags) as client:
+        project = client.project(flags.project)
+        if flags.attach is not None:
+            name, file = flags.attach
+            project.attach_repository(name, file, commit=flags.commit, clone_url=flags.clone_url)
+        if flags.remove is not None:
+            project.remove_repository(_id(flags.remove))
+        found = list(project.repositories())
+    if flags.json:
+        put_json(found)
+    else:
+        put_table(
+            ("name", "file", "commits", "id"), [(one.name, one.file_name, one.commits, str(one.id)) for one in found]
+        )
+    return DONE
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Failure(f"{text!r} is no id of an attached file: they stand in the list.") from None
+
+
 # --- What goes out ---
 
 
@@ -398,6 +425,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "import-annotations": import_annotations,
     "watch": watch,
     "people": people,
+    "repositories": repositories,
     "export": export,
     "agreement": agreement,
     "suggestions": suggestions,

@@ -22,6 +22,7 @@ from tenancy import roles
 from tests.client.annotating import annotation, documented
 from tests.client.conftest import Site
 from tests.event_loops import run_apart
+from tests.traces import attached as by_hand
 from tests.traces.test_imports import lines, run
 
 
@@ -100,6 +101,13 @@ def test_a_project_from_a_shell(site: Site, shell: Shell, tmp_path: Path, monkey
     live.mkdir()
     (live / "four.jsonl").write_bytes(lines(run("four")))
     assert "1 trace imported" in shell.ask("import", "by-shell", "--follow", "live", "--once", "--every", "0.2")
+
+    (shell.home / "code.tar.gz").write_bytes(by_hand.archive({"a.py": "a\n"}))
+    attached = shell.ask("repositories", "by-shell", "--attach", "https://example.org/Octo/Code.git", "code.tar.gz")
+    found = re.search(r"octo/code +code.tar.gz +1 +([0-9a-f-]{36})", attached)
+    assert found, attached
+    assert "octo/code" not in shell.ask("repositories", "by-shell", "--remove", found[1])
+    shell.ask("repositories", "by-shell", "--remove", "nothing", code=1)
 
     # One annotates; the shell puts them on the project and watches.
     with Client(site.address, site.token) as boss:

@@ -26,6 +26,8 @@ UPLOADS = (
     "/o/acme/p/demo/traces/imports/new/",
     "/o/acme/api/v1/projects/demo/imports/",
     "/api/v1/projects/demo/imports/",
+    "/o/acme/p/demo/traces/repositories/",
+    "/api/v1/projects/demo/repositories/",
 )
 HEAD = "Host: localhost\r\nConnection: close\r\n"
 

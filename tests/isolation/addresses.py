@@ -63,6 +63,7 @@ _VALUES: dict[str, Callable[[Fixtures, str], str]] = {
     "object_id": _row_of_the_admin,
     "project_id": lambda fixtures, text: str(fixtures.rows["accounts.Project"].pk),
     "job_id": lambda fixtures, text: str(fixtures.rows["jobs.Job"].pk),
+    "repository_id": lambda fixtures, text: str(fixtures.rows["traces.Repository"].pk),
     "file_id": lambda fixtures, text: str(fixtures.rows["traces.ImportedFile"].pk),
     "project": lambda fixtures, text: str(fixtures.rows["accounts.Project"].slug),
     "trace_id": lambda fixtures, text: str(fixtures.rows["traces.Trace"].pk),

@@ -88,6 +88,9 @@ from traces.models import (
     ImportedMember,
     ImportProblem,
     Picture,
+    Repository,
+    RepositoryCommit,
+    RepositoryObject,
     SecretsState,
     TaskText,
     Trace,
@@ -267,6 +270,29 @@ def _picture(fixtures: Fixtures) -> Picture:
     content = fixtures.mark.encode()
     sha256 = hashlib.sha256(content).hexdigest()
     return Picture.objects.create(sha256=sha256, source_sha256=sha256, width=1, height=1, whole=content, small=content)
+
+
+def _repository(fixtures: Fixtures) -> Repository:
+    return Repository.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        name=fixtures.mark,
+        file_name=fixtures.mark,
+        kind="archive",
+        size=1,
+        sha256=hashlib.sha256(fixtures.mark.encode()).hexdigest(),
+        commits_count=1,
+        left_out=0,
+        objects_held=bytes(20),
+    )
+
+
+def _repository_commit(fixtures: Fixtures) -> RepositoryCommit:
+    repository = fixtures.rows["traces.Repository"]
+    return RepositoryCommit.objects.create(repository=repository, commit="1" * 40, tree="2" * 40)
+
+
+def _repository_object(fixtures: Fixtures) -> RepositoryObject:
+    return RepositoryObject.objects.create(git_id="2" * 40, packed=fixtures.mark.encode())
 
 
 def _trace_step(fixtures: Fixtures) -> TraceStep:
@@ -758,6 +784,9 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "traces.Trace": _trace,
     "traces.Body": _body,
     "traces.Picture": _picture,
+    "traces.Repository": _repository,
+    "traces.RepositoryCommit": _repository_commit,
+    "traces.RepositoryObject": _repository_object,
     "traces.TraceStep": _trace_step,
     "traces.TraceSecrets": _trace_secrets,
     "traces.TraceFile": _trace_file,

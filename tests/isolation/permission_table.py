@@ -100,6 +100,14 @@ GET    /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<v
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/steps/<index>/<sha256>/<version>/<key>/<part>.html      302       404       403       405       405       405       404
 GET    /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.webp        302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/traces/<trace_id>/pictures/<sha256>/<size>.webp        302       404       403       405       405       405       404
+GET    /o/<organisation>/p/<project>/traces/repositories/                                   302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/repositories/                                   302       404       403       400       400       400       404
+GET    /o/<organisation>/p/<project>/traces/repositories/<repository_id>/remove/            302       404       403       405       405       405       404
+POST   /o/<organisation>/p/<project>/traces/repositories/<repository_id>/remove/            302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/base/                                302       404       403       404       404       404       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/base/                                302       404       403       405       405       405       404
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/base/run.patch                       302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/base/run.patch                       302       404       403       405       405       405       404
 
 GET    /o/<organisation>/p/<project>/traces/imports/                                          302       404       403       200       200       200       404
 POST   /o/<organisation>/p/<project>/traces/imports/                                          302       404       403       405       405       405       404
@@ -315,6 +323,10 @@ GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/files/               
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/files/                        302       404       405       405       405       405       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/steps/                        302       404       405       405       405       405       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/base/                         302       404       404       404       404       404       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/base/                         302       404       405       405       405       405       404
+GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/base/run.patch                302       404       404       404       404       200       404
+POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/base/run.patch                302       404       405       405       405       405       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       404       404       404       200       404
 POST   /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/                   302       404       405       405       405       405       404
 GET    /o/<organisation>/p/<project>/tasks/<assignment_id>/guidelines/acknowledge/       302       404       405       405       405       405       404
@@ -531,6 +543,12 @@ GET    /o/<organisation>/api/v1/imports/<file_id>/task-texts/                   
 POST   /o/<organisation>/api/v1/imports/<file_id>/task-texts/                                 401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/imports/<file_id>/undo/                                       401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/imports/<file_id>/undo/                                       401       404       403       409       409       409       404
+GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/base/                    401       404       403       404       404       404       404
+POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/base/                    401       404       403       405       405       405       404
+GET    /o/<organisation>/api/v1/projects/<project>/repositories/                              401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/repositories/                              401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/repositories/<repository_id>/                                 401       404       403       405       405       405       405
+POST   /o/<organisation>/api/v1/repositories/<repository_id>/                                 401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/imports/<file_id>/cancel/                                     401       404       403       405       405       405       405
 POST   /o/<organisation>/api/v1/imports/<file_id>/cancel/                                     401       404       403       200       200       200       404
 GET    /o/<organisation>/api/v1/imports/<file_id>/again/                                      401       404       403       405       405       405       405
@@ -543,6 +561,9 @@ any    /api/v1/imports/<file_id>/files/                                         
 any    /api/v1/imports/<file_id>/problems/                                                    401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/task-texts/                                                  401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/undo/                                                        401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/traces/<trace_id>/base/                                     401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/repositories/                                               401       401       401       401       401       401       401
+any    /api/v1/repositories/<repository_id>/                                                  401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/cancel/                                                      401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/again/                                                       401       401       401       401       401       401       401
 GET    /o/<organisation>/api/v1/projects/<project>/exports/                              401       404       403       200       200       200       404

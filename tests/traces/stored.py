@@ -49,6 +49,7 @@ def stored(
     event_steps: tuple[int | None, ...] = (),
     agent: str = "",
     base_commit: str = "",
+    repo: str = "",
     cost_usd: float | None = None,
 ) -> Trace:
     """The trace of a run with these files and steps; a new version where its id is known. Events are outside every step
@@ -65,6 +66,7 @@ def stored(
         patch=patch,
         agent=agent,
         base_commit=base_commit,
+        repo=repo,
         cost_usd=cost_usd,
     )
     with acting_in(organisation):

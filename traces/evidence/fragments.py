@@ -1,7 +1,7 @@
 """Fragments of safe HTML: made once from a body, stored compressed, handed out as they lie there."""
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeVar
@@ -15,8 +15,18 @@ from tenancy.bulk_insert import insert_many
 from tenancy.models import new_id
 from tenancy.prepared import prepared
 from traces.contents import keep_contents
+from traces.evidence.base_files import NO_BASES, Bases
 from traces.models import Body, Fragment, TraceFile, TraceStep
-from traces.rendering.diff import RENDER_VERSION, DiffOptions, expand, is_offered, render_views
+from traces.rendering.diff import (
+    EXPANDED,
+    RENDER_VERSION,
+    ROWS_EXPANDED,
+    DiffOptions,
+    HiddenPart,
+    expand,
+    is_offered,
+    render_views,
+)
 from traces.rendering.parts import Part
 from traces.rendering.steps import Display, StepOptions, render_step
 
@@ -77,14 +87,16 @@ class Making:
     """Of the bodies whose fragments were made."""
     size: int = 0
     """How many bytes wait to be stored."""
-    _made: list[Fragment] = field(default_factory=list)
+    made: list[Fragment] = field(default_factory=list)
+    """Those that wait."""
 
-    def files(self, files: Iterable[TraceFile]) -> Iterator[TraceFile]:
+    def files(self, files: Iterable[TraceFile], bases: Bases = NO_BASES) -> Iterator[TraceFile]:
         """Make the fragments of files, in every view, as they are gone through: a file is lexed once for all."""
         options = [self.options.diff(view) for view in VIEWS]
         for file, content in _with_bodies(files):
-            for view, rendered in zip(options, render_views(change_from(content), options), strict=True):
-                self.add(file.sha256, view.key, rendered.parts)
+            change, remark = bases.completed(file.sha256, change_from(content))
+            for view, rendered in zip(options, render_views(change, options, remark), strict=True):
+                self.add(file.sha256, bases.key(view, file.sha256), rendered.parts)
             yield file
 
     def steps(self, steps: Iterable[TraceStep]) -> Iterator[TraceStep]:
@@ -94,29 +106,33 @@ class Making:
             self.add(step.sha256, options.key, render_step(step_from(content), options).parts)
             yield step
 
-    def first_parts(self, view: str) -> dict[str, Fragment]:
-        """Those that were made, by the bodies' hashes."""
-        return {fragment.sha256: fragment for fragment in self._made if fragment.view == view and fragment.part == "0"}
+    def first_parts(self, views: Mapping[str, str]) -> dict[str, Fragment]:
+        """Those that were made, by the bodies' hashes; `views` are their keys by the same."""
+        return {
+            fragment.sha256: fragment
+            for fragment in self.made
+            if fragment.part == "0" and views.get(fragment.sha256) == fragment.view
+        }
 
     def store(self) -> None:
         """Store what was made; left out is what was made of a content that was removed meanwhile."""
-        if not self._made:
+        if not self.made:
             return
         names = ("sha256", "render_version", "view", "part", "rows", "nodes", "gzipped")
         keep_contents()
-        there = _there({fragment.sha256 for fragment in self._made})
-        kept = (fragment for fragment in self._made if fragment.sha256 in there)
+        there = _there({fragment.sha256 for fragment in self.made})
+        kept = (fragment for fragment in self.made if fragment.sha256 in there)
         made = sorted(kept, key=lambda fragment: (fragment.sha256, fragment.view, fragment.part))
         rows = ({"id": str(new_id()), **{name: getattr(fragment, name) for name in names}} for fragment in made)
         insert_many(Fragment, rows, ignore_conflicts=True)
-        self._made, self.size = [], 0
+        self.made, self.size = [], 0
 
     def add(self, sha256: str, view: str, parts: "tuple[Part, ...]") -> None:
         self.hashes.add(sha256)
         for part in parts:
             gzipped = gzip.compress(part.html.encode("utf-8"), 6, mtime=0)
             self.size += len(gzipped)
-            self._made.append(
+            self.made.append(
                 Fragment(
                     sha256=sha256,
                     render_version=RENDER_VERSION,
@@ -151,10 +167,10 @@ def _bodies(hashes: list[str]) -> "QuerySet[Body]":
     return Body.objects.filter(sha256__any_of=hashes)
 
 
-def render_files(files: Iterable[TraceFile], options: DisplayOptions) -> None:
+def render_files(files: Iterable[TraceFile], options: DisplayOptions, bases: Bases = NO_BASES) -> None:
     """Make and store the files' fragments in every view."""
     making = Making(options)
-    for _ in making.files(files):
+    for _ in making.files(files, bases):
         pass
     making.store()
 
@@ -167,30 +183,39 @@ def render_steps(steps: Iterable[TraceStep], options: DisplayOptions) -> None:
     making.store()
 
 
-def hashes_there(hashes: Iterable[str], view: str) -> set[str]:
-    """Of these bodies those whose fragments are there with these options."""
-    return set(rows_of_first_parts(set(hashes), view))
+def hashes_there(views: Mapping[str, str]) -> set[str]:
+    """Of these bodies those whose fragments are there with these keys."""
+    return set(rows_of_first_parts(views))
 
 
-def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str) -> Fragment:
+def file_fragment(file: TraceFile, options: DisplayOptions, view: View, part: str, bases: Bases = NO_BASES) -> Fragment:
     """One part of a file's difference. Raises LookupError for a part that the file does not have.
 
-    Hidden rows are made here, when somebody asks for them, and kept; so is a view with options of a later version.
+    Hidden rows are made here, when somebody asks for them, and kept but for a few of many; so is a view with options of
+    a later version.
     """
     diff_options = options.diff(view)
-    fragment = _fragment(file.sha256, diff_options.key, part)
-    if fragment is None and not hashes_there([file.sha256], diff_options.key):
-        render_files([file], options)
-        fragment = _fragment(file.sha256, diff_options.key, part)
-    if fragment is None and part.startswith("rows-"):
-        first, last = _rows(part)
-        change = change_from(Body.objects.get(sha256=file.sha256).content)
-        if not is_offered(change, first, last, diff_options):
+    key = bases.key(diff_options, file.sha256)
+    fragment = _fragment(file.sha256, key, part)
+    if fragment is None and not hashes_there({file.sha256: key}):
+        render_files([file], options, bases)
+        fragment = _fragment(file.sha256, key, part)
+    if fragment is None and part.startswith(EXPANDED):
+        asked = HiddenPart.named(part)
+        change, _ = bases.completed(file.sha256, change_from(Body.objects.get(sha256=file.sha256).content))
+        if not is_offered(change, asked.first, asked.last, diff_options):
             raise LookupError(f"No button of {file.path!r} shows {part}.")
         making = Making(options)
-        making.add(file.sha256, diff_options.key, expand(change, first, last, diff_options))
+        parts = expand(change, asked.first, asked.last, diff_options, asked.piece)
+        if asked.piece != "rows" or not is_offered(change, asked.first, asked.last, diff_options, step=ROWS_EXPANDED):
+            # A fold is opened from both ends in very many ways: these are not kept, but for the rests of long lines.
+            making.add(file.sha256, key, parts[1:])
+            making.store()
+            making.add(file.sha256, key, parts[:1])
+            return making.made[0]
+        making.add(file.sha256, key, parts)
         making.store()
-        fragment = _fragment(file.sha256, diff_options.key, part)
+        fragment = _fragment(file.sha256, key, part)
     if fragment is None:
         raise LookupError(f"There is no part {part!r} of {file.path!r}.")
     return fragment
@@ -200,7 +225,7 @@ def step_fragment(step: TraceStep, options: DisplayOptions, part: str) -> Fragme
     """One part of a step. Raises LookupError for a part that the step does not have."""
     key = options.step().key
     fragment = _fragment(step.sha256, key, part)
-    if fragment is None and not hashes_there([step.sha256], key):
+    if fragment is None and not hashes_there({step.sha256: key}):
         render_steps([step], options)
         fragment = _fragment(step.sha256, key, part)
     if fragment is None:
@@ -208,32 +233,28 @@ def step_fragment(step: TraceStep, options: DisplayOptions, part: str) -> Fragme
     return fragment
 
 
-def rows_of_first_parts(hashes: set[str], view: str) -> dict[str, int]:
-    """How many rows the first parts have, by the bodies' hashes; those that are not made yet are left out."""
-    return dict(_rows_of_first.rows(sorted(hashes), view))
+def rows_of_first_parts(views: Mapping[str, str]) -> dict[str, int]:
+    """How many rows the first parts have, by the bodies' hashes; those that are not made yet are left out. `views` are
+    the keys of the fragments by the same."""
+    found = _rows_of_first.rows(sorted(views), sorted({*views.values()}))
+    return {sha256: rows for sha256, view, rows in found if views[sha256] == view}
 
 
-def first_parts(hashes: set[str], view: str) -> dict[str, Fragment]:
-    """The first parts by the bodies' hashes; those that are not made yet are left out."""
-    return {fragment.sha256: fragment for fragment in _first.rows(sorted(hashes), view)}
+def first_parts(views: Mapping[str, str]) -> dict[str, Fragment]:
+    """The first parts by the bodies' hashes; those that are not made yet are left out. `views` as above."""
+    found = _first.rows(sorted(views), sorted({*views.values()}))
+    return {fragment.sha256: fragment for fragment in found if views[fragment.sha256] == fragment.view}
 
 
 @prepared
-def _first(hashes: list[str], view: str) -> "QuerySet[Fragment]":
-    return Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view=view, part="0")
+def _first(hashes: list[str], views: list[str]) -> "QuerySet[Fragment]":
+    return Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view__any_of=views, part="0")
 
 
 @prepared
-def _rows_of_first(hashes: list[str], view: str) -> "QuerySet[Fragment, tuple[str, int]]":
-    first = Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view=view, part="0")
-    return first.values_list("sha256", "rows")
-
-
-def _rows(part: str) -> tuple[int, int]:
-    first, _, last = part.removeprefix("rows-").partition("-")
-    if not (first.isdecimal() and last.isdecimal() and len(part) < 40):
-        raise LookupError(f"{part!r} names no rows.")
-    return int(first), int(last)
+def _rows_of_first(hashes: list[str], views: list[str]) -> "QuerySet[Fragment, tuple[str, str, int]]":
+    first = Fragment.objects.filter(sha256__any_of=hashes, render_version=RENDER_VERSION, view__any_of=views, part="0")
+    return first.values_list("sha256", "view", "rows")
 
 
 def _fragment(sha256: str, view: str, part: str) -> Fragment | None:

@@ -12,6 +12,7 @@ from potato.runs.changes.model import FileChange, Hunk, Numbering, Operation, Si
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.exact_json import change_from, lines_in
 from tenancy.prepared import prepared
+from traces.evidence.base_files import NO_BASES, Bases, bases_of
 from traces.models import Body, Trace, TraceFile
 from traces.models.bodies import unpack
 
@@ -19,8 +20,10 @@ from traces.models.bodies import unpack
 class StoredChange:
     """A file's change as it lies in the store: unpacked when its lines are asked for, which most files' never are."""
 
-    def __init__(self, file: TraceFile, packed: bytes | memoryview) -> None:
+    def __init__(self, file: TraceFile, packed: bytes | memoryview, bases: Bases = NO_BASES) -> None:
         self._packed = packed
+        self._sha256 = file.sha256
+        self._bases = bases
         is_kept = not (_is_altered(file.path) or _is_altered(file.old_path))
         self.path = file.path if is_kept else self._whole.path
         self.old_path = file.old_path if is_kept else self._whole.old_path
@@ -52,27 +55,34 @@ class StoredChange:
 
     @property
     def old_text(self) -> str | None:
-        text: str | None = self._record["old_text"]
-        return text
+        return self._texts[0]
 
     @property
     def new_text(self) -> str | None:
-        text: str | None = self._record["new_text"]
-        return text
+        return self._texts[1]
+
+    @cached_property
+    def _texts(self) -> tuple[str | None, str | None]:
+        """The whole texts, as far as the trace has them or an attached repository completes it."""
+        if self._sha256 in self._bases.ids and self._record["old_text"] is None and self._record["new_text"] is None:
+            change, _ = self._bases.completed(self._sha256, self._whole)
+            return change.old_text, change.new_text
+        return self._record["old_text"], self._record["new_text"]
 
 
 def read_evidence(trace: Trace) -> Evidence:
-    """All files of the trace, exact, and the number of its steps. Two queries, whatever the number of files."""
+    """All files of the trace, exact, and the number of its steps. Two queries, whatever the number of files, and a few
+    more where the trace names a repository and a commit."""
     bodies = dict(_bodies.rows(trace.pk))
-    return Evidence.of(
-        [StoredChange(file, bodies[file.sha256]) for file in _files.rows(trace.pk)], steps=trace.steps_count
-    )
+    files = list(_files.rows(trace.pk))
+    bases = bases_of(trace, files)
+    return Evidence.of([StoredChange(file, bodies[file.sha256], bases) for file in files], steps=trace.steps_count)
 
 
 @prepared
 def _files(trace: UUID) -> "QuerySet[TraceFile]":
     files = TraceFile.objects.filter(trace=trace).order_by("index")
-    return files.only("path", "old_path", "operation", "sha256")
+    return files.only("path", "old_path", "operation", "is_binary", "sha256")
 
 
 @prepared
@@ -83,7 +93,8 @@ def _bodies(trace: UUID) -> "QuerySet[Body, tuple[str, bytes | memoryview]]":
 
 def judged_file(trace: Trace, path: str) -> JudgedFile | None:
     """One file of the trace by its path, as it is or as columns keep it; None where there is none. Two queries."""
-    changes = _changes(list(trace.files.filter(path=storable(path, 4096)).order_by("index")))
+    files = list(trace.files.filter(path=storable(path, 4096)).order_by("index"))
+    changes = _changes(files, bases_of(trace, files))
     return next(iter(Evidence.of(changes).files.values()), None)
 
 
@@ -97,9 +108,9 @@ def exact_paths(files: Iterable[TraceFile]) -> list[str]:
     return [StoredChange(file, altered[file.sha256]).path if file.sha256 in altered else file.path for file in rows]
 
 
-def _changes(files: list[TraceFile]) -> list[StoredChange]:
+def _changes(files: list[TraceFile], bases: Bases) -> list[StoredChange]:
     bodies = _packed({file.sha256 for file in files})
-    return [StoredChange(file, bodies[file.sha256]) for file in files]
+    return [StoredChange(file, bodies[file.sha256], bases) for file in files]
 
 
 def _packed(hashes: set[str]) -> dict[str, bytes | memoryview]:

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from tenancy.prepared import prepared
+from traces.evidence.base_files import BaseCommit, Bases, bases_of
 from traces.evidence.fragments import DisplayOptions, Making, View, first_parts, rows_of_first_parts
 from traces.evidence.line_links import WrittenLines, written_by_step
 from traces.evidence.search import FoundSteps, steps_saying
@@ -226,6 +227,8 @@ class FilesPage:
     """Of all pages, in their order."""
     counts: list[tuple[str, int]]
     """Operations in words with the number of files, of all pages."""
+    base: BaseCommit | None = None
+    """The commit that the run began from, where its repository is attached."""
 
     @property
     def folders(self) -> list[Folder]:
@@ -283,14 +286,15 @@ def files_page(
     asked_file = files[position] if position is not None else None
     pages = Pages.around((page - 1) * FILES_ON_A_PAGE if position is None else position, len(files), FILES_ON_A_PAGE)
     page_files = files[pages.first - 1 : pages.last]
-    key = options.diff(view).key
-    rows = rows_of_first_parts({file.sha256 for file in page_files}, key)
-    inline = _inline_files(page_files, asked_file, rows, options, view)
+    bases = bases_of(trace, page_files)
+    keys = {file.sha256: bases.key(options.diff(view), file.sha256) for file in page_files}
+    rows = rows_of_first_parts(keys)
+    inline = _inline_files(page_files, asked_file, rows, options, keys, bases)
     shown = [
         ShownFile(
             file,
             Piece(
-                address(file.index, file.sha256, key),
+                address(file.index, file.sha256, keys[file.sha256]),
                 rows.get(file.sha256, 0),
                 inline.get(file.index),
                 is_asked_for=file is asked_file,
@@ -311,6 +315,7 @@ def files_page(
         unchanged=[file for file in shown if file.is_unchanged],
         files=files,
         counts=counts,
+        base=bases.commit,
     )
 
 
@@ -335,15 +340,15 @@ def steps_page(
     at = next((at for at, step in enumerate(here) if step.index == wanted), 0)
     key = options.step().key
     first = here[at : at + STEPS_AT_ONCE]
-    parts = first_parts({step.sha256 for step in first}, key)
+    parts = first_parts(dict.fromkeys((step.sha256 for step in first), key))
     making = Making(options)
     for _ in making.steps(step for step in first if step.sha256 not in parts):
         pass
-    parts |= making.first_parts(key)
+    parts |= making.first_parts(dict.fromkeys((step.sha256 for step in first), key))
     making.store()
     bound = NODES_AT_ONCE - _NODES_AROUND_A_STEP * len(here)
     inline = dict(_within_nodes([(step.index, parts[step.sha256]) for step in first], bound))
-    rows = rows_of_first_parts({step.sha256 for step in here}, key)
+    rows = rows_of_first_parts(dict.fromkeys((step.sha256 for step in here), key))
     files = in_order(files_in_trace.rows(trace.pk)) if with_links and trace.files_count else None
     written = written_by_step(files or ())
     return StepsPage(
@@ -440,19 +445,23 @@ def _folders(files: Sequence[ShownFile]) -> list[Folder]:
 
 
 def _inline_files(
-    files: Sequence[TraceFile], first_file: TraceFile | None, rows: dict[str, int], options: DisplayOptions, view: View
+    files: Sequence[TraceFile],
+    first_file: TraceFile | None,
+    rows: dict[str, int],
+    options: DisplayOptions,
+    keys: dict[str, str],
+    bases: Bases,
 ) -> dict[int, SafeHtml]:
     """First parts by the files' index: from the file that is asked for on, as far as rows and nodes allow.
 
-    Parts that are not made yet are made, and `rows` is told.
+    Parts that are not made yet are made, and `rows` is told. `keys` are those of the fragments by the bodies' hashes.
     """
-    key = options.diff(view).key
     making = Making(options)
     wanted = [
         file for file in files[files.index(first_file) if first_file else 0 :] if _is_shown(file) or file is first_file
     ]
     unmade = [file for file in wanted if file.sha256 not in rows]
-    make = making.files(file for file in unmade if file is wanted[0] or not _is_long(file))
+    make = making.files((file for file in unmade if file is wanted[0] or not _is_long(file)), bases)
     chosen: list[TraceFile] = []
     lines = 0
     for file in wanted:
@@ -460,14 +469,14 @@ def _inline_files(
             if chosen and _is_long(file):
                 continue
             next(make)
-            rows[file.sha256] = making.first_parts(key)[file.sha256].rows
+            rows[file.sha256] = making.first_parts(keys)[file.sha256].rows
         lines += rows[file.sha256]
         if chosen and lines > ROWS_AT_ONCE:
             break
         chosen.append(file)
-    made = making.first_parts(key)
+    made = making.first_parts(keys)
     making.store()
-    parts = made | first_parts({file.sha256 for file in chosen if file.sha256 not in made}, key)
+    parts = made | first_parts({file.sha256: keys[file.sha256] for file in chosen if file.sha256 not in made})
     bound = NODES_AT_ONCE - _NODES_AROUND_A_FILE * len(files)
     return dict(_within_nodes([(file.index, parts[file.sha256]) for file in chosen], bound))
 

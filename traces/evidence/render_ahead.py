@@ -14,9 +14,10 @@ from jobs.kinds import JobFailed, Part
 from jobs.models import Job
 from potato.configuration import UnreadablePinError
 from tenancy.actor import acting_in
+from traces.evidence.base_files import NO_BASES, Bases, bases_of
 from traces.evidence.fragments import DisplayOptions, Making, hashes_there, published_configuration
 from traces.evidence.pages import FILES_ON_A_PAGE, files_in_trace, in_order
-from traces.models import TraceFile, TraceStep
+from traces.models import Trace, TraceFile, TraceStep
 
 TRACES_AHEAD = 24
 STEPS_AHEAD = 200
@@ -85,15 +86,21 @@ def _next(project: Project) -> Sequence[UUID]:
 
 def _rendered(trace: UUID, making: Making) -> Iterator[TraceFile | TraceStep]:
     missing = [part for part in _missing(trace, making.options) if part.sha256 not in making.hashes]
-    yield from making.files(part for part in missing if isinstance(part, TraceFile))
+    files = [part for part in missing if isinstance(part, TraceFile)]
+    yield from making.files(files, _bases(trace) if files else NO_BASES)
     yield from making.steps(part for part in missing if isinstance(part, TraceStep))
 
 
 def _missing(trace: UUID, options: DisplayOptions) -> Iterator[TraceFile | TraceStep]:
     """What of the trace is to be rendered ahead and is not: the files of its first page, then its first steps."""
     files = in_order(files_in_trace.rows(trace))[:FILES_ON_A_PAGE]
-    there = hashes_there((file.sha256 for file in files), options.diff().key)
+    bases = _bases(trace)
+    there = hashes_there({file.sha256: bases.key(options.diff(), file.sha256) for file in files})
     yield from (file for file in files if file.sha256 not in there)
     steps = list(TraceStep.objects.filter(trace=trace).order_by("index")[:STEPS_AHEAD])
-    there = hashes_there((step.sha256 for step in steps), options.step().key)
+    there = hashes_there(dict.fromkeys((step.sha256 for step in steps), options.step().key))
     yield from (step for step in steps if step.sha256 not in there)
+
+
+def _bases(trace: UUID) -> Bases:
+    return bases_of(Trace.objects.only("project", "repo", "base_commit").get(pk=trace))

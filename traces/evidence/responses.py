@@ -15,6 +15,7 @@ from django.utils.cache import patch_vary_headers
 from potato.configuration import ProjectConfiguration
 from potato.configuration.agentic import CodingTraceDisplay
 from tenancy.ids import read_number
+from traces.evidence.base_files import bases_of, missing_commit, split_key
 from traces.evidence.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
 from traces.evidence.pages import Address, files_page, steps_page
 from traces.models import Fragment, Picture, Trace
@@ -62,6 +63,7 @@ def files_tab(
     return {
         "tab": "files",
         "evidence": page,
+        "base_remark": missing_commit(trace, page.base),
         "view": view,
         "view_is_asked_for": chosen in VIEWS,
         "hides_whitespace": hides_whitespace,
@@ -117,11 +119,15 @@ def answer_file(
         for options in (replace(DisplayOptions.of(configuration), hides_whitespace=hides) for hides in (False, True))
         for view in VIEWS
     }
-    if key not in known or version != RENDER_VERSION or index > _LARGEST_INDEX:
+    options_key, base = split_key(key)
+    if options_key not in known or version != RENDER_VERSION or index > _LARGEST_INDEX:
         raise Http404(_OLD_ADDRESS)
     file = get_object_or_404(trace.files, index=index, sha256=sha256)
+    bases = bases_of(trace, [file])
+    if bases.ids.get(file.sha256, "") != base:
+        raise Http404(_OLD_ADDRESS)
     try:
-        return _immutable(request, file_fragment(file, *known[key], part))
+        return _immutable(request, file_fragment(file, *known[options_key], part, bases))
     except LookupError as error:
         raise Http404(str(error)) from None
 

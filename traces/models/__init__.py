@@ -2,6 +2,7 @@
 
 from traces.models.bodies import Body, Fragment, Picture
 from traces.models.imports import ImportedFile, ImportedMember, ImportProblem, TaskText
+from traces.models.repositories import Repository, RepositoryCommit, RepositoryObject
 from traces.models.secrets import SecretsState, TraceSecrets
 from traces.models.traces import Trace, TraceFile, TraceStep
 
@@ -12,6 +13,9 @@ __all__ = [
     "ImportedFile",
     "ImportedMember",
     "Picture",
+    "Repository",
+    "RepositoryCommit",
+    "RepositoryObject",
     "SecretsState",
     "TaskText",
     "Trace",

@@ -74,14 +74,14 @@ class Picture(TenantModel):
 class Fragment(TenantModel):
     """A piece of safe HTML, as it is sent: compressed, identical for every reader, made once and never changed.
 
-    `view` says how the body is shown (unified, split, step) and with which options; `part` names the pieces of a
-    body. A later version of the renderer makes new rows. `nodes` is how many a browser makes of it, 0 where nobody
-    counted.
+    `view` says how the body is shown (unified, split, step), with which options, and with which file of an attached
+    repository around it; `part` names the pieces of a body. A later version of the renderer makes new rows. `nodes` is
+    how many a browser makes of it, 0 where nobody counted.
     """
 
     sha256 = models.CharField(max_length=64)
     render_version = models.PositiveIntegerField()
-    view = models.CharField(max_length=40)
+    view = models.CharField(max_length=100)
     part = models.CharField(max_length=60)
     rows = models.PositiveIntegerField()
     nodes = models.PositiveIntegerField(db_default=0)

@@ -4,9 +4,10 @@ The fragment is what stands under the file's header: notes and tables. It holds 
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from potato.runs.changes.model import FileChange, to_bytes
 from traces.rendering.diff_layout import DiffRow, Hidden, Layout, Missing, Section, Shown, lay_out, split_sections
@@ -29,7 +30,7 @@ from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.word_changes import word_changes
 
-RENDER_VERSION = 3
+RENDER_VERSION = 4
 """Raised with every change of what is rendered: stored fragments of another version are rendered anew."""
 
 ROWS_IN_TABLE = 120
@@ -37,11 +38,17 @@ ROWS_IN_PART = 1_500
 NODES_IN_TABLE = 3_000
 NODES_IN_PART = 12_000
 ROWS_EXPANDED = 500
+ROWS_AT_AN_END = 20
+"""So many hidden rows come when somebody asks for those at one end of them."""
+EXPANDED = ("rows-", "head-", "tail-")
+"""What the names of the parts of hidden rows begin with."""
 LINES_OF_PLACE = 30
 _COLUMNS = {
     "unified": '<colgroup><col class="n"><col class="n"><col class="s"><col></colgroup>',
     "split": '<colgroup><col class="n"><col class="s"><col><col class="n"><col class="s"><col></colgroup>',
 }
+Piece: TypeAlias = Literal["rows", "head", "tail"]
+_HIDDEN_PART = re.compile(r"(rows|head|tail)-([0-9]{1,9})-([0-9]{1,9})", re.ASCII)
 _WIDTHS = {"unified": 4, "split": 6}
 _CAPTIONS = {
     "added": "New file",
@@ -85,6 +92,24 @@ class HiddenRows:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenPart:
+    """What a button asks for of the hidden rows from `first` to `last`: all of them, or 20 at their head or tail."""
+
+    piece: Piece
+    first: int
+    last: int
+
+    @classmethod
+    def named(cls, part: str) -> "HiddenPart":
+        """Of a part's name, as "rows-30-75". Raises LookupError for any other."""
+        found = _HIDDEN_PART.fullmatch(part)
+        if found is None:
+            raise LookupError(f"{part[:40]!r} names no rows.")
+        piece: Piece = "head" if found[1] == "head" else "tail" if found[1] == "tail" else "rows"
+        return cls(piece, int(found[2]), int(found[3]))
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedFile:
     """All of a file's parts but the hidden rows. `rows` and `nodes` count the parts "0", "1" and so on."""
 
@@ -120,8 +145,8 @@ def content_hash(change: FileChange) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[RenderedFile, ...]:
-    """A file rendered with each of the options, its syntax being read once."""
+def render_views(change: FileChange, options: Sequence[DiffOptions], remark: str = "") -> tuple[RenderedFile, ...]:
+    """A file rendered with each of the options, its syntax being read once. `remark` is a sentence to stand first."""
     layouts = {view.hides_whitespace: view.layout(change) for view in options}
     sections = {
         (view.hides_whitespace, view.context): split_sections(change, layouts[view.hides_whitespace], view.context)
@@ -137,6 +162,7 @@ def render_views(change: FileChange, options: Sequence[DiffOptions]) -> tuple[Re
             sections[view.hides_whitespace, view.context],
             colours[view.hides_whitespace],
             view,
+            remark,
         )
         for view in options
     )
@@ -148,11 +174,18 @@ def render_file(change: FileChange, options: DiffOptions) -> RenderedFile:
 
 
 def _rendered(
-    change: FileChange, layout: Layout, sections: Sequence[Section], colours: "_Colours", options: DiffOptions
+    change: FileChange,
+    layout: Layout,
+    sections: Sequence[Section],
+    colours: "_Colours",
+    options: DiffOptions,
+    remark: str,
 ) -> RenderedFile:
-    writer = _Writer(change, options, colours)
+    writer = _Writer(change, options, colours, len(layout.rows))
     only_whitespace = options.hides_whitespace and bool(change.hunks) and not layout.changes_something
-    remarks = notes(change, layout.is_whole, has_lines=bool(layout.runs), only_whitespace=only_whitespace)
+    remarks = notes(
+        change, layout.is_whole, has_lines=bool(layout.runs), only_whitespace=only_whitespace, remark=remark
+    )
     parts = writer.parts(remarks, sections)
     rest = [part for section in sections if isinstance(section, Shown) for part in rests_of_lines(section.rows, LINE)]
     return RenderedFile(
@@ -163,36 +196,46 @@ def _rendered(
     )
 
 
-def is_offered(change: FileChange, first: int, last: int, options: DiffOptions) -> bool:
-    """Whether a button shows these hidden rows: all of a fold, or what is left of it after parts of 500."""
+def is_offered(change: FileChange, first: int, last: int, options: DiffOptions, *, step: int = ROWS_AT_AN_END) -> bool:
+    """Whether a button shows these hidden rows: all of a fold, or what is left of it after parts from either end.
+
+    With a `step` of ROWS_EXPANDED, whether it is all of a fold or what is left of it after parts of that size.
+    """
     return any(
-        hidden.last == last and hidden.first <= first <= last and (first - hidden.first) % ROWS_EXPANDED == 0
+        hidden.first <= first <= last <= hidden.last
+        and (first - hidden.first) % step == 0
+        and ((hidden.last - last) % step == 0 if step == ROWS_AT_AN_END else hidden.last == last)
         for section in split_sections(change, options.layout(change), options.context)
         if isinstance(section, Hidden) and (hidden := _hidden_rows(section.rows))
     )
 
 
-def expand(change: FileChange, first: int, last: int, options: DiffOptions) -> tuple[Part, ...]:
+def expand(change: FileChange, first: int, last: int, options: DiffOptions, piece: Piece = "rows") -> tuple[Part, ...]:
     """Hidden rows by their positions: the part named `rows-first-last`, and the parts that its long lines need.
 
-    Of more than 500 rows the first 500 are given, with the button for the others. The part is rows of the table in
-    which its button stands. Raises LookupError where the change has no such rows.
+    Of more than 500 rows the first 500 are given, with the button for the others; of "head" and "tail" the first or
+    last 20. The part is rows of the table in which its button stands. Raises LookupError where the change has no such
+    rows.
     """
     layout = options.layout(change)
     rows = layout.rows
     if not 0 <= first <= last < len(rows):
         raise LookupError(f"{change.path!r} has no lines at positions {first} to {last}; it has {len(rows)}.")
-    chosen = rows[first : min(last, first + ROWS_EXPANDED - 1) + 1]
+    most = ROWS_EXPANDED if piece == "rows" else ROWS_AT_AN_END
+    start = max(first, last - most + 1) if piece == "tail" else first
+    chosen = rows[start : min(last, start + most - 1) + 1]
     colours = _Colours(change, layout)
     colours.need(chosen[-1:])
-    writer = _Writer(change, options, colours)
-    piece = _Piece()
+    writer = _Writer(change, options, colours, len(rows))
+    drawn = _Drawing()
+    if start > first:
+        drawn.add(Drawn(writer.expand_row(Hidden(rows[first:start], ""))))
     for row in writer.draw_rows(chosen):
-        piece.add(row)
-    if len(chosen) < last - first + 1:
-        piece.add(Drawn(_expand_row(Hidden(rows[first + len(chosen) : last + 1], ""), options.view)))
-    key = f"rows-{first}-{last}"
-    part = Part(key, trusted(piece.html), piece.rows, piece.nodes, piece.old_lines, piece.new_lines)
+        drawn.add(row)
+    if start + len(chosen) <= last:
+        drawn.add(Drawn(writer.expand_row(Hidden(rows[start + len(chosen) : last + 1], ""))))
+    key = f"{piece}-{first}-{last}"
+    part = Part(key, trusted(drawn.html), drawn.rows, drawn.nodes, drawn.old_lines, drawn.new_lines)
     return part, *rests_of_lines(chosen, LINE)
 
 
@@ -307,7 +350,8 @@ class _Colours:
 class _Writer:
     """Gathers rows into tables, and tables into parts."""
 
-    def __init__(self, change: FileChange, options: DiffOptions, colours: _Colours) -> None:
+    def __init__(self, change: FileChange, options: DiffOptions, colours: _Colours, rows: int) -> None:
+        self._rows = rows
         ends = {line.ends for hunk in change.hunks for line in hunk.lines}
         self._numbering = change.numbering
         self._style = Style(marks_ends={"lf", "crlf"} <= ends, counts_excerpt=self._numbering == "excerpt")
@@ -322,14 +366,14 @@ class _Writer:
 
     def parts(self, notes_html: str, sections: Iterable[Section]) -> tuple[Part, ...]:
         """The parts "0", "1" and so on. Table and part are cut where they have enough rows or nodes."""
-        parts: list[_Piece] = [_Piece(notes_html, nodes_in(notes_html))]
-        table = _Piece()
+        parts: list[_Drawing] = [_Drawing(notes_html, nodes_in(notes_html))]
+        table = _Drawing()
         for drawn in self._drawn(sections):
             if table.rows >= ROWS_IN_TABLE or table.nodes >= NODES_IN_TABLE:
                 parts[-1].take(table, self._table(table, len(parts) > 1 or bool(parts[-1].rows)))
-                table = _Piece()
+                table = _Drawing()
                 if parts[-1].rows >= ROWS_IN_PART or parts[-1].nodes >= NODES_IN_PART:
-                    parts.append(_Piece())
+                    parts.append(_Drawing())
             table.add(drawn)
         if table.html:
             parts[-1].take(table, self._table(table, len(parts) > 1 or bool(parts[-1].rows)))
@@ -346,11 +390,14 @@ class _Writer:
             if isinstance(section, Shown):
                 yield from self.draw_rows(section.rows)
             elif isinstance(section, Hidden):
-                yield Drawn(_expand_row(section, self._options.view))
+                yield Drawn(self.expand_row(section))
             else:
                 yield Drawn(_missing_row(section, self._options.view))
 
-    def _table(self, table: "_Piece", is_later: bool) -> str:
+    def expand_row(self, hidden: Hidden) -> str:
+        return _expand_row(hidden, self._options.view, self._rows)
+
+    def _table(self, table: "_Drawing", is_later: bool) -> str:
         """One table in a box that the browser lays out when it comes near; a full one has a known height."""
         place = ""
         if is_later and (lines := table.new_lines or table.old_lines):
@@ -365,7 +412,7 @@ class _Writer:
         )
 
 
-class _Piece:
+class _Drawing:
     """HTML with what is in it: rows, nodes, and the first and last line number of each side."""
 
     def __init__(self, html: str = "", nodes: int = 0) -> None:
@@ -386,7 +433,7 @@ class _Piece:
         self.old_lines = _stretched(self.old_lines, row.old_no, row.old_no)
         self.new_lines = _stretched(self.new_lines, row.new_no, row.new_no)
 
-    def take(self, table: "_Piece", html: str) -> None:
+    def take(self, table: "_Drawing", html: str) -> None:
         self._html.append(html)
         self.nodes += table.nodes
         self.rows += table.rows
@@ -412,7 +459,8 @@ def _more(number: int, rows: int) -> str:
     )
 
 
-def _expand_row(hidden: Hidden, view: str) -> str:
+def _expand_row(hidden: Hidden, view: str, rows: int) -> str:
+    """The row that stands for hidden ones, of a file with so many rows in all."""
     first, count = hidden.rows[0].line, len(hidden.rows)
     key = _hidden_rows(hidden.rows).key
     lines = f"{count:,} line" if count == 1 else f"{count:,} lines"
@@ -424,8 +472,23 @@ def _expand_row(hidden: Hidden, view: str) -> str:
     return (
         f'<tr class="expand" data-rows="{count}"{places}><td colspan="{_WIDTHS[view]}"><div class="expand__in">'
         f'<button type="button" data-part="{key}" aria-label="Show {lines.replace(" ", " hidden ")}">'
-        f"{icon('unfold-vertical')} {lines}</button>"
+        f"{icon('unfold-vertical')} {lines}</button>{_ends_of(hidden, rows)}"
         f"<span>{_heading(first.old_no, count, first.new_no, count, hidden.section)}</span></div></td></tr>"
+    )
+
+
+def _ends_of(hidden: Hidden, rows: int) -> str:
+    """The buttons for a few of many hidden lines: those that follow what is shown above, and that lead to what is shown
+    below. At the file's own ends nothing is shown."""
+    first, last = hidden.rows[0].position, hidden.rows[-1].position
+    if len(hidden.rows) <= ROWS_AT_AN_END:
+        return ""
+    ends = (("head", first > 0, "after"), ("tail", last < rows - 1, "before"))
+    return "".join(
+        f'<button type="button" data-part="{piece}-{first}-{last}" aria-label="Show {ROWS_AT_AN_END} hidden lines '
+        f'{where} the shown ones">{icon("chevron-down")} {ROWS_AT_AN_END}</button>'
+        for piece, is_there, where in ends
+        if is_there
     )
 
 

@@ -14,12 +14,22 @@ _MODES = {
 }
 
 
-def notes(change: FileChange, is_whole: bool, *, has_lines: bool = True, only_whitespace: bool = False) -> str:
+def notes(
+    change: FileChange,
+    is_whole: bool,
+    *,
+    has_lines: bool = True,
+    only_whitespace: bool = False,
+    remark: str = "",
+) -> str:
     """The notes as a list, or nothing. `is_whole`: the lines around the changes are known. `has_lines`: a line of the
-    file can be shown. `only_whitespace`: no line is shown as changed, because none differs in more than white space."""
+    file can be shown. `only_whitespace`: no line is shown as changed, because none differs in more than white space.
+    `remark` is a sentence that somebody else has of the file."""
     items = [*(_item(text, "info") for text in _facts(change, is_whole)), *_badges(change)]
     if not has_lines:
         items.append(_item(f"No line can be commented on: {_why_no_lines(change)}.", "info", " data-no-lines"))
+    if remark:
+        items.insert(0, _item(escaped(remark), "info", " data-remark"))
     if only_whitespace:
         items.insert(0, _item("Only white space differs in this file.", "info"))
     return f'<ul class="diff__notes">{"".join(items)}</ul>' if items else ""
