@@ -3,6 +3,7 @@
 Reads no database, and knows no way of judging but by its hooks.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -53,6 +54,13 @@ class Row:
     file: str | None = None
     step: int | None = None
     anchor: str = ""
+    is_comment: bool = False
+    """General comments, on `file` or on the whole change."""
+
+    @property
+    def words(self) -> str:
+        """What it is about, for people."""
+        return f"{self.title} on {self.file}" if self.is_comment and self.file is not None else self.title
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
@@ -178,27 +186,33 @@ def compare(
     placed: dict[str, list[list[tuple[PlacedComment, Opinion]]]] = {}
     targets: dict[str, str] = {}
     for person, own in enumerate(by_person):
+        general = Counter[tuple[str, str | None]]()
         for scheme, kind, opinion in own:
             targets[scheme.name] = kind.target
             if opinion.place is not None:
                 comments = placed.setdefault(scheme.name, [[] for _ in range(number)])
                 comments[person].append((opinion.place, opinion))
                 continue
-            key = (scheme.name, opinion.title, opinion.file, opinion.step)
+            number_there = 0
+            if opinion.is_comment:
+                # The first one on a file stands beside everybody's first one on it, and so on.
+                general[scheme.name, opinion.file] += 1
+                number_there = general[scheme.name, opinion.file]
+            key = (scheme.name, opinion.title, opinion.file, opinion.step, number_there)
             cells = rows.setdefault(key, [Cell(at, None) for at in range(number)])
             cells[person] = _cell(person, opinion, scheme.name)
     made = [
-        Row(title, _with_medians(cells), file, step, f"row-{at}")
-        for at, ((_, title, file, step), cells) in enumerate(rows.items())
+        Row(title, _with_medians(cells), file, step, f"row-{at}", is_comment=bool(number_there))
+        for at, ((_, title, file, step, number_there), cells) in enumerate(rows.items())
     ]
     scheme_of = {f"row-{at}": key[0] for at, key in enumerate(rows)}
-    whole = [row for row in made if row.file is None and row.step is None]
+    whole = [row for row in made if row.is_comment or (row.file is None and row.step is None)]
     is_of_steps = {name for name, target in targets.items() if target == "agentic_steps"}
     return Comparison(
         tuple(row for row in whole if scheme_of[row.anchor] not in is_of_steps),
         tuple(
             sorted(
-                (row for row in made if row.file is not None),
+                (row for row in made if row.file is not None and not row.is_comment),
                 key=lambda row: order.get(row.file or "", len(order)),
             )
         ),

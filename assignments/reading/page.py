@@ -296,7 +296,7 @@ class ReadPage:
             return
         is_said = False
         for scheme, _, opinion in opinions(result, self.configuration):
-            if not opinion.is_of_the_whole:
+            if not opinion.is_of_the_whole or opinion.is_comment:
                 continue
             unsure = "unsure" if opinion.is_unsure else ""
             if opinion.choices:
