@@ -24,6 +24,7 @@ from gold.known_answers import MET
 from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
 from gold.planting import KIND_TITLES, MOST_AT_ONCE, NotPlantable, planting_jobs, request_planting, sources
 from gold.practice import admit, is_admitted, practice_again, practice_rules, practice_state
+from gold.practice_page import compare_practice
 from gold.scoring import gold_rules
 from gold.standing import counted_scores, let_go_on
 from potato.statistics.gold_standing import LAST
@@ -232,7 +233,8 @@ def practice_feedback(request: OrganisationRequest, project: str, assignment_id:
         "trace": assignment.trace,
         "assignment": assignment,
         "attempt": attempt,
-        "schemes": _by_title(_with_texts(parts, attempt)),
+        "compared": compare_practice(attempt),
+        "version": assignment.version.number,
         "met": sum(part["outcome"] == "as_expected" for part in parts),
         "wanted": sum(part["outcome"] != "extra" for part in parts),
         "rules": rules,
@@ -275,35 +277,6 @@ def _shown_score(project: Project, score: GoldScore, counts: bool) -> dict[str, 
         "counts": counts,
         "project": project,
     }
-
-
-def _by_title(parts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The parts under what was asked, in their order."""
-    by_title: dict[str, list[dict[str, Any]]] = {}
-    for part in parts:
-        by_title.setdefault(part["title"], []).append(part)
-    return list(by_title.items())
-
-
-def _with_texts(parts: list[dict[str, Any]], attempt: PracticeAttempt) -> list[dict[str, Any]]:
-    """The parts with the texts of the expected comment and of the one's own, which say why."""
-    expected, own = attempt.expected.annotations, attempt.submission.result
-    return [
-        {
-            **part,
-            "expected_text": _text(expected.get(part["scheme"]), part["expected_at"]),
-            "given_text": _text(own.get(part["scheme"]), part["given_at"]),
-        }
-        for part in parts
-    ]
-
-
-def _text(result: Any, at: int | None) -> str:
-    """What the comment at that place of a result says."""
-    comments = result.get("inline_comments") if isinstance(result, dict) else None
-    if at is None or not isinstance(comments, list) or at >= len(comments) or not isinstance(comments[at], dict):
-        return ""
-    return str(comments[at].get("comment", ""))
 
 
 def _kept_out(project: Project) -> list[str]:
