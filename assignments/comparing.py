@@ -11,10 +11,12 @@ from typing import Any
 
 from assignments.summaries import ShownChoice
 from potato.configuration import ProjectConfiguration
-from potato.records.annotations import opinions
+from potato.records.annotations import opinions, unjudged_reason
 from potato.schemes.comparisons import PlacedComment
 from potato.schemes.matching import TOLERANCE
-from potato.schemes.opinions import Opinion
+from potato.schemes.opinions import Choice, Opinion
+from potato.schemes.unjudged import KEY
+from potato.schemes.unjudged import TITLE as UNJUDGED
 from potato.statistics.agreement.source_places import common_places
 
 MOST_COMPARED = 3
@@ -201,6 +203,11 @@ def compare(
             key = (scheme.name, opinion.title, opinion.file, opinion.step, number_there)
             cells = rows.setdefault(key, [Cell(at, None) for at in range(number)])
             cells[person] = _cell(person, opinion, scheme.name)
+        if (why := unjudged_reason(*annotations[person])) is not None:
+            # Of the whole trace: it belongs to no scheme, and stands where its first one does.
+            said = Opinion(UNJUDGED, (Choice(KEY, UNJUDGED),), text=why)
+            cells = rows.setdefault(("", UNJUDGED, None, None, 0), [Cell(at, None) for at in range(number)])
+            cells[person] = _cell(person, said, "")
     made = [
         Row(title, _with_medians(cells), file, step, f"row-{at}", is_comment=bool(number_there))
         for at, ((_, title, file, step, number_there), cells) in enumerate(rows.items())

@@ -15,8 +15,10 @@ from adjudication.models import Adjudication, Disagreement
 from agreement.models import AgreementReport, Source
 from assignments.actions.claiming import claim_next
 from assignments.models import Assignment, AssignmentState, Decision, Kind, Submission, TraceQuota
+from assignments.models.questions import Question
 from dashboard.models import CountedAnnotation
 from exports.models import Export, ExportSchedule
+from gold.models import GoldStanding
 from jobs.models import OutboxEvent
 from potato_site.demo.runs import invented_runs
 from rewards.models import RewardStatistics
@@ -77,7 +79,11 @@ def test_six_people_worked_for_three_weeks_and_every_constraint_of_their_times_h
     load()
     now = timezone.now()
     with acting_in(Organisation.objects.get(slug="demo")):
-        rows = Submission.objects.filter(assignment__kind=Kind.NORMAL)
+        rows = Submission.objects.filter(assignment__kind__in=(Kind.NORMAL, Kind.GOLD))
+        known = GoldStanding.objects.order_by("mean").values_list("user__username", "mean", "number")
+        assert known[0][0] == "annotator5", "who is fast"
+        assert sum(number for _, _, number in known) == rows.filter(assignment__kind=Kind.GOLD).count() > 10
+        assert Question.objects.get().assignment.is_open
         timed = rows.annotate(took=F("submitted_at") - F("assignment__claimed_at"))
         assert rows.count() > 230
         assert all(timedelta(0) < took < timedelta(minutes=45) for took in timed.values_list("took", flat=True))

@@ -70,7 +70,7 @@ def look(page: Page, name: str) -> None:
     if not LOOK:
         return
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         page.screenshot(path=Path(LOOK) / f"{name}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")
     before = page.viewport_size
