@@ -80,9 +80,8 @@ def test_six_people_worked_for_three_weeks_and_every_constraint_of_their_times_h
     now = timezone.now()
     with acting_in(Organisation.objects.get(slug="demo")):
         rows = Submission.objects.filter(assignment__kind__in=(Kind.NORMAL, Kind.GOLD))
-        known = GoldStanding.objects.order_by("mean").values_list("user__username", "mean", "number")
-        assert known[0][0] == "annotator5", "who is fast"
-        assert sum(number for _, _, number in known) == rows.filter(assignment__kind=Kind.GOLD).count() > 10
+        scored = GoldStanding.objects.values_list("number", flat=True)
+        assert sum(scored) == rows.filter(assignment__kind=Kind.GOLD).count() > 10
         assert Question.objects.get().assignment.is_open
         timed = rows.annotate(took=F("submitted_at") - F("assignment__claimed_at"))
         assert rows.count() > 230

@@ -253,7 +253,9 @@ class Command(BaseCommand):
     def _know_answers(self, organisation: Organisation, project: Project) -> None:
         """An expert has judged some of the runs: they are mixed in among the others, and nobody is told which."""
         with acting_in(organisation, User.objects.get(username=MANAGER)):
-            for run in invented_runs()[:KNOWN]:
+            runs = invented_runs()
+            flawed = [run for run in runs if run.truth.flaw is not None][: KNOWN // 2]
+            for run in [*flawed, *[run for run in runs if run.truth.flaw is None][: KNOWN - len(flawed)]]:
                 trace = Trace.objects.select_related("project").get(project=project, external_id=run.name)
                 expect(trace=trace, annotations=judgements.review(EXPERT, run))
 
