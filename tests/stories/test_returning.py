@@ -46,6 +46,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     note = page.locator("tr.inline", has_text="Note for you")
     expect(note).to_contain_text("Which caller breaks?")
     assert note.evaluate("(row) => row.closest('tr').previousElementSibling.dataset.new ?? ''") in ("15", "")
+    assert note.evaluate("(row) => row.cells[0].colSpan === row.previousElementSibling.cells.length")
     expect(page.locator(".comment", has_text="This will throw IndexError")).to_be_visible()
     themed_reader.assert_clean("a returned task")
     page.get_by_role("button", name="Show what I changed").click()

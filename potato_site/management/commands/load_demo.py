@@ -74,7 +74,7 @@ SERVICE_ACCOUNTS: tuple[tuple[str, ProjectRole, tuple[str, ...]], ...] = (
 )
 """As whom programs act: one brings an automated reviewer's answers, one exports."""
 WITHOUT_LOGIN = frozenset(person.username for person in ANNOTATORS if not person.signs_in)
-KNOWN, PRACTISED = 6, 2
+KNOWN, PRACTISED = 4, 2
 """So many of the invented runs have a known answer that annotators are scored by, and that newcomers practise on."""
 INVENTED = "invented-runs.jsonl"
 """Runs that are made when the demo is loaded, and that its people have judged."""

@@ -42,6 +42,7 @@ export function choiceWords(scheme, path, value) {
   const key = path.at(-1);
   if (key === "first_error_step") return `step ${value}`;
   /** @type {{ value: string, display: string }[]} */
-  const offered = (key === "decision" && scheme.block?.options) || (key === "label" && scheme.block?.per_step?.labels) || [];
+  const offered =
+    { decision: scheme.block?.options, label: scheme.block?.per_step?.labels, category: scheme.block?.categories, severity: scheme.block?.severity?.levels }[key ?? ""] ?? [];
   return offered.find((one) => one.value === value)?.display ?? String(value);
 }

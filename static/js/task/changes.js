@@ -43,14 +43,17 @@ export function mountChanges(task, before) {
     const kind = was === undefined ? "Added" : is === undefined ? "Removed" : "Changed";
     const place = wayTo(change);
     const head = element("span", "row row--wrap", element("span", `badge ${kind === "Added" ? "ok-t" : kind === "Removed" ? "bad-t" : "warn-t"}`, kind), place);
-    const words = comment ? ofComment(was, is) : ofValue(change);
+    const words = comment ? ofComment(change) : ofValue(change);
     return element("li", "stack stack--s", head, ...words);
   }
 
-  /** @param {any} was @param {any} is */
-  function ofComment(was, is) {
+  /** @param {Change} change */
+  function ofComment({ scheme, was, is }) {
     /** @param {string} tag @param {any} one */
-    const text = (tag, one) => element(tag, "small", ...visible([one.category, one.severity].filter(Boolean).join(", ") + (one.category || one.severity ? ": " : "") + (one.comment ?? "")));
+    const text = (tag, one) => {
+      const kinds = (/** @type {const} */ (["category", "severity"])).filter((key) => one[key]).map((key) => choiceWords(schemeOf(scheme), [key], one[key]));
+      return element(tag, "small", ...visible([kinds.join(", "), one.comment ?? ""].filter(Boolean).join(": ")));
+    };
     return [...(was ? [text("del", was)] : []), ...(is ? [text("ins", is)] : [])];
   }
 
