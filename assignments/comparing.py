@@ -3,6 +3,7 @@
 Reads no database, and knows no way of judging but by its hooks.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -10,10 +11,12 @@ from typing import Any
 
 from assignments.summaries import ShownChoice
 from potato.configuration import ProjectConfiguration
-from potato.records.annotations import opinions
+from potato.records.annotations import opinions, unjudged_reason
 from potato.schemes.comparisons import PlacedComment
 from potato.schemes.matching import TOLERANCE
-from potato.schemes.opinions import Opinion
+from potato.schemes.opinions import Choice, Opinion
+from potato.schemes.unjudged import KEY
+from potato.schemes.unjudged import TITLE as UNJUDGED
 from potato.statistics.agreement.source_places import common_places
 
 MOST_COMPARED = 3
@@ -53,6 +56,13 @@ class Row:
     file: str | None = None
     step: int | None = None
     anchor: str = ""
+    is_comment: bool = False
+    """General comments, on `file` or on the whole change."""
+
+    @property
+    def words(self) -> str:
+        """What it is about, for people."""
+        return f"{self.title} on {self.file}" if self.is_comment and self.file is not None else self.title
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
@@ -178,27 +188,38 @@ def compare(
     placed: dict[str, list[list[tuple[PlacedComment, Opinion]]]] = {}
     targets: dict[str, str] = {}
     for person, own in enumerate(by_person):
+        general = Counter[tuple[str, str | None]]()
         for scheme, kind, opinion in own:
             targets[scheme.name] = kind.target
             if opinion.place is not None:
                 comments = placed.setdefault(scheme.name, [[] for _ in range(number)])
                 comments[person].append((opinion.place, opinion))
                 continue
-            key = (scheme.name, opinion.title, opinion.file, opinion.step)
+            number_there = 0
+            if opinion.is_comment:
+                # The first one on a file stands beside everybody's first one on it, and so on.
+                general[scheme.name, opinion.file] += 1
+                number_there = general[scheme.name, opinion.file]
+            key = (scheme.name, opinion.title, opinion.file, opinion.step, number_there)
             cells = rows.setdefault(key, [Cell(at, None) for at in range(number)])
             cells[person] = _cell(person, opinion, scheme.name)
+        if (why := unjudged_reason(*annotations[person])) is not None:
+            # Of the whole trace: it belongs to no scheme, and stands where its first one does.
+            said = Opinion(UNJUDGED, (Choice(KEY, UNJUDGED),), text=why)
+            cells = rows.setdefault(("", UNJUDGED, None, None, 0), [Cell(at, None) for at in range(number)])
+            cells[person] = _cell(person, said, "")
     made = [
-        Row(title, _with_medians(cells), file, step, f"row-{at}")
-        for at, ((_, title, file, step), cells) in enumerate(rows.items())
+        Row(title, _with_medians(cells), file, step, f"row-{at}", is_comment=bool(number_there))
+        for at, ((_, title, file, step, number_there), cells) in enumerate(rows.items())
     ]
     scheme_of = {f"row-{at}": key[0] for at, key in enumerate(rows)}
-    whole = [row for row in made if row.file is None and row.step is None]
+    whole = [row for row in made if row.is_comment or (row.file is None and row.step is None)]
     is_of_steps = {name for name, target in targets.items() if target == "agentic_steps"}
     return Comparison(
         tuple(row for row in whole if scheme_of[row.anchor] not in is_of_steps),
         tuple(
             sorted(
-                (row for row in made if row.file is not None),
+                (row for row in made if row.file is not None and not row.is_comment),
                 key=lambda row: order.get(row.file or "", len(order)),
             )
         ),

@@ -7,8 +7,10 @@ from uuid import UUID
 from accounts.models import ConfigurationVersion
 from assignments.models import Submission
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.annotations import opinions, summaries
+from potato.records.annotations import opinions, summaries, unjudged_reason
 from potato.schemes.opinions import Choice
+from potato.schemes.unjudged import TITLE
+from potato.wording import shortened
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ def _brief(submission: Submission, configuration: ProjectConfiguration) -> Brief
         for choice in opinion.choices
         if choice.is_coloured
     )
+    if (why := unjudged_reason(result, configuration)) is not None:
+        return Brief(ShownChoice(TITLE, "eye-off", ""), (shortened(why),))
     choice = next(of_the_whole, None)
     words = summaries(result, configuration)
     return Brief(choice, tuple(word for word in words if choice is None or word != choice.words))

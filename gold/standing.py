@@ -46,10 +46,14 @@ def take_in(submission: Submission) -> GoldStanding:
         if row.state == State.PAUSED and position.paused_at is None:
             # A manager has let the person go on: what was before does not count any more.
             row.counted_from = row.since
-        asked = rules or Gold()
-        thresholds = Thresholds(asked.warn_below, asked.pause_below, asked.after)
-        _follow(row, standing(scores_of_person(project, user.pk, row), thresholds), project, user)
+        _follow(row, standing(scores_of_person(project, user.pk, row), thresholds(rules)), project, user)
     return row
+
+
+def thresholds(rules: Gold | None) -> Thresholds:
+    """The lines of the project; without rules nobody is warned or paused."""
+    asked = rules or Gold()
+    return Thresholds(asked.warn_below, asked.pause_below, asked.after)
 
 
 def scores_of_person(project: Project, user: UUID, row: GoldStanding | None) -> list[float]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,13 +20,15 @@ from assignments.models import Submission
 from assignments.own_assignment import own_assignment
 from assignments.submission_records import annotator_names
 from gold.actions import BadRecords, expect_records, expect_submitted, live_expected, retire
+from gold.charts import bar, score_chart
 from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, with_oneself
 from gold.known_answers import MET
 from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
 from gold.planting import KIND_TITLES, MOST_AT_ONCE, NotPlantable, planting_jobs, request_planting, sources
 from gold.practice import admit, is_admitted, practice_again, practice_rules, practice_state
+from gold.practice_page import compare_practice
 from gold.scoring import gold_rules
-from gold.standing import counted_scores, let_go_on
+from gold.standing import counted_scores, let_go_on, thresholds
 from potato.statistics.gold_standing import LAST
 from potato.wording import counted
 from tenancy.errors import Refused
@@ -184,19 +187,26 @@ def person(request: OrganisationRequest, project: str, name: str) -> HttpRespons
         standing = GoldStanding(project=chosen, user=user, sentence="No gold task is done yet.")
     rows = GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen, user=user)
     scores = list(rows.select_related("submission", "expected__trace").order_by("-submission"))
-    counts = {score.pk for score in counted_scores(chosen, user.pk, standing)[-LAST:]}
+    counted_now = counted_scores(chosen, user.pk, standing)
+    counts = {score.pk for score in counted_now[-LAST:]}
     everybody = list(GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen)[:500])
     theirs, others = part_means(scores), part_means(everybody)
-    practice = practice_rules(chosen)
+    practice, rules = practice_rules(chosen), gold_rules(chosen)
     context = {
         "project": chosen,
         "name": name,
         "standing": standing,
-        "rules": gold_rules(chosen),
+        "rules": rules,
+        "chart": score_chart(
+            [(timezone.localdate(score.submission.submitted_at), score.score) for score in counted_now],
+            thresholds(rules),
+        ),
         "scores": [_shown_score(chosen, score, score.pk in counts) for score in scores[:_SCORES_SHOWN]],
         "number": len(scores),
         "met": sum(score.score >= MET for score in scores),
-        "parts": [(title, value, others.get(title)) for title, value in theirs.items()],
+        "parts": [
+            (title, value, others.get(title), bar(value), bar(others.get(title, 0))) for title, value in theirs.items()
+        ],
         "oneself": with_oneself(chosen, user.pk),
         "practice": practice_state(chosen, user.pk, practice) if practice else None,
         "is_admitted": is_admitted(chosen, user.pk),
@@ -232,7 +242,8 @@ def practice_feedback(request: OrganisationRequest, project: str, assignment_id:
         "trace": assignment.trace,
         "assignment": assignment,
         "attempt": attempt,
-        "schemes": _by_title(_with_texts(parts, attempt)),
+        "compared": compare_practice(attempt),
+        "version": assignment.version.number,
         "met": sum(part["outcome"] == "as_expected" for part in parts),
         "wanted": sum(part["outcome"] != "extra" for part in parts),
         "rules": rules,
@@ -275,35 +286,6 @@ def _shown_score(project: Project, score: GoldScore, counts: bool) -> dict[str, 
         "counts": counts,
         "project": project,
     }
-
-
-def _by_title(parts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The parts under what was asked, in their order."""
-    by_title: dict[str, list[dict[str, Any]]] = {}
-    for part in parts:
-        by_title.setdefault(part["title"], []).append(part)
-    return list(by_title.items())
-
-
-def _with_texts(parts: list[dict[str, Any]], attempt: PracticeAttempt) -> list[dict[str, Any]]:
-    """The parts with the texts of the expected comment and of the one's own, which say why."""
-    expected, own = attempt.expected.annotations, attempt.submission.result
-    return [
-        {
-            **part,
-            "expected_text": _text(expected.get(part["scheme"]), part["expected_at"]),
-            "given_text": _text(own.get(part["scheme"]), part["given_at"]),
-        }
-        for part in parts
-    ]
-
-
-def _text(result: Any, at: int | None) -> str:
-    """What the comment at that place of a result says."""
-    comments = result.get("inline_comments") if isinstance(result, dict) else None
-    if at is None or not isinstance(comments, list) or at >= len(comments) or not isinstance(comments[at], dict):
-        return ""
-    return str(comments[at].get("comment", ""))
 
 
 def _kept_out(project: Project) -> list[str]:

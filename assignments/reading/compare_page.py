@@ -285,7 +285,7 @@ class ComparePage:
     def _differences(self, *, small: bool) -> list[Difference]:
         comparison = self.comparison
         differences = [
-            Difference("whole", "scale", row.title, row.range_words)
+            Difference("whole", "message-square" if row.is_comment else "scale", row.words, row.range_words)
             for row in (*comparison.whole, *comparison.totals)
             if (row.differs and not row.is_small) != small
         ]

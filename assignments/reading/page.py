@@ -1,11 +1,11 @@
 """One annotation as its author saw it: the tabs, the strip that says whose it is, and what its scripts are told."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import mean
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Case, Count, When, Window
 from django.http import HttpRequest
@@ -19,7 +19,7 @@ from assignments.errors import NotDecidable
 from assignments.hidden_outcomes import outcomes_are_hidden
 from assignments.history import trace_title
 from assignments.listing import STATES, SubmissionRow, as_listed, submission_rows, submission_state
-from assignments.models import Assignment, Submission, Withdrawal
+from assignments.models import Assignment, Outcome, Submission, Withdrawal
 from assignments.models.notes import LONGEST_NOTE
 from assignments.notes import written_notes
 from assignments.readable import annotations_of_trace
@@ -250,7 +250,20 @@ class ReadPage:
             if allowed(self.request, Right.SEE_TRACES, project)
             else None,
             "task_data": self._data(tab["tab"], schemes, files),
+            "came_back": bool(self._returned_before),
         }
+
+    @cached_property
+    def _returned_before(self) -> Mapping[str, Any]:
+        """The version that a reviewer returned and that this one takes the place of; empty where there is none."""
+        if self.submission.number == 1:
+            return {}
+        rows = Submission.objects.filter(organisation=self.submission.organisation_id, assignment=self.assignment)
+        earlier = rows.not_withdrawn().filter(number__lt=self.submission.number).order_by("-number").first()
+        decision = None if earlier is None else current(self.decisions, earlier.pk)
+        if earlier is None or decision is None or decision.outcome != Outcome.RETURNED:
+            return {}
+        return cast("Mapping[str, Any]", earlier.result)
 
     def _schemes(self, files: Iterable[TraceFile]) -> tuple[ShownScheme, ...]:
         if self.configuration is None:
@@ -296,7 +309,7 @@ class ReadPage:
             return
         is_said = False
         for scheme, _, opinion in opinions(result, self.configuration):
-            if not opinion.is_of_the_whole:
+            if not opinion.is_of_the_whole or opinion.is_comment:
                 continue
             unsure = "unsure" if opinion.is_unsure else ""
             if opinion.choices:
@@ -362,6 +375,7 @@ class ReadPage:
             "login": global_reverse("account_login"),
             "lines": f"submissions/{self.submission.pk}/lines/",
             "answers": self.submission.result if is_drawn else {},
+            **({"before": self._returned_before} if is_drawn and self._returned_before else {}),
             "tab": tab,
             "urls": self.urls,
             "schemes": [scheme.data for scheme in schemes if is_drawn],

@@ -108,6 +108,8 @@ class TaskPage:
             blocks=blocks_in(self.configuration),
         )
         step_scheme = next((scheme for scheme in schemes if scheme.target == "agentic_steps"), None)
+        returned = returned_to(self.assignment, files)
+        task_data = self._data(tab["tab"], membership, schemes, files, number.deadline)
         return {
             **tab,
             "is_task": True,
@@ -125,13 +127,13 @@ class TaskPage:
             "keys_are_off": tab["tab"] == "steps" and step_scheme is not None and step_scheme.keys_are_off,
             "comment_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else "",
             "task_number": number,
-            "returned": returned_to(self.assignment, files),
+            "returned": returned,
             "corrects": corrected_annotation(self.assignment),
             "questions": questions_of_task(self.assignment),
             "longest_question": LONGEST_QUESTION,
             "reading": guidelines_reading(self.assignment, self.configuration.guidelines),
             "urls": self.urls,
-            "task_data": self._data(tab["tab"], membership, schemes, files, number.deadline),
+            "task_data": task_data if returned is None else {**task_data, "before": returned.answers},
         }
 
     def _data(

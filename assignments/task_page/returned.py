@@ -1,8 +1,9 @@
 """A task that a reviewer returned, or that corrects somebody's annotation: what its page says of that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from assignments.actions.answering import answers_by_decision, returned_decision
@@ -36,6 +37,8 @@ class Returned:
     by: str
     until: datetime | None
     notes: tuple[NoteToAnswer, ...]
+    answers: Mapping[str, Any]
+    """What was returned, by the names of the schemes."""
 
     @property
     def left(self) -> int:
@@ -70,7 +73,7 @@ def returned_to(assignment: Assignment, files: Sequence[TraceFile]) -> Returned 
             tab, anchor = "", ""
         rows.append(NoteToAnswer(number, note, tab, index, anchor, answers.get(number)))
     by = names.get(decision.decided_by_id, "") if decision.decided_by_id else ""
-    return Returned(by, decision.until, tuple(rows))
+    return Returned(by, decision.until, tuple(rows), decision.submission.result)
 
 
 def corrected_annotation(assignment: Assignment) -> Corrected | None:

@@ -209,7 +209,7 @@ class Secrets(Block):
 
     keys: Handling = "hold"
     """Keys, tokens and passwords of about forty kinds."""
-    personal_data: Handling = "hold"
+    personal_data: Handling = "report"
     """E-mail addresses, and the names of people's home folders."""
 
 

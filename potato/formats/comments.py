@@ -10,6 +10,7 @@ from potato.records.sources import Record, TraceFacts, json_text
 from potato.runs.changes.linked_lines import links_within
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
+from potato.schemes.review.comments import is_general
 
 _SIGNS = {"context": " ", "add": "+", "del": "-"}
 _NO_LINE_END = "\n\\ No newline at end of file\n"
@@ -21,7 +22,8 @@ class Comments(Format):
     commented line, as a unified diff) and `commented_text`. `line_start` and `line_end` count lines of the file on that
     side; with `"numbering": "excerpt"` the trace does not say where in the file they stand, and they count the lines of
     that side as they were shown, from 1, a gap between two hunks as one line: such a hunk begins with `@@ -0,3 +0,4
-    @@`. A comment without a side is on the new one.
+    @@`. A comment without a side is on the new one. A general comment has `subject_type` instead of a side and lines:
+    "file", or "change" for the whole change; its `diff_hunk` and `commented_text` are null.
 
     `line_steps` stands where steps of the trace are known to have written commented lines: stretches of them with
     `steps`, the indexes of the steps from 0, the last one first. Of a line on the old side that is the step that
@@ -57,7 +59,7 @@ def _row(comment: dict[str, Any], record: Record, facts: TraceFacts) -> dict[str
         hunk, text = diff_hunk(file, side, start, end), file.text(side, start, end)
     return {
         **comment,
-        "side": side,
+        **({} if is_general(comment) else {"side": side}),
         "id": record.id,
         **({"trace_version": record.trace_version} if record.trace_version > 1 else {}),
         **({"annotator": record.annotator} if record.source is None else {"source": record.source.as_json()}),

@@ -27,7 +27,9 @@ class GithubReview(Format):
     A suggestion on new lines is a suggestion block, which the author takes over with a click; its fence is longer than
     every fence inside. On old lines GitHub takes none, so there it is plain code. GitHub refuses a whole review for one
     comment outside the diff: comments that no single hunk of the trace's changes holds stand in the review's body, with
-    their file and lines, and are counted as `comments_in_body`.
+    their file and lines, and are counted as `comments_in_body`. General comments, on the change and on files as a
+    whole, stand in the body too (`general_comments`): the comments of a review must name lines, and GitHub's comments
+    with `subject_type` are requests of their own, which need the commit.
 
     Not in the file: the pull request and its commit, which a trace does not know (GitHub takes the newest commit),
     ratings of files, for which reviews have no place, and annotations with neither a verdict nor a comment, which are
@@ -55,8 +57,9 @@ class GithubReview(Format):
             return self.leave_out("without_review")
         in_diff = [comment for comment in comments if _is_in_diff(comment)]
         others = [comment for comment in comments if not _is_in_diff(comment)]
+        self.count("general_comments", sum(comment.is_general for comment in others))
         self.count("comments", len(in_diff))
-        self.count("comments_in_body", len(others))
+        self.count("comments_in_body", sum(not comment.is_general for comment in others))
         self.count("suggestions", sum(map(_is_suggested, comments)))
         event = EVENTS.get(decision, "COMMENT") if isinstance(decision, str) else "COMMENT"
         body = "\n\n".join(_body(decision, summary, others, len(comments)))
@@ -111,8 +114,9 @@ def _body(decision: Any, summary: Any, others: list[ReviewComment], comments: in
         yield summary
     elif decision != "approve" and (decision in EVENTS or decision is None):
         yield "Changes are requested." if decision == "request_changes" else f"Comments: {comments}."
-    for comment in others:
-        yield f"{comment.where}:"
+    for comment in sorted(others, key=lambda comment: not comment.is_of_change):
+        if not comment.is_of_change:
+            yield f"{comment.where}:"
         yield _comment_text(comment)
 
 

@@ -24,6 +24,7 @@ GROUP_ROWS = 10_000
 GROUP_BYTES = 16 * 2**20
 _LARGEST = 2**31 - 1
 _COMMENT_TEXTS = ("file", "side", "numbering", "category", "severity", "comment", "suggestion", "comment_id")
+_SUBJECT = "subject_type"
 _COMMENT_NUMBERS = ("line_start", "line_end")
 
 
@@ -46,6 +47,7 @@ def record_columns() -> Any:
         *((name, number) for name in _COMMENT_NUMBERS),
         *((name, pa.string()) for name in _COMMENT_TEXTS[2:]),
         ("unsure", pa.bool_()),
+        (_SUBJECT, pa.string()),
     ]
     rating = [("file", pa.string()), ("dimension", pa.string()), ("rating", pa.float64())]
     return pa.schema(
@@ -179,7 +181,7 @@ def _review(record: Record, project: Project) -> dict[str, Any]:
 
 
 def _comment(comment: dict[str, Any]) -> dict[str, Any]:
-    texts = {name: text for name in _COMMENT_TEXTS if (text := _text(comment.get(name))) is not None}
+    texts = {name: text for name in (*_COMMENT_TEXTS, _SUBJECT) if (text := _text(comment.get(name))) is not None}
     numbers = {name: number for name in _COMMENT_NUMBERS if (number := _number(comment.get(name))) is not None}
     unsure = comment.get("unsure")
     return texts | numbers | ({"unsure": unsure} if isinstance(unsure, bool) else {})

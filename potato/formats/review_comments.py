@@ -12,6 +12,7 @@ from potato.formats.training import readable
 from potato.records.sources import Project, Record, TraceFacts, scheme_annotation
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
+from potato.schemes.review.comments import CHANGE, is_general
 from potato.schemes.review.configuration import InlineCommentsScheme
 
 TYPE = "code_review_comments"
@@ -55,12 +56,24 @@ class ReviewComment:
         return start, end
 
     @property
+    def is_general(self) -> bool:
+        """Whether it is about its file or the change as a whole."""
+        return is_general(self.fields)
+
+    @property
+    def is_of_change(self) -> bool:
+        """Whether it is about the change as a whole."""
+        return self.fields.get("subject_type") == CHANGE
+
+    @property
     def is_excerpt(self) -> bool:
         return self.fields.get("numbering") == EXCERPT or (self.file is not None and self.file.numbering == EXCERPT)
 
     @property
     def where(self) -> str:
-        """The file with the lines, for people: "a.py, lines 3 to 5 of the old side"."""
+        """The file with the lines, for people: "a.py, lines 3 to 5 of the old side"; "" of the whole change."""
+        if self.is_of_change:
+            return ""
         start, end = self.fields.get("line_start"), self.fields.get("line_end", self.fields.get("line_start"))
         lines = "" if start is None else f", line {start}" if start == end else f", lines {start} to {end}"
         counted = " of the excerpt" if self.is_excerpt else ""

@@ -28,8 +28,9 @@ class Sarif(Format):
 
     SARIF points at lines of one version of a file, the new one. A comment on old lines, or on lines of which the trace
     does not say where in the file they stand, is a result of the whole file; its lines are in its properties, and its
-    suggestion is not a fix. Such results are counted as `results_without_lines`. Verdicts, summaries and ratings of
-    files are not in the file: an analysis has no such thing. Lone surrogates become U+FFFD."""
+    suggestion is not a fix. A general comment has its `subject_type` there, and the root of the source as its place
+    where it is about the whole change. Such results are counted as `results_without_lines`. Verdicts, summaries and
+    ratings of files are not in the file: an analysis has no such thing. Lone surrogates become U+FFFD."""
 
     name = "sarif"
     label = "Comments as findings of a code analysis (SARIF 2.1.0)"
@@ -84,7 +85,8 @@ def _physical_location(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _result(comment: ReviewComment, record: Record) -> dict[str, Any]:
-    # A path may hold anything; as an address it is bytes, of which all but plain signs are escaped.
+    # A path may hold anything; as an address it is bytes, of which all but plain signs are escaped. A comment on the
+    # change as a whole has none: its location is the root of the source.
     artifact = {"uri": quote(to_bytes(comment.path), safe="/"), "uriBaseId": "%SRCROOT%"}
     location: dict[str, Any] = {"artifactLocation": artifact}
     lines = comment.lines if comment.side == "new" else None
@@ -114,6 +116,8 @@ def _result(comment: ReviewComment, record: Record) -> dict[str, Any]:
 def _stated_lines(comment: ReviewComment) -> dict[str, Any]:
     """Which lines a comment means that no lines of the new file are."""
     lines = {key: comment.fields[key] for key in ("line_start", "line_end") if isinstance(comment.fields.get(key), int)}
+    if comment.is_general:
+        return {"subject_type": comment.text("subject_type")}
     numbering = {"numbering": "excerpt"} if comment.is_excerpt else {}
     return {"side": comment.side, **lines, **numbering}
 

@@ -46,6 +46,11 @@ class Opinion:
     part: str = ""
 
     @property
+    def is_comment(self) -> bool:
+        """Whether it is one of any number of comments, and no answer to a question that all are asked."""
+        return bool(self.key)
+
+    @property
     def is_of_the_whole(self) -> bool:
         """Whether it is said of the whole run, and not of a part."""
         return self.file is None and self.place is None and self.step is None

@@ -39,6 +39,9 @@ PEOPLE = (
     Person("annotator6", "reviewer_06", care=0.80, drift=0.20, alarm=0.06, minutes=14, starts=9, tasks=2),
 )
 
+# Who wrote the known answers: sees what is there, and nothing else.
+EXPERT = Person("expert", "expert_01", care=1.0, drift=0.0, alarm=0.0, minutes=0, starts=0, tasks=0)
+
 # Two programs that judge the same runs: one sees little and alarms often, one is nearly as good as people.
 JUDGE = Person("judge", "review-judge", care=0.75, drift=0.2, alarm=0.3, minutes=0, starts=0, tasks=0)
 REWARD_MODEL = Person("reward_model", "step-reward", care=0.85, drift=0.12, alarm=0.1, minutes=0, starts=0, tasks=0)

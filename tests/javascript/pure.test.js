@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { namesOf } from "../../static/js/key-names.js";
+import { changesBetween } from "../../static/js/task/answer-changes.js";
 import { Ranges } from "../../static/js/rewards/ranges.js";
 import { inWords, sentFiles } from "../../static/js/sent-files.js";
 
@@ -74,4 +75,22 @@ test("bytes that were sent are told file by file", () => {
 
 test("a size is said as the server says it", () => {
   assert.deepEqual([0, 512, 1536, 3 * 2 ** 20, 2 ** 31].map(inWords), ["0 bytes", "512 bytes", "1.5 KiB", "3 MiB", "2 GiB"]);
+});
+
+test("what changed between two versions is told by ids of comments and by places, and never what follows from others", () => {
+  const comment = { comment_id: "a", file: "x.py", line_start: 3, line_end: 3, side: "new", comment: "Wrong", created_at: "2025-01-01T00:00:00Z" };
+  const before = { notes: [comment, { ...comment, comment_id: "b" }], files: { "x.py": { quality: 4 } }, reward: { mode: "first_error", first_error_step: null, labels: [1, 1] } };
+  const now = {
+    notes: [{ comment: "Wrong", line_start: 3, file: "x.py", comment_id: "a", suggestion: null }, { ...comment, comment_id: "c", comment: "New" }],
+    files: { "x.py": { quality: 2 } },
+    reward: { first_error_step: 1 },
+  };
+  const told = changesBetween(before, now, ["notes", "files", "reward"]);
+  assert.deepEqual(told.map(({ scheme, path, comment: id, was, is }) => [scheme, id ?? path, was?.comment ?? was, is?.comment ?? is]), [
+    ["notes", "c", undefined, "New"],
+    ["notes", "b", "Wrong", undefined],
+    ["files", ["x.py", "quality"], 4, 2],
+    ["reward", ["first_error_step"], undefined, 1],
+  ]);
+  assert.deepEqual(changesBetween(before, before, ["notes", "files", "reward"]), []);
 });

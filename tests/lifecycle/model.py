@@ -327,6 +327,9 @@ class Model:
         assert row.in_force is adjudication, "the newest stands"
 
     def _unsettle(self, *, submission: UUID) -> None:
+        if self.adjudications[submission][1].is_withdrawn:
+            # Two requests at once: taking it back twice is taking it back once.
+            return
         self._in_force(submission).is_withdrawn = True
         trace = self.traces[self.adjudications[submission][0]]
         for row in trace.adjudications:

@@ -111,6 +111,39 @@ def test_a_comment_is_marked_as_unsure_where_the_project_asks(tenants_of_browser
     assert task_page.refused() == []
 
 
+def test_comments_on_a_file_and_on_the_change_are_written_and_read_by_keys(task_page: TaskPage) -> None:
+    page = task_page.page
+    task_page.line(16).focus()
+    page.keyboard.press("Shift+C")
+    expect(task_page.form(f"New comment, {PATH}, whole file")).to_be_visible()
+    expect(task_page.form().get_by_role("button", name="Suggest a change")).to_have_count(0)
+    page.keyboard.press("1")
+    page.keyboard.type("Too long for one file")
+    task_page.reader.assert_clean()
+    page.keyboard.press("Control+Enter")
+    expect(task_page.comment("parser.py as a whole")).to_contain_text("Too long for one file")
+    expect(task_page.file().get_by_role("button", name=f"Comment on {PATH} as a whole")).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    page.keyboard.press("2")
+    page.keyboard.type("Two things at once")
+    page.keyboard.press("Control+Enter")
+    expect(task_page.comment("the whole change")).to_contain_text("Two things at once")
+    general = page.get_by_role("button", name="Comment", exact=True)
+    expect(general).to_be_focused()
+    on_file, on_change = task_page.kept(lambda comments: len(comments) == 2)
+    assert (on_file["subject_type"], on_file["file"], on_change["subject_type"]) == ("file", PATH, "change")
+    assert not {"line_start", "line_end", "side"} & {*on_file, *on_change}
+    assert "file" not in on_change
+    assert task_page.refused() == []
+    task_page.open()
+    task_page.comment("the whole change").get_by_role("button", name="Edit").click()
+    task_page.form("Edit comment, whole change").get_by_label("Comment", exact=True).fill("Three things")
+    page.keyboard.press("Control+Enter")
+    assert task_page.kept(lambda comments: comments[1]["comment"] == "Three things")
+    task_page.reader.assert_clean()
+
+
 def test_without_the_setting_nobody_is_asked_how_sure_they_are(task_page: TaskPage) -> None:
     task_page.line(16).click()
     expect(task_page.form()).to_be_visible()

@@ -1,5 +1,6 @@
 """A reviewer returns an annotation with a note at a line, by keys; its annotator answers and submits again."""
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from assignments.actions.deciding import accept
 from assignments.models import Assignment, Decision, Submission
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.stories.reviewing import saved
 from tests.stories.test_reading_annotations import LIST, at, drawn, followed, review, reviewing
 from tests.tenants import Tenants
 
@@ -44,8 +46,30 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     note = page.locator("tr.inline", has_text="Note for you")
     expect(note).to_contain_text("Which caller breaks?")
     assert note.evaluate("(row) => row.closest('tr').previousElementSibling.dataset.new ?? ''") in ("15", "")
+    assert note.evaluate("(row) => row.cells[0].colSpan === row.previousElementSibling.cells.length")
     expect(page.locator(".comment", has_text="This will throw IndexError")).to_be_visible()
     themed_reader.assert_clean("a returned task")
+    page.get_by_role("button", name="Show what I changed").click()
+    changed = page.get_by_role("region", name="What you changed")
+    expect(changed).to_contain_text("Nothing is changed so far.")
+    page.locator("h1").click()
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page.get_by_role("form", name="New comment, whole change")).to_be_visible()
+    page.keyboard.press("1")
+    page.keyboard.type("All callers are in this change.")
+    page.keyboard.press("Control+Enter")
+    expect(changed.get_by_role("listitem")).to_have_text(re.compile("Added.*Comment on the whole change.*All callers"))
+    page.locator("#verdict input").nth(0).check()
+    expect(changed.get_by_role("listitem").nth(1)).to_contain_text("Verdict")
+    expect(changed.locator("del")).to_have_text("Request Changes")
+    expect(changed.locator("ins").nth(1)).to_have_text("Approve")
+    expect(page.locator("#verdict [data-change-mark]")).to_have_text("Was Request Changes")
+    expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
+    themed_reader.assert_clean("what was changed of a returned task")
+    page.locator("#verdict input").nth(1).check()
+    expect(page.locator("#verdict [data-change-mark]")).to_have_count(0)
+    saved(page)
     page.get_by_label("Why you keep it").fill("None: all of them pass a list.")
     with page.expect_navigation(wait_until="load"):
         page.get_by_role("button", name="I keep it").click()
@@ -62,6 +86,10 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     assert str(again.pk) in page.url
     drawn(page)
     expect(page.get_by_text("None: all of them pass a list.")).to_be_visible()
+    page.get_by_role("button", name="Show what was changed").click()
+    changed = page.get_by_role("region", name="What was changed since the return")
+    expect(changed.get_by_role("listitem")).to_have_text(re.compile("Added.*Comment on the whole change.*All callers"))
+    expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
     themed_reader.assert_clean("an annotation in the queue")
     followed(page, "a")
     expect(page.get_by_text("Nothing more is to be reviewed")).to_be_visible()

@@ -27,7 +27,7 @@ EventTarget.prototype.addEventListener = function (type, ...rest) {
   return add.call(this, type, ...rest);
 };
 """
-SCRIPTS = 27_000
+SCRIPTS = 28_000
 CONFIGURATION = 'task_name: "Coding Agent Code Review"\nguidelines: "Look at **edge cases** first."\n'
 
 

@@ -1,4 +1,5 @@
-"""Comments on lines: what is still missing of them, and the list that a submission keeps.
+"""Comments on lines, and general ones on a file or on the change as a whole: what is still missing of them, and the
+list that a submission keeps.
 
 A comment that is being written has the keys of a submitted one, each of which may be null or left out. Texts are kept
 as they were entered.
@@ -7,11 +8,11 @@ as they were entered.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from potato.runs.changes.places import SIDES, Evidence, JudgedFile, Side
 from potato.schemes.answers import Answers, Gap, TaskLocation, missing, refused, shown
@@ -20,9 +21,13 @@ from potato.wording import listed, timestamp
 
 KEYS = (
     "file", "line_start", "line_end", "category", "severity", "comment", "suggestion", "unsure", "side",
-    "numbering", "comment_id", "created_at",
+    "numbering", "subject_type", "comment_id", "created_at",
 )  # fmt: skip
 EXCERPT = "excerpt"
+FILE, CHANGE = "file", "change"
+SUBJECTS = (FILE, CHANGE)
+GENERAL_TITLE = "General comment"
+_LINES_ALONE = ("line_start", "line_end", "side", "numbering", "suggestion")
 _SIDES: dict[str | None, Side] = {None: "new", **{side: side for side in SIDES}}
 _COMMENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _NO_LIST = (refused((), "not_a_list", "Comments must be a list."),)
@@ -33,20 +38,34 @@ class InlineComment(TypedDict):
     """A comment as it leaves, keys in this order. Line numbers are the file's on `side`, both included; `file` is the
     new path, or the old one of a deleted file. Where the trace does not say where in the file its lines stand,
     `numbering` is "excerpt": then the numbers count the lines of that side as they are shown, from 1, over all parts of
-    the file, a gap between two parts as one line."""
+    the file, a gap between two parts as one line.
 
-    file: str
-    line_start: int
-    line_end: int
+    A general comment has `subject_type` in the place of lines and side: "file", or "change" for the whole change, which
+    names no file either."""
+
+    file: NotRequired[str]
+    line_start: NotRequired[int]
+    line_end: NotRequired[int]
     category: NotRequired[str]
     severity: NotRequired[str]
     comment: str
     suggestion: NotRequired[str]
     unsure: NotRequired[bool]
-    side: Side
+    side: NotRequired[Side]
     numbering: NotRequired[Literal["excerpt"]]
+    subject_type: NotRequired[Literal["file", "change"]]
     comment_id: str
     created_at: str
+
+
+def is_general(comment: Mapping[str, Any]) -> bool:
+    """Whether a comment is about its file or the change as a whole, and not about lines."""
+    return comment.get("subject_type") in SUBJECTS
+
+
+def on_lines(result: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The comments that are about lines, in their order."""
+    return [comment for comment in result if not is_general(comment)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,7 @@ class _Comment:
     is_unsure: bool
     side: str | None
     numbering: str | None
+    subject: str | None
     comment_id: str | None
     created_at: str | None
 
@@ -74,11 +94,16 @@ class _Comment:
 
     @property
     def place(self) -> TaskLocation:
-        return TaskLocation(self.file, self.side or "new", self.line_start, self.comment_id)
+        side = None if self.subject in SUBJECTS else self.side or "new"
+        return TaskLocation(self.file, side, self.line_start, self.comment_id)
 
     @property
     def where(self) -> str:
         """The start of each sentence about this comment; short also where a number is absurd."""
+        if self.subject == CHANGE:
+            return "The comment on the change"
+        if self.subject == FILE and self.file is not None:
+            return f"The comment on {shown(self.file)}"
         if self.file is None or self.line_start is None or not 0 < self.line_start < 10**9:
             return "A comment"
         last = self.last_line or self.line_start
@@ -137,6 +162,7 @@ def _read(answers: object) -> Iterator[tuple[_Comment, list[Gap]]]:
             is_unsure=bool(fields.switch("unsure")),
             side=fields.text("side"),
             numbering=fields.text("numbering"),
+            subject=fields.text("subject_type") or None,
             comment_id=fields.text("comment_id"),
             created_at=fields.text("created_at"),
         )
@@ -160,7 +186,10 @@ def _identity_gaps(comment: _Comment, taken: set[str]) -> Iterator[Gap]:
 
 def _gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidence) -> Iterator[Gap]:
     where, place = comment.where, comment.place
-    yield from _place_gaps(comment, block, evidence)
+    if comment.subject is None:
+        yield from _place_gaps(comment, block, evidence)
+    else:
+        yield from _subject_gaps(comment, block, evidence)
     categories = [category.value for category in block.categories]
     yield from _choice_gaps(comment, "category", comment.category, categories, block.require_category)
     levels = [level.value for level in block.severity.offered]
@@ -186,6 +215,29 @@ def _choice_gaps(
     elif value is not None and value not in offered:
         sentence = f"{comment.where}: {shown(value)} is not a {key}. Choose {listed(offered, 'or')}."
         yield refused((key,), f"unknown_{key}", sentence, comment.place)
+
+
+def _subject_gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidence) -> Iterator[Gap]:
+    """A general comment is about a file of the trace or the whole change, and says nothing of lines."""
+    where, place = comment.where, comment.place
+    if comment.subject not in SUBJECTS:
+        sentence = f"{where}: subject_type must be {listed(SUBJECTS, 'or')}. Leave it out of a comment on lines."
+        yield refused(("subject_type",), "unknown_subject", sentence, place)
+        return
+    if not block.allow_general:
+        sentence = f"{where}: comments are on lines in this project, not on a whole file or change."
+        yield refused(("subject_type",), "general_off", sentence, place)
+    for key in _LINES_ALONE:
+        if getattr(comment, key) is not None:
+            sentence = f"{where}: {key} belongs to comments on lines. Leave it out, or leave out subject_type."
+            yield refused((key,), "not_on_lines", sentence, place)
+    if comment.subject == CHANGE and comment.file is not None:
+        sentence = f'{where}: it names no file. Leave out file, or write "subject_type": "{FILE}".'
+        yield refused(("file",), "file_of_change", sentence, place)
+    elif comment.subject == FILE and comment.file is None:
+        yield refused(("file",), "no_file", "A comment needs the file that it is about.", place)
+    elif comment.subject == FILE and comment.file not in evidence.files:
+        yield refused(("file",), "unknown_file", f"{shown(comment.file or '')} is not a file of this trace.", place)
 
 
 def _place_gaps(comment: _Comment, block: InlineCommentsBlock, evidence: Evidence) -> Iterator[Gap]:
@@ -238,8 +290,9 @@ def _finished(comment: _Comment, comment_id: str, created_at: str) -> InlineComm
         "comment": comment.comment,
         "suggestion": comment.suggestion,
         "unsure": comment.is_unsure or None,
-        "side": _SIDES[comment.side],
+        "side": None if comment.subject else _SIDES[comment.side],
         "numbering": EXCERPT if comment.numbering == EXCERPT else None,
+        "subject_type": comment.subject,
         "comment_id": comment_id,
         "created_at": created_at,
     }

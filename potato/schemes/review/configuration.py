@@ -163,6 +163,8 @@ class InlineCommentsBlock(Block):
     """How many comments a submission needs."""
     allow_unsure: bool = False
     """Whether a comment may be marked as unsure."""
+    allow_general: bool = True
+    """Whether a comment may be about a file or the change as a whole, beside those on lines."""
 
     @classmethod
     def remarks(cls, values: BlockValues) -> Iterator[Remark]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,11 +22,19 @@ def comment_parts(
         Field("category", "Category", _offers(categories), block.require_category),
         *([Field("severity", "Severity", _offers(levels), block.require_severity)] if levels else []),
         Field("comment", "Comment", is_required=True),
-        *([Field("suggestion", "Suggested change")] if block.allow_suggestions else []),
     )
+    suggested = (*fields, Field("suggestion", "Suggested change")) if block.allow_suggestions else fields
+    general = Counter[str | None]()
     for comment, opinion in zip(result, opinions, strict=True):
         answer = (comment.get("category"), comment.get("severity"))
-        yield Part("", "Comment", comment, answer, (opinion,), fields, place=opinion.place, is_optional=True)
+        if opinion.place is not None:
+            yield Part("", "Comment", comment, answer, (opinion,), suggested, place=opinion.place, is_optional=True)
+            continue
+        # The first one on a file stands beside everybody's first one on it, and so on.
+        file = opinion.file
+        general[file] += 1
+        key = f"general:{general[file]}:{file or ''}"
+        yield Part(key, opinion.title, comment, answer, (opinion,), fields, file=file, is_optional=True)
 
 
 def join_comments(values: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -144,18 +144,19 @@ class InlineComments(SchemeType):
             level.value: Choice(level.value, level.display, sign)
             for level, sign in scheme.inline_comments.severity.signed
         }
-        for at, (comment, place) in enumerate(zip(result, _places(result), strict=True)):
+        for at, comment in enumerate(result):
+            is_general = comments.is_general(comment)
             chosen = [
                 known.get(value) or Choice(value, value)
-                for value, known in ((place.category, categories), (place.severity, levels))
+                for value, known in ((comment.get("category"), categories), (comment.get("severity"), levels))
                 if value
             ]
             yield Opinion(
-                "Comment",
+                comments.GENERAL_TITLE if is_general else "Comment",
                 tuple(chosen),
                 text=comment["comment"],
-                file=place.file,
-                place=place,
+                file=comment.get("file") if is_general else comment["file"],
+                place=None if is_general else _place(comment),
                 replacement=comment.get("suggestion"),
                 key=comment.get("comment_id") or f"comment-{at + 1}",
                 is_unsure=bool(comment.get("unsure")),
@@ -237,16 +238,20 @@ class InlineComments(SchemeType):
 
 
 def _places(result: Sequence[Mapping[str, Any]]) -> Iterator[PlacedComment]:
-    for comment in result:
-        # A comment without a side is on the new one, as in the documented example.
-        yield PlacedComment(
-            comment["file"],
-            comment.get("side", "new"),
-            comment["line_start"],
-            comment.get("line_end") or comment["line_start"],
-            comment.get("category"),
-            comment.get("severity"),
-        )
+    """General comments have no place, and are compared with nothing."""
+    return map(_place, comments.on_lines(result))
+
+
+def _place(comment: Mapping[str, Any]) -> PlacedComment:
+    # A comment without a side is on the new one, as in the documented example.
+    return PlacedComment(
+        comment["file"],
+        comment.get("side", "new"),
+        comment["line_start"],
+        comment.get("line_end") or comment["line_start"],
+        comment.get("category"),
+        comment.get("severity"),
+    )
 
 
 def _lost_labels(owner: str, path: Path, was: Scale, becomes: Scale) -> Iterator[BreakingChange]:

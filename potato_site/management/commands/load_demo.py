@@ -27,19 +27,23 @@ from agreement.models import Compares
 from agreement.scheduling import Definition as AgreementDefinition
 from agreement.scheduling import make_schedule as make_agreement_schedule
 from agreement.sources.actions import take_answers
+from assignments.actions.asking import ask
 from assignments.actions.deciding import accept, return_to_annotator
 from assignments.actions.releasing import BatchFacts, release_batch
 from assignments.actions.steering import let_imports_wait, pause_batch
-from assignments.models import Assignment, Order, Priority, Submission
+from assignments.models import Assignment, Kind, Order, Priority, Submission
 from assignments.pool.selecting import Selection
 from assignments.review_notes import ReviewNote
 from assignments.suggestions.taking import take_suggestions
 from dashboard.actions import take_everything_in
 from exports.actions import request_export
 from exports.scheduling import Definition, make_schedule
+from gold.actions import expect
+from gold.models import Use
+from gold.standing import take_in
 from potato_site.demo import judgements
 from potato_site.demo.clock import PastClock
-from potato_site.demo.people import JUDGE, REWARD_MODEL
+from potato_site.demo.people import EXPERT, JUDGE, REWARD_MODEL
 from potato_site.demo.people import PEOPLE as ANNOTATORS
 from potato_site.demo.runs import FOLDER as DEMO
 from potato_site.demo.runs import InventedRun, invented_runs, write_runs
@@ -72,6 +76,8 @@ SERVICE_ACCOUNTS: tuple[tuple[str, ProjectRole, tuple[str, ...]], ...] = (
 )
 """As whom programs act: one brings an automated reviewer's answers, one exports."""
 WITHOUT_LOGIN = frozenset(person.username for person in ANNOTATORS if not person.signs_in)
+KNOWN, PRACTISED = 4, 2
+"""So many of the invented runs have a known answer that annotators are scored by, and that newcomers practise on."""
 INVENTED = "invented-runs.jsonl"
 """Runs that are made when the demo is loaded, and that its people have judged."""
 
@@ -150,6 +156,7 @@ class Command(BaseCommand):
             for one in PROJECTS:
                 self._import(organisation, projects[one.slug], one.judged)
             if is_new:
+                self._know_answers(organisation, projects[CAMPAIGN])
                 self._work(organisation, projects, clock, now)
             clock.moment = now - timedelta(hours=18)
             campaign = projects[CAMPAIGN]
@@ -163,6 +170,7 @@ class Command(BaseCommand):
                 self._release(organisation, campaign)
         if is_new:
             self._review(organisation, projects)
+            self._score(organisation, projects[CAMPAIGN])
             self._ask(organisation, projects)
             self._settle(organisation, projects[CAMPAIGN])
         for username, role, _ in PEOPLE:
@@ -246,8 +254,31 @@ class Command(BaseCommand):
             returned, *accepted = recent[:8]
             note = ReviewNote("Does the verdict still hold when you read the run's tests once more?")
             return_to_annotator(submission=returned, user=reviewer, notes=[note])
+            back = returned.assignment
             for submission in accepted:
                 accept(submission=submission, user=reviewer)
+        with acting_in(organisation, back.user):
+            ask(assignment=back, text="Does a test that fails already without the change count against the verdict?")
+
+    def _know_answers(self, organisation: Organisation, project: Project) -> None:
+        """An expert has judged some of the runs: they are mixed in among the others, and nobody is told which."""
+        with acting_in(organisation, User.objects.get(username=MANAGER)):
+            runs = invented_runs()
+            flawed = [run for run in runs if run.truth.flaw is not None][: KNOWN // 2]
+            for run in [*flawed, *[run for run in runs if run.truth.flaw is None][: KNOWN - len(flawed)]]:
+                trace = Trace.objects.select_related("project").get(project=project, external_id=run.name)
+                expect(trace=trace, annotations=judgements.review(EXPERT, run))
+
+    def _score(self, organisation: Organisation, project: Project) -> None:
+        """What the workers count of known answers, done at once; and two runs on which newcomers practise."""
+        with acting_in(organisation, User.objects.get(username=MANAGER)):
+            done = Submission.objects.for_project(project).filter(assignment__kind=Kind.GOLD).order_by("pk")
+            for submission in done.select_related("project", "assignment__user", "assignment__trace"):
+                take_in(submission)
+            for run in invented_runs()[-PRACTISED:]:
+                trace = Trace.objects.select_related("project").get(project=project, external_id=run.name)
+                why = "Read each loop once with its first and its last value, and every call with what it may be given."
+                expect(trace=trace, annotations=judgements.review(EXPERT, run), use=Use.PRACTICE, why=why)
 
     def _settle(self, organisation: Organisation, project: Project) -> None:
         """Somebody settled what annotators of two traces disagree about; more wait."""

@@ -39,7 +39,8 @@ export class CommentForm {
     if (this.unsure) this.unsure.checked = Boolean(draft.unsure);
     this.#rememberChoices();
     this.showPlace();
-    if (draft.suggestion !== undefined && this.code) this.#openEditor(draft.suggestion);
+    if (draft.subject_type) for (const part of root.querySelectorAll("[data-of-lines]")) part.remove();
+    else if (draft.suggestion !== undefined && this.code) this.#openEditor(draft.suggestion);
   }
 
   get comment() {
@@ -57,7 +58,7 @@ export class CommentForm {
   }
 
   get isSuggesting() {
-    return this.code !== null && !this.#part("[data-editor]").hidden;
+    return this.code !== null && !this.draft.subject_type && !this.#part("[data-editor]").hidden;
   }
 
   /** @param {string} selector */
@@ -83,11 +84,12 @@ export class CommentForm {
 
   /** What the form says now, as a draft. @returns {Draft} */
   read() {
-    const { id, file, side, line_start, line_end, numbering } = this.draft;
+    const { id, file, side, line_start, line_end, numbering, subject_type } = this.draft;
     /** @param {string} name */
     const chosen = (name) => [...this.#radios()].find((radio) => radio.name === name && radio.checked)?.value;
     this.draft = { id, file, side, line_start, line_end, comment: this.comment.value };
     if (numbering) this.draft.numbering = numbering;
+    if (subject_type) this.draft.subject_type = subject_type;
     const category = chosen("category");
     const severity = chosen("severity");
     if (category) this.draft.category = category;
@@ -104,9 +106,10 @@ export class CommentForm {
   }
 
   showPlace() {
-    const { file, side } = this.draft;
-    this.#part("[data-place]").textContent = `${file}, ${linesIn(this.draft)}`;
-    this.root.ariaLabel = `${this.word}, ${file}, ${side === "old" ? "" : "new "}${linesIn(this.draft, " to ")}`;
+    const { file, side, subject_type } = this.draft;
+    this.#part("[data-place]").textContent = [file, linesIn(this.draft)].filter(Boolean).join(", ");
+    const sideWords = side === "old" || subject_type ? "" : "new ";
+    this.root.ariaLabel = [this.word, file, `${sideWords}${linesIn(this.draft, " to ")}`].filter(Boolean).join(", ");
     const title = this.root.querySelector("[data-editor-title]");
     if (title) title.textContent = `Suggested replacement for ${linesIn(this.draft)}`;
     this.#showStep();
@@ -116,7 +119,8 @@ export class CommentForm {
   #showStep() {
     const link = /** @type {HTMLAnchorElement | null} */ (this.root.querySelector("[data-mark-step]"));
     if (!link) return;
-    const { file, side, line_start, line_end } = this.draft;
+    const { file, side, line_start, line_end, subject_type } = this.draft;
+    if (subject_type) return;
     const { files, schemes } = this.task.data;
     const article = document.getElementById(`f${files.find(({ path }) => path === file)?.index}`);
     const isAsked = article !== null && schemes.some(({ target }) => target === "agentic_steps");
@@ -219,7 +223,7 @@ export class CommentForm {
 
   /** Numbers beside the code, a line about what it means, and the preview where that is open. */
   showCode() {
-    if (!this.code) return;
+    if (!this.code || this.draft.subject_type) return;
     const text = this.code.value;
     const { line_start } = this.draft;
     const count = text.split("\n").length;

@@ -78,7 +78,7 @@ export class CommentMarks {
   }
 
   /** @param {Entry} entry */
-  #newItem({ id, file, side, line_start, line_end, category, comment, isDraft }) {
+  #newItem({ id, file, side, line_start, line_end, subject_type, category, comment, isDraft }) {
     const item = cloneOf(this.template, "item");
     const link = /** @type {HTMLAnchorElement} */ (item.querySelector("a"));
     // Taken one by one: the minifier puts a pattern of three before the name that it reads.
@@ -93,9 +93,10 @@ export class CommentMarks {
     }
     dot.classList.toggle("dot--ring", isDraft);
     text.append(...(isDraft ? [element("span", "warn-t", "Draft ")] : []), ...visible(comment.trim().slice(0, 200) || "…"));
-    place.textContent = `${nameOf(file)} ${linesIn({ side, line_start, line_end }).replace(/lines? /, "")}`;
+    place.textContent = subject_type ? nameOf(file) || "the change" : `${nameOf(file)} ${linesIn({ side, line_start, line_end }).replace(/lines? /, "")}`;
     link.dataset.comment = id;
-    link.hash = `f${this.files.find(({ path }) => path === file)?.index}-${side}-${line_end}`;
+    const index = this.files.find(({ path }) => path === file)?.index;
+    link.hash = subject_type === "change" ? "change-comments" : `f${index}${subject_type ? "" : `-${side}-${line_end}`}`;
     return item;
   }
 }

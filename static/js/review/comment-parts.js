@@ -11,10 +11,17 @@ export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s
 /** @param {string} path */
 export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 
-/** "line 15", "old lines 3–5", "excerpt line 2". @param {Pick<Draft, "side" | "line_start" | "line_end" | "numbering">} place */
-export function linesIn({ side, line_start, line_end, numbering }, between = "–") {
+/** "line 15", "old lines 3–5", "excerpt line 2", "whole file". @param {Pick<Draft, "side" | "line_start" | "line_end" | "numbering" | "subject_type">} place */
+export function linesIn({ side, line_start, line_end, numbering, subject_type }, between = "–") {
+  if (subject_type) return `whole ${subject_type}`;
   const lines = line_end > line_start ? `lines ${line_start}${between}${line_end}` : `line ${line_start}`;
   return [side === "old" ? "old" : "", numbering ?? "", lines].filter(Boolean).join(" ");
+}
+
+/** "line 15 of a.py", "a.py as a whole", "the whole change". @param {Draft} draft */
+export function placeIn(draft, between = " to ") {
+  if (draft.subject_type === "change") return "the whole change";
+  return draft.subject_type ? `${nameOf(draft.file)} as a whole` : `${linesIn(draft, between)} of ${nameOf(draft.file)}`;
 }
 
 /** A copy of a part of the page's template. @param {DocumentFragment | null} template @param {string} part @returns {HTMLElement} */
@@ -37,11 +44,11 @@ export function choiceOf(template, name, value) {
  * @param {{ isNew: boolean, isDraft: boolean }} state isNew: nothing of it is saved; isDraft: not all of it is
  */
 export function cardOf(task, template, comment, { isNew, isDraft }) {
-  const { id, file, line_start, suggestion } = comment;
+  const { id, line_start, suggestion } = comment;
   const card = cloneOf(template, "card");
   /** @param {string} selector */
   const part = (selector) => /** @type {HTMLElement} */ (card.querySelector(selector));
-  const place = `${linesIn(comment, " to ")} of ${nameOf(file)}`;
+  const place = placeIn(comment);
   card.dataset.comment = id;
   card.ariaLabel = `${isNew ? "Draft of a comment" : "Comment"} on ${place}`;
   part("[data-lines]").textContent = linesIn(comment);

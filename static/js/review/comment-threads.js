@@ -106,7 +106,8 @@ export class CommentThreads {
     const entry = this.kept.entry(id);
     if (!entry || !this.template) return;
     const article = this.#articleOf(entry);
-    const row = beside ?? (article && rowOf(article, entry.side, entry.line_end));
+    const host = entry.subject_type === "change" ? changeHost() : article?.querySelector(".file__body");
+    const row = entry.subject_type ? host : (beside ?? (article && rowOf(article, entry.side, entry.line_end)));
     if (!row) return;
     const thread = threadAt(row);
     const isNew = !this.kept.find(id);
@@ -159,7 +160,7 @@ export class CommentThreads {
   #mark() {
     const open = [...this.forms.values()].flatMap(({ draft, root }) => {
       const article = /** @type {HTMLElement | null} */ (root.closest("article.file"));
-      return article ? [{ article, side: draft.side, start: draft.line_start, end: draft.line_end }] : [];
+      return article && !draft.subject_type ? [{ article, side: draft.side, start: draft.line_start, end: draft.line_end }] : [];
     });
     mark(this.#chosen ? [...open, this.#chosen] : open);
   }
@@ -170,6 +171,7 @@ export class CommentThreads {
   async jump(id) {
     const entry = this.kept.entry(id);
     if (!entry) return;
+    if (entry.subject_type === "change") return this.#jumpToChange(entry);
     this.#goal = id;
     const place = await this.task.goTo({ path: entry.file, side: entry.side, line: entry.line_end });
     if (this.#goal !== id) return;
@@ -180,6 +182,16 @@ export class CommentThreads {
     const made = this.#elements.get(id);
     if (form) form.focus();
     else made?.focus({ preventScroll: true });
+    made?.scrollIntoView({ block: "center" });
+  }
+
+  /** @param {Draft} entry on the whole change */
+  #jumpToChange({ id }) {
+    const host = changeHost();
+    if (!host) return location.assign(`${this.task.data.urls.files}#change-comments`);
+    if (!this.#elements.get(id)?.isConnected) this.#put(id);
+    const made = this.#elements.get(id);
+    made?.focus({ preventScroll: true });
     made?.scrollIntoView({ block: "center" });
   }
 
@@ -204,8 +216,18 @@ export class CommentThreads {
   /** Put the focus on the last line of a comment. @param {Draft} place */
   focusLine(place) {
     const article = this.#articleOf(place);
+    if (place.subject_type) {
+      const on = place.subject_type === "change" ? document.getElementById("change-comments") : article;
+      /** @type {HTMLElement | null | undefined} */ (on?.querySelector("[data-comment-on]"))?.focus({ preventScroll: true });
+      return;
+    }
     buttonOf(article && rowOf(article, place.side, place.line_end), place.side)?.focus({ preventScroll: true });
   }
+}
+
+/** Where comments on the whole change stand; null on tabs that show no files. @returns {Element | null} */
+function changeHost() {
+  return document.querySelector("#change-comments > .card__body");
 }
 
 /** The place for comments under a row; above the content of a file that has no such row. @param {Element} beside @returns {Element} */

@@ -58,6 +58,14 @@ export class CommentWriting {
     else this.write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, ...numberingOf(article), comment: "" }, rowOf(article, side, end));
   }
 
+  /** A form for a general comment, the one that is there where one is open. @param {"file" | "change"} subject_type @param {string} file */
+  openGeneral(subject_type, file) {
+    const known = [...this.kept.drafts.values()].find((draft) => draft.subject_type === subject_type && draft.file === file && !this.kept.find(draft.id));
+    const form = this.threads.forms.get(known?.id ?? "");
+    if (form) form.focus();
+    else this.write(known ?? { id: uid(), file, side: "new", line_start: 0, line_end: 0, subject_type, comment: "" });
+  }
+
   /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */
   write({ closed, ...draft }, row) {
     this.kept.drafts.set(draft.id, draft);
@@ -71,9 +79,9 @@ export class CommentWriting {
 
   /** @param {CommentForm} form @param {import("./comment-rules.js").Faults} [more] @param {boolean} [moves] */
   #checkRange(form, more = {}, moves = false) {
-    const { side, line_start, line_end } = form.draft;
+    const { side, line_start, line_end, subject_type } = form.draft;
     const article = /** @type {HTMLElement | null} */ (form.root.closest("article.file"));
-    const isWrong = article !== null && isBroken({ article, side, start: line_start, end: line_end });
+    const isWrong = article !== null && !subject_type && isBroken({ article, side, start: line_start, end: line_end });
     const faults = isWrong ? { ...more, range: "Some of these lines are not in the trace. Choose lines that are shown." } : more;
     form.showFaults(faults, moves);
     return Object.keys(faults).length === 0;
@@ -93,7 +101,8 @@ export class CommentWriting {
 
   /** Move the end that Shift moves: the last line, or the first one once it passed it. @param {CommentForm} form @param {1 | -1} direction */
   #extendBy(form, direction) {
-    const { side, line_start, line_end } = form.draft;
+    const { side, line_start, line_end, subject_type } = form.draft;
+    if (subject_type) return;
     const article = /** @type {HTMLElement | null} */ (form.root.closest("article.file"));
     const anchor = Number(form.root.dataset.anchor ?? line_start);
     const head = line_start < anchor ? line_start : line_end;
@@ -115,7 +124,7 @@ export class CommentWriting {
     this.kept.drafts.delete(id);
     this.kept.saved = before ? saved.map((one) => (one === before ? comment : one)) : [...saved, comment];
     this.comments.settle({ ...comment, id });
-    this.task.announce(`Comment saved on ${linesIn(comment, " to ")}`);
+    this.task.announce(`Comment saved on ${comment.subject_type ? "the " : ""}${linesIn(comment, " to ")}`);
   }
 
   /** Close a form; what is written stays a draft. @param {CommentForm} form */

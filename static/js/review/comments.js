@@ -6,7 +6,7 @@
 import { key, on } from "../events.js";
 import { nameLines } from "../evidence-lines.js";
 import { CommentMarks } from "./comment-marks.js";
-import { counted, linesIn, nameOf } from "./comment-parts.js";
+import { cloneOf, counted, linesIn, placeIn } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
 import { CommentThreads } from "./comment-threads.js";
 import { KeptComments } from "./kept-comments.js";
@@ -66,7 +66,10 @@ export class Comments {
   }
 
   start() {
-    if (this.template) this.#listen();
+    if (this.template) {
+      this.#offerGeneral(this.template);
+      this.#listen();
+    }
     this.redraw();
     if (this.task.isReadOnly) this.#showMode();
     void this.#openAsked();
@@ -92,6 +95,9 @@ export class Comments {
   /** Where nothing can be written a line's button is its address, as on pages without comments. */
   #showMode() {
     this.threads.showMode();
+    for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-comment-on]"))) {
+      button.disabled = this.task.isReadOnly;
+    }
     const root = /** @type {HTMLElement | null} */ (document.querySelector("[data-evidence]"));
     if (!this.template || !root) return;
     this.#label ??= root.dataset.commentLabel ?? "";
@@ -100,6 +106,31 @@ export class Comments {
     else root.dataset.commentLabel = this.#label;
     root.classList.toggle("work--links", isReadOnly);
     nameLines(root, root);
+  }
+
+  /** The ways to comment on a file or the change as a whole. @param {DocumentFragment} template */
+  #offerGeneral(template) {
+    const isOffered = this.block.allow_general !== false && !this.task.isReading;
+    const hasOne = this.kept.saved.some(({ subject_type }) => subject_type === "change");
+    if (!isOffered && !hasOne) return;
+    const section = cloneOf(template, "change");
+    const verdict = document.getElementById("verdict");
+    if (verdict) verdict.before(section);
+    else [...document.querySelectorAll("article.file")].at(-1)?.after(section);
+    if (!isOffered) return void section.querySelector("[data-comment-on]")?.remove();
+    for (const article of document.querySelectorAll("article.file")) {
+      const button = cloneOf(template, "on-file");
+      button.ariaLabel = `Comment on ${article.ariaLabel ?? "this file"} as a whole`;
+      article.querySelector(".file__head [data-copy]")?.after(button);
+    }
+  }
+
+  /** @param {Element | null} article the file, null for the whole change */
+  #writeGeneral(article) {
+    if (this.task.isReadOnly || this.block.allow_general === false) return false;
+    const path = this.task.data.files.find(({ index }) => article?.id === `f${index}`)?.path ?? "";
+    if (article && path) void import("../trace-page.js").then(({ setOpen }) => setOpen(/** @type {HTMLElement} */ (article), true));
+    void this.#write((writing) => writing.openGeneral(path ? "file" : "change", path));
   }
 
   redraw() {
@@ -196,6 +227,9 @@ export class Comments {
   }
 
   #listenToWriting() {
+    on("click", "[data-comment-on]", (event, button) => void this.#writeGeneral(button.closest("article.file")));
+    key("g c", () => this.#writeGeneral(null));
+    key("C", () => this.#writeGeneral(document.activeElement?.closest("article.file") ?? document.querySelector("article.file")));
     chooseLines({
       many: this.block.allow_multi_line,
       isOff: () => this.task.isReadOnly,
@@ -228,7 +262,7 @@ export class Comments {
     if (more > 0) gaps.push({ label: counted(more, "more comment"), go: () => this.#goToFirstLine() });
     for (const comment of saved) {
       const wrong = Object.values(faultsOf(comment, this.block))[0];
-      const label = `Comment on ${linesIn(comment)} of ${nameOf(comment.file)}: ${wrong}`;
+      const label = `Comment on ${placeIn({ ...comment, id: comment.comment_id }, "–")}: ${wrong}`;
       if (wrong) gaps.push({ label, go: () => void this.#resume(comment.comment_id) });
     }
     const unsaved = this.kept.unsaved(this.threads.entries());

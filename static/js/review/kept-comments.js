@@ -7,11 +7,18 @@ import { asTyped } from "../shown-text.js";
 
 /** @typedef {import("../task/task.js").Work} Task */
 /** @typedef {import("./comment-rules.js").Draft} Draft */
-/** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean }} Comment */
+/** @typedef {{ comment_id: string, created_at: string, file: string, side: "old" | "new", line_start: number, line_end: number, subject_type?: "file" | "change", category?: string, severity?: string, comment: string, suggestion?: string, unsure?: boolean }} Comment */
 /** @typedef {Draft & { isNew: boolean }} Entry isNew: nothing of it is saved */
 
 /** @param {Comment} comment @returns {Draft} */
 const asDraft = ({ comment_id, created_at, ...rest }) => ({ ...rest, id: comment_id });
+
+/** A general comment names no lines, and that on the whole change no file. @param {Comment} comment */
+function asAnswer(comment) {
+  if (!comment.subject_type) return comment;
+  const { file, side, line_start, line_end, ...rest } = comment;
+  return file ? { file, ...rest } : rest;
+}
 
 export class KeptComments {
   /** What is being written, by the comment's id. @type {Map<string, Draft>} */ drafts = new Map();
@@ -26,7 +33,7 @@ export class KeptComments {
   readDrafts() {
     const kept = this.task.kept("forms");
     /** @type {Draft[]} */
-    const drafts = Array.isArray(kept) ? kept.filter((draft) => draft?.id && draft.file) : [];
+    const drafts = Array.isArray(kept) ? kept.filter((draft) => draft?.id && (draft.file || draft.subject_type)) : [];
     this.drafts = new Map(drafts.map((draft) => [draft.id, draft]));
   }
 
@@ -42,13 +49,14 @@ export class KeptComments {
     return answers.map((one, at) => {
       /** @type {any} */
       const whole = { comment_id: `comment-${at + 1}`, file: "", side: "new", line_end: one.line_start, comment: "" };
+      if (one.subject_type) whole.line_start = whole.line_end = 0;
       for (const [name, value] of Object.entries(one)) if (value !== null) whole[name] = value;
       return whole;
     });
   }
 
   set saved(comments) {
-    this.task.change(this.name, comments);
+    this.task.change(this.name, comments.map(asAnswer));
   }
 
   /** @param {string} id */

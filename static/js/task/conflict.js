@@ -67,7 +67,8 @@ function isNested(value) {
 function words(value) {
   if (Array.isArray(value)) return value.map(words).join(", ");
   if (!value || typeof value !== "object") return String(value ?? "none");
-  const { file, line_start, line_end, side, numbering, ...rest } = value;
+  const { file, line_start, line_end, side, numbering, subject_type, ...rest } = value;
+  if (subject_type) return `${file ? `${file} as a whole` : "The whole change"}. ${words(rest)}`;
   const place = file && line_start ? `${file}, ${side ?? "new"} ${numbering ? `${numbering} ` : ""}line ${line_start}${line_end > line_start ? ` to ${line_end}` : ""}. ` : "";
   const said = Object.entries(rest).filter(([key, part]) => !SILENT.has(key) && part !== null && part !== "");
   return place + said.map(([key, part]) => `${plain(key)}: ${words(part)}`).join("; ");

@@ -82,6 +82,7 @@ if (task.data.suggestions.length) {
 }
 // After the schemes: on a returned task the keys between comments or failed steps lead from note to note.
 if (document.querySelector("[data-returned]")) await import("./returned.js");
+if (task.data.before) (await import("./changes.js")).mountChanges(task, task.data.before);
 
 /** What has the focus before a question is asked. @type {Element | null} */
 let active = null;

@@ -29,6 +29,7 @@ if (tab === "files" || tab === "steps") {
   const modules = await Promise.all(schemes.map(({ module }) => import(module)));
   for (const [index, { mount }] of modules.entries()) await mount(reading, schemes[index]);
 }
+if (reading.data.before) (await import("./changes.js")).mountChanges(reading, reading.data.before);
 // After the schemes: its keys come before theirs.
 if (document.querySelector("[data-decide]")) await import("./deciding.js");
 document.documentElement.dataset.drawn = "";

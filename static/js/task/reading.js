@@ -15,6 +15,7 @@ import { goToPlace } from "./places.js";
  * @property {string} api
  * @property {string} lines where the API has the exact text of lines, below its address
  * @property {Record<string, any>} answers the result of each scheme
+ * @property {Record<string, any>} [before] those of the version that was returned
  * @property {"files" | "steps" | "guidelines" | "record"} tab
  * @property {{ files: string, steps: string }} urls
  * @property {Scheme[]} schemes

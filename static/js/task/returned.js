@@ -17,7 +17,7 @@ function place(note) {
   shown.className = "inline";
   shown.dataset.noteAt = `${side}-${line}-${notes.indexOf(note)}`;
   const cell = shown.insertCell();
-  cell.colSpan = 6;
+  cell.colSpan = /** @type {HTMLTableRowElement} */ (row).cells.length;
   const text = note.querySelector("[data-text]")?.textContent ?? "";
   const box = document.createElement("div");
   box.className = "thread";

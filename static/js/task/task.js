@@ -48,6 +48,7 @@ import { KEY } from "./unjudged.js";
  * @property {string} login
  * @property {string} now
  * @property {import("./draft.js").Stored} draft
+ * @property {Record<string, any>} [before]  of a returned task: what was returned, by the names of schemes
  * @property {string[]} unasked  schemes that cannot judge the trace
  * @property {import("./suggestions.js").Item[]} suggestions  what a model suggests, where the annotator sees it
  * @property {"files" | "steps" | "guidelines"} tab

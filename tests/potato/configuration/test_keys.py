@@ -154,6 +154,7 @@ KEYS = [
     Key(comments("allow_suggestions"), False, True, COMMENTS),
     Key(comments("min_comments"), 4, 0, COMMENTS),
     Key(comments("allow_unsure"), True, False, COMMENTS),
+    Key(comments("allow_general"), False, True, COMMENTS),
     Key(ratings("dimensions", 0, "name"), "safety", REQUIRED, DIMENSION),
     Key(ratings("dimensions", 0, "display"), "How fast", "Speed", DIMENSION),
     Key(ratings("dimensions", 0, "description"), "Does it scale?", None, DIMENSION),

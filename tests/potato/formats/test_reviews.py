@@ -99,6 +99,31 @@ def test_a_comment_outside_the_diff_stands_in_the_body_so_that_the_review_is_not
     )
 
 
+def test_general_comments_stand_in_the_body_that_on_the_change_first(tmp_path: Path) -> None:
+    on_file = {"subject_type": "file", "file": "src/parser.py", "comment": "Too long"}
+    on_change = {"subject_type": "change", "category": "bug", "comment": "Two things at once"}
+    given = [commented(comment(42), on_file, on_change, verdict={"decision": "approve", "summary": "Good."})]
+    source = folder(tmp_path / "output", given, run())
+    (review,) = reviews(source)
+    assert [one["line"] for one in review["comments"]] == [42]
+    assert review["body"] == "Good.\n\n**bug**: Two things at once\n\nsrc/parser.py:\n\nToo long"
+    rows = json_lines(exported(source, "code_review_comments", ".jsonl"))
+    assert [(row.get("file"), row.get("subject_type"), row.get("side")) for row in rows] == [
+        ("src/parser.py", None, "new"),
+        ("src/parser.py", "file", None),
+        (None, "change", None),
+    ]
+    assert [row["diff_hunk"] is None for row in rows] == [False, True, True]
+    (log,) = json.loads(exported(source, "sarif", ".sarif"))["runs"]
+    places = [result["locations"][0]["physicalLocation"] for result in log["results"]]
+    assert [(place["artifactLocation"]["uri"], "region" in place) for place in places] == [
+        ("src/parser.py", True),
+        ("src/parser.py", False),
+        ("", False),
+    ]
+    assert log["results"][2]["properties"]["subject_type"] == "change"
+
+
 @pytest.mark.parametrize("text", ["Plain.", "```python\nnever closed", "<details>", "<!-- never closed", *HOSTILE])
 def test_suggestions_are_suggestion_blocks_whatever_stands_in_them_and_before_them(text: str, tmp_path: Path) -> None:
     given = [comment(42, text, suggestion=suggestion) for suggestion in [*FENCES, *HOSTILE]]

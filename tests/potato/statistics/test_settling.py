@@ -120,3 +120,17 @@ def test_a_correction_goes_where_its_step_is_not_the_first_wrong_one_any_more() 
     }
     details = join(values, configuration, [(item.scheme, item.key) for item in laid])["reward"]["step_details"]
     assert details == {"0": {"label": "incorrect"}, "1": {"label": "incorrect"}}
+
+
+def test_general_comments_are_questions_of_their_own_by_file_and_order() -> None:
+    on_file = {"subject_type": "file", "file": "a.py", "category": "bug", "comment": "Long"}
+    on_change = {"subject_type": "change", "category": "style", "comment": "Two things"}
+    laid = items([review("approve", comment(15), on_file, on_change), review("approve", on_file, on_file)], REVIEW)
+    comments = [item for item in laid if item.scheme == "inline_comments"]
+    assert [(item.key, item.parts.count(None), item.differs) for item in comments] == [
+        ("general:1:a.py", 0, False),
+        ("general:1:", 1, True),
+        ("general:2:a.py", 1, True),
+        ("place-0", 1, True),
+    ]
+    assert [item.shown.file for item in comments[:3]] == ["a.py", None, "a.py"]

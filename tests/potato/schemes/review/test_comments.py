@@ -279,3 +279,23 @@ def test_all_gaps_are_told_at_once() -> None:
         "wrong_id", "unknown_side", "unknown_file", "range_reversed", "unknown_category", "severity_off", "no_text",
         "not_an_object", "wrong_time", "too_few_comments",
     ]  # fmt: skip
+
+
+def test_a_general_comment_is_on_a_file_or_the_whole_change_and_says_nothing_of_lines() -> None:
+    on_file = {"subject_type": "file", "file": "src/parser.py", "category": "bug", "comment": "Too long"}
+    on_change = {"subject_type": "change", "category": "bug", "comment": "Two things at once"}
+    first, second, third = results(on_file, on_change, comment())
+    assert list(first) == ["file", "category", "comment", "subject_type", "comment_id", "created_at"]
+    assert list(second) == ["category", "comment", "subject_type", "comment_id", "created_at"]
+    assert "subject_type" not in third
+    assert third["side"] == "new"
+    assert codes({**on_file, "file": None}) == ["no_file"]
+    assert codes({**on_file, "file": "gone.py"}) == ["unknown_file"]
+    assert codes({**on_change, "file": "src/parser.py"}) == ["file_of_change"]
+    assert codes({**on_file, "subject_type": "line"}) == ["unknown_subject"]
+    assert codes({**on_file, "line_start": 3, "side": "new", "suggestion": ""}) == ["not_on_lines"] * 3
+    assert codes({**on_change, "comment": ""}) == ["no_text"]
+    assert codes(on_file, on_change, allow_general=False) == ["general_off"] * 2
+    (gap,) = gaps({**on_file, "comment": " "})
+    assert gap.sentence == "The comment on src/parser.py: write the comment or delete it."
+    assert gap.place == TaskLocation(file="src/parser.py")
