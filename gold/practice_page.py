@@ -175,7 +175,9 @@ def _files(
         (row, [(place["side"], place["first"], place["last"]) for place in map(_place, by_file[path])])
         for path, row in files.items()
     ]
-    excerpts = excerpts_by_file(wanted, DisplayOptions.of(configuration).diff("unified"))
+    excerpts = excerpts_by_file(
+        attempt.submission.assignment.trace, wanted, DisplayOptions.of(configuration).diff("unified")
+    )
     for path in [*files, *(path for path in by_file if path not in files)]:
         lines = excerpts[files[path].pk] if path in files else [None] * len(by_file[path])
         yield ShownFile(
