@@ -53,6 +53,8 @@ from assignments.models import (
     Steering,
     SteeringAct,
     Submission,
+    Suggestion,
+    SuggestionExposure,
     TraceQuota,
     Withdrawal,
 )
@@ -460,6 +462,28 @@ def _question(fixtures: Fixtures) -> Question:
     )
 
 
+def _suggestion(fixtures: Fixtures) -> Suggestion:
+    return Suggestion.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        trace=fixtures.rows["traces.Trace"],
+        configuration=fixtures.rows["accounts.ConfigurationVersion"],
+        model=fixtures.mark,
+        model_version="1",
+        provenance={"prompt": fixtures.mark},
+        packed=pack({"review_verdict": {"decision": "approve", "notes": fixtures.mark}}),
+        given_sha256="0" * 64,
+        added_by=fixtures.person,
+    )
+
+
+def _suggestion_exposure(fixtures: Fixtures) -> SuggestionExposure:
+    return SuggestionExposure.objects.create(
+        assignment=fixtures.rows["assignments.Assignment"],
+        suggestion=fixtures.rows["assignments.Suggestion"],
+        is_shown=True,
+    )
+
+
 def _question_answer(fixtures: Fixtures) -> QuestionAnswer:
     question = fixtures.rows["assignments.Question"]
     return QuestionAnswer.objects.create(question=question, text=fixtures.mark, answered_by=fixtures.person)
@@ -809,6 +833,8 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "assignments.NoteAnswer": _note_answer,
     "assignments.Question": _question,
     "assignments.QuestionAnswer": _question_answer,
+    "assignments.Suggestion": _suggestion,
+    "assignments.SuggestionExposure": _suggestion_exposure,
     "assignments.Correction": _correction,
     "assignments.ReviewHold": _review_hold,
     "dashboard.ProjectTally": _project_tally,

@@ -100,6 +100,7 @@ def test_of_what_is_only_added_the_platform_changes_what_names_a_person() -> Non
         "adjudication_adjudication.decided_by_id",
         "adjudication_adjudication.items",
         "agreement_sourceanswer.added_by_id",
+        "agreement_sourceanswer.origin",
         "assignments_decision.decided_by_id",
         "assignments_decision.notes",
         "assignments_note.text",

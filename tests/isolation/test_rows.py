@@ -10,7 +10,7 @@ from django.db import DatabaseError, IntegrityError, ProgrammingError, connectio
 
 from accounts.actions.organisations import LastOwner, change_member
 from accounts.models import Membership
-from assignments.models import Submission
+from assignments.models import Assignment, Submission
 from tenancy.actor import Actor, acting, acting_as, acting_in, unscoped
 from tenancy.checks import tenant_models
 from tenancy.constraints import SameOrganisation, TenantPolicy
@@ -57,7 +57,7 @@ def columns_of(model: type[models.Model]) -> list[str]:
     return [str(field.column) for field in model._meta.local_fields]
 
 
-def copy_statement(model: type[models.Model], **replaced: str) -> str:
+def copy_statement(model: type[models.Model], /, **replaced: str) -> str:
     """Insert a copy of one row of one's own, `%s`, with some columns replaced by expressions."""
     columns = columns_of(model)
     values = [replaced.get(column, connection.ops.quote_name(column)) for column in columns]
@@ -91,10 +91,9 @@ def copied_trace(fixtures: Fixtures) -> str:
     return copy
 
 
-def one_a_submission(model: type[models.Model]) -> bool:
-    """Whether there is one row for each submission."""
+def is_one_for_each(field: str, model: type[models.Model]) -> bool:
     keys = [key.fields for key in model._meta.constraints if isinstance(key, models.UniqueConstraint)]
-    return ("organisation", "submission") in keys
+    return ("organisation", field) in keys
 
 
 def copied_submission(fixtures: Fixtures) -> str:
@@ -102,6 +101,14 @@ def copied_submission(fixtures: Fixtures) -> str:
     copy = f"'{uuid.uuid4()}'"
     own = fixtures.rows["assignments.Submission"].pk
     execute(copy_statement(Submission, **{"id": copy, **keys_changed_in(Submission)}), [own])
+    return copy
+
+
+def copied_assignment(fixtures: Fixtures) -> str:
+    """Another assignment of theirs, for a row that may be there once an assignment."""
+    copy = f"'{uuid.uuid4()}'"
+    own = fixtures.rows["assignments.Assignment"].pk
+    execute(copy_statement(Assignment, id=copy, trace_id=copied_trace(fixtures)), [own])
     return copy
 
 
@@ -231,8 +238,10 @@ def test_a_row_cannot_point_into_another_organisation(
     with acting_in(ours.organisation):
         if policy_of(model).append_only:
             another = {"trace_id": copied_trace(ours)} if one_a_trace(model) else {}
-            if one_a_submission(model):
+            if is_one_for_each("submission", model):
                 another["submission_id"] = copied_submission(ours)
+            if is_one_for_each("assignment", model):
+                another["assignment_id"] = copied_assignment(ours)
             replaced = {"id": f"'{uuid.uuid4()}'", **keys_changed_in(model), **another, field.column: f"'{foreign}'"}
             execute(copy_statement(model, **replaced), [own])
         else:
