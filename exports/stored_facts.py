@@ -211,11 +211,13 @@ class StoredFacts:
             return str(Body.objects.get(sha256=sha256).content["path"])
 
     def operation(self, path: str) -> str | None:
-        stored = self._stored.get(storable(path, PATH_LENGTH), ())
+        stored = self._stored.get(storable(path, PATH_LENGTH), [])
         operations = {file.operation for file in stored}
         if len(operations) == 1 and _is_exact(path, PATH_LENGTH):
             return operations.pop()
-        file = self.file(path)
+        with reading(self._actor):
+            # What became of a file is said without the lines around its change.
+            file = self._cache.read(path, tuple(file.sha256 for file in stored)) if stored else None
         return file.operation if file else None
 
     def file(self, path: str) -> JudgedFile | None:
