@@ -78,7 +78,7 @@ def test_a_manager_exports_pairs_with_a_score_gap(tenants_of_browsers: Tenants, 
     reader.sign_in("mallory")
     reader.open(f"/o/acme/p/{tenants.acme_project.slug}/")
     page.get_by_role("region", name="Exports").get_by_role("link", name="New export").click()
-    expect(page.locator('input[name="format"]:enabled')).to_have_count(10)
+    expect(page.locator('input[name="format"]:enabled')).to_have_count(12)
     page.locator('input[value="dpo"]').check()
     options = page.get_by_role("group", name="Options of dpo")
     for width in (1920, 1440, 768, 320):

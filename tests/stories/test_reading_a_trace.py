@@ -350,7 +350,7 @@ def test_a_part_that_does_not_come_can_be_asked_for_again(tenants_of_browsers: T
     expect(page.get_by_text("did not change it")).to_be_visible()
     # Signed out meanwhile: the way to the login page is no content.
     page.context.clear_cookies()
-    page.get_by_role("button", name=re.compile("Show 2. hidden lines")).click()
+    page.get_by_role("button", name=re.compile("Show 2. hidden lines$")).click()
     expect(page.get_by_role("alert")).to_have_count(1)
     expect(page.get_by_label("Password")).to_have_count(0)
 
