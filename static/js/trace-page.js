@@ -264,9 +264,14 @@ function listen() {
   on("keydown", ":root", (event) => {
     if (event.key === "Escape") closeAbout(null);
   });
-  on("keydown", "[data-filter]", (event) => {
-    const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
-    if (event.key === "Enter" && first instanceof HTMLElement) first.click();
+  on("keydown", "[data-filter]", (event, input) => {
+    if (event.key !== "Enter") return;
+    // Whoever types fast is ahead of the filter: it is applied before the first one that it leaves is opened.
+    void import("./rail-filter.js").then(({ filterRail }) => {
+      filterRail(/** @type {HTMLInputElement} */ (input));
+      const first = rail?.querySelector("a:is(.tree__file, .srail__item):not([hidden])");
+      if (first instanceof HTMLElement) first.click();
+    });
   });
   on("input", "[data-filter]", (event, input) => {
     void import("./rail-filter.js").then(({ filterRail }) => filterRail(/** @type {HTMLInputElement} */ (input)));

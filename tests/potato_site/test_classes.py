@@ -9,7 +9,7 @@ from django.conf import settings
 ROOT = Path(settings.BASE_DIR)
 OF_DJANGO = {"admin-django.css", "admin.css", "admin-forms.css"}
 """For markup that Django's admin makes."""
-MADE_OF_PARTS = re.compile(r"(ivl--|yaml__msg--|expect--|is-)\w+|pt--\d|l\d|[fb]\d+")
+MADE_OF_PARTS = re.compile(r"(ivl--|yaml__msg--|expect--|goldchart__line--|is-)\w+|pt--\d|l\d|[fb]\d+")
 """What templates, scripts and the server make when they run, as in `class="ivl--{{ tone }}"`; `f12` is a terminal's."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CLASS = re.compile(r"\.(-?[A-Za-z_][\w-]*)")
