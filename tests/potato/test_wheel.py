@@ -162,6 +162,7 @@ def test_the_wheel_asks_for_what_the_library_needs_and_nothing_of_the_site(wheel
     assert asked == {re.split(r"[<>=]", line)[0] for line in wanted}
     assert {re.split(r"[<>=]", line)[0] for line in required_by(wheel, extra=True)} == {
         "httpx2",
+        "mcp",
         "numpy",
         "matplotlib",
         "pyarrow",
