@@ -189,6 +189,7 @@ class ProjectOperations:
         """What models suggest of the project's traces, with who saw it and from whom it was kept."""
         return pages(self._path("suggestions"), Suggestion)
 
+    @operation
     def attach_repository(
         self, name: str, file: str | Path, *, commit: str = "", clone_url: str = ""
     ) -> Steps[AttachedRepository]:

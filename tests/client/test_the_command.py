@@ -105,7 +105,7 @@ def test_a_project_from_a_shell(site: Site, shell: Shell, tmp_path: Path, monkey
     (shell.home / "code.tar.gz").write_bytes(by_hand.archive({"a.py": "a\n"}))
     attached = shell.ask("repositories", "by-shell", "--attach", "https://example.org/Octo/Code.git", "code.tar.gz")
     found = re.search(r"octo/code +code.tar.gz +1 +([0-9a-f-]{36})", attached)
-    assert found, attached
+    assert found, (attached, shell.said)
     assert "octo/code" not in shell.ask("repositories", "by-shell", "--remove", found[1])
     shell.ask("repositories", "by-shell", "--remove", "nothing", code=1)
 
