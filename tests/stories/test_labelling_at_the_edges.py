@@ -20,13 +20,17 @@ pytestmark = pytest.mark.browser
 
 def prefilled(tenants: Tenants, page: Page, part: dict[str, Any]) -> None:
     """A program saves a result as the draft of the task that is open, and the annotator loads the page anew."""
+    save_as_draft(tenants, part)
+    page.reload()
+
+
+def save_as_draft(tenants: Tenants, part: dict[str, Any]) -> None:
     with acting_in(tenants.acme, tenants.bob):
         (assignment,) = Assignment.objects.of(tenants.bob).open()
         draft = assignment.draft()
         content = {"answers": {"process_reward": part}}
         revision = draft.revision if draft else 0
         save_draft(assignment=assignment, fencing_token=assignment.fencing_token, revision=revision, content=content)
-    page.reload()
 
 
 def test_a_result_that_is_a_draft_is_changed_and_submitted(tenants_of_browsers: Tenants, reader: Reader) -> None:
@@ -68,6 +72,21 @@ def test_a_category_that_a_program_left_where_none_goes_is_dropped_and_told(
     part = ratings.submitted(tenants_of_browsers, page)
     assert part["step_details"]["0"] == {"label": "correct"}
     assert reader.errors == []
+
+
+def test_such_a_category_goes_once_a_tab_may_write(tenants_of_browsers: Tenants, reader: Reader) -> None:
+    page, _ = ratings.at_steps(tenants_of_browsers, reader, ratings.per_step(**ratings.EVERYTHING), steps=2)
+    details = {index: {"label": "correct", "error_category": "Other"} for index in ("0", "1")}
+    save_as_draft(tenants_of_browsers, {"step_details": details})
+    second = page.context.new_page()
+    second.goto(page.url)
+    banner = second.locator("[data-banner]").first
+    expect(banner).to_contain_text("open in another tab")
+    expect(second.locator("#toasts")).to_be_empty()
+    banner.get_by_role("button", name="Take over here").click()
+    expect(second.locator("#toasts")).to_contain_text("The error categories of 2 steps went: their labels take none.")
+    part = ratings.submitted(tenants_of_browsers, second)
+    assert part["step_details"] == {step: {"label": "correct"} for step in details}
 
 
 def test_no_key_judges_where_the_project_has_switched_them_off(tenants_of_browsers: Tenants, reader: Reader) -> None:

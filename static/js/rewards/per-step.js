@@ -123,8 +123,8 @@ export class PerStep {
   }
 
   /** Drop the categories that a program left at steps whose label takes none: the page shows none there, and the server
-   * would refuse them. */
-  tidy() {
+   * would refuse them. A page that another tab kept from writing does it once it writes. */
+  #tidy() {
     const idle = Object.entries(this.details).filter(([, detail]) => detail.label && withoutIdleCategory(detail, this.scheme) !== detail);
     if (!idle.length || this.task.isReadOnly) return;
     const before = new Map(idle.map(([index, detail]) => [Number(index), detail]));
@@ -153,6 +153,7 @@ export class PerStep {
   redraw() {
     for (let index = 0; index < this.steps.count; index += 1) this.#show(index);
     this.#showAll();
+    this.#tidy();
   }
 
   /** What stands above all steps, in the rail, and in the top bar. */
@@ -329,7 +330,6 @@ export class PerStep {
 export function mount(task, scheme, steps) {
   const mode = new PerStep(task, scheme, steps);
   mode.redraw();
-  mode.tidy();
   return { redraw: () => mode.redraw() };
 }
 
