@@ -87,6 +87,8 @@ class Reader:
 
     def violations(self) -> list[str]:
         """What axe finds wrong for people who see, hear or type differently, as rule and place."""
+        # What has just changed its colours is judged by those that stay.
+        self.page.evaluate(END_TRANSITIONS)
         violations = self._violations(AXE_OPTIONS)
         if self.in_both_themes:
             self._turn("dark")
