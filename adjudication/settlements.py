@@ -13,6 +13,7 @@ from adjudication.errors import BadSettlement, QuestionsLeft
 from potato.api.adjudication import LONGEST_NOTE
 from potato.schemes.parts import Field, Part
 from potato.statistics.agreement.settling import Item, answer_in, settled_part
+from potato.wording import lines_in_words
 
 How = Literal["agreed", "consensus", "kept", "merged", "rewritten", "dropped"]
 LONGEST_TEXT = 20_000
@@ -70,11 +71,7 @@ def title_of(item: Item) -> str:
     """The question in words, as a list shows it: "Comment on parser.py line 15", "Correctness of parser.py"."""
     part = item.shown
     if part.place is not None:
-        lines = (
-            f"line {part.place.first}"
-            if part.place.first == part.place.last
-            else (f"lines {part.place.first}\u2013{part.place.last}")
-        )
+        lines = lines_in_words(part.place.first, part.place.last)
         return f"{part.title} on {_name(part.place.file)} {lines}"
     return f"{part.title} of {_name(part.file)}" if part.file else part.title
 

@@ -18,6 +18,7 @@ from potato.schemes.opinions import Choice, Opinion
 from potato.schemes.unjudged import KEY
 from potato.schemes.unjudged import TITLE as UNJUDGED
 from potato.statistics.agreement.source_places import common_places
+from potato.wording import lines_in_words
 
 MOST_COMPARED = 3
 FAR_APART = 2
@@ -124,7 +125,7 @@ class CommentedLines:
 
     @property
     def words(self) -> str:
-        lines = f"line {self.first}" if self.first == self.last else f"lines {self.first}\u2013{self.last}"
+        lines = lines_in_words(self.first, self.last)
         return f"old {lines}" if self.side == "old" else lines
 
     @property

@@ -41,7 +41,7 @@ def submission_summaries(submissions: Iterable[Submission]) -> dict[UUID, list[s
     The submissions come with their assignments.
     """
     submissions = list(submissions)
-    configurations = _configurations({submission.assignment.version_id for submission in submissions})
+    configurations = readable_configurations({submission.assignment.version_id for submission in submissions})
     return {
         submission.pk: summaries(submission.result, configuration)
         if (configuration := configurations.get(submission.assignment.version_id))
@@ -53,7 +53,7 @@ def submission_summaries(submissions: Iterable[Submission]) -> dict[UUID, list[s
 def submission_briefs(submissions: Iterable[Submission]) -> dict[UUID, Brief]:
     """The same with the value of the whole run apart, as a badge."""
     submissions = list(submissions)
-    configurations = _configurations({submission.assignment.version_id for submission in submissions})
+    configurations = readable_configurations({submission.assignment.version_id for submission in submissions})
     return {
         submission.pk: _brief(submission, configuration)
         if (configuration := configurations.get(submission.assignment.version_id))
@@ -78,7 +78,8 @@ def _brief(submission: Submission, configuration: ProjectConfiguration) -> Brief
     return Brief(choice, tuple(word for word in words if choice is None or word != choice.words))
 
 
-def _configurations(versions: set[UUID]) -> dict[UUID, ProjectConfiguration]:
+def readable_configurations(versions: set[UUID]) -> dict[UUID, ProjectConfiguration]:
+    """Those of these versions that this installation can read, by the versions' ids. One query."""
     configurations = {}
     for pk, configuration in ConfigurationVersion.objects.filter(pk__in=versions).values_list("pk", "configuration"):
         try:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from django.db import connection
 from django.db.models.functions import Length
@@ -24,6 +25,7 @@ from traces.evidence.base_files import BaseCommit, base_commit, bases_at
 from traces.models import Body, Trace
 
 LINES_KEPT = 100_000
+COMMITS_KEPT = 1_000
 RUN_BYTES_KEPT = 4 * 2**20
 RUN_BYTES_AHEAD = 4 * 2**20
 PATH_LENGTH = 4096
@@ -79,11 +81,21 @@ LinkRows: TypeAlias = Sequence[tuple[str, str, Sequence[Any] | None]]
 
 
 class StoredFiles:
-    """Files with their lines, the latest used ones, as many as some lines are."""
+    """Files with their lines, the latest used ones, as many as some lines are; and the commits that runs began from."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, ...], tuple[JudgedFile | None, int]] = OrderedDict()
         self._lines = 0
+        self._bases: dict[tuple[UUID, str, str], BaseCommit | None] = {}
+
+    def base(self, project: UUID, repo: str, commit: str) -> BaseCommit | None:
+        """That commit, where it is attached to the project: asked once for all traces that begin from it."""
+        key = (project, repo, commit)
+        if key not in self._bases:
+            if len(self._bases) >= COMMITS_KEPT:
+                self._bases.clear()
+            self._bases[key] = base_commit(Trace(project_id=project, repo=repo, base_commit=commit))
+        return self._bases[key]
 
     def read(self, path: str, hashes: tuple[str, ...], base: BaseCommit | None = None) -> JudgedFile | None:
         """The file of that exact path whose changes are those bodies, with the file at `base` around them; None where
@@ -198,12 +210,6 @@ class StoredFacts:
             if stretches and paths[path] == 1
         }
 
-    @cached_property
-    def _base(self) -> BaseCommit | None:
-        """The commit that the run began from, where it is attached: people may have commented on any line of it."""
-        row = self._row
-        return base_commit(Trace(project_id=row["project_id"], repo=row["repo"], base_commit=row["base_commit"]))
-
     def _exact_path(self, path: str, sha256: str) -> str:
         if _is_exact(path, PATH_LENGTH):
             return path
@@ -225,7 +231,9 @@ class StoredFacts:
         if not stored:
             return None
         with reading(self._actor):
-            return self._cache.read(path, tuple(file.sha256 for file in stored), self._base)
+            # Where the commit that the run began from is attached, people may have commented on any line of it.
+            base = self._cache.base(*(self._row[name] for name in ("project_id", "repo", "base_commit")))
+            return self._cache.read(path, tuple(file.sha256 for file in stored), base)
 
     def _exact(self, column: str, length: int, member: str) -> str:
         text: str = self._row[column]

@@ -10,6 +10,7 @@ from potato.configuration import ProjectConfiguration, UnreadablePinError
 from potato.records.annotations import opinions
 from potato.schemes.comparisons import ValueComparison
 from potato.schemes.registry import scheme_types
+from potato.wording import lines_in_words
 from traces.evidence.excerpts import excerpts_by_file
 from traces.evidence.fragments import DisplayOptions
 from traces.evidence.judged_files import exact_paths
@@ -130,7 +131,7 @@ class _Words:
                 self._choices[scheme.name, choice.value] = shown
             if opinion.place is not None:
                 place = opinion.place
-                lines = f"line {place.first}" if place.first == place.last else f"lines {place.first}\u2013{place.last}"
+                lines = lines_in_words(place.first, place.last)
                 old = "old " if place.side == "old" else ""
                 comment = ShownComment(choices, opinion.text, f"{old}{lines}")
                 self._comments[side].setdefault(scheme.name, []).append(comment)

@@ -69,3 +69,8 @@ def moment(at: datetime, now: datetime) -> str:
     if abs(days) < 7:
         return f"on {at:%A} at {at:%H:%M}"
     return f"on {at.day} {at:%B}" + ("" if at.year == now.year else f" {at.year}")
+
+
+def lines_in_words(first: int, last: int) -> str:
+    """As in "line 3" or "lines 3\u20135", both ends included."""
+    return f"line {first}" if first == last else f"lines {first}\u2013{last}"

@@ -17,6 +17,7 @@ from tenancy.actor import active_organisation, current
 from tenancy.bulk_insert import insert_many
 from tenancy.errors import Refused
 from tenancy.models import new_id
+from traces.evidence.base_files import BASE_IN_KEY
 from traces.models import Fragment, Repository, RepositoryCommit, RepositoryObject
 
 BOUNDS = RepositoryBounds()
@@ -108,7 +109,7 @@ def remove_repository(*, repository: Repository) -> None:
             gone.difference_update(_ids(other))
         RepositoryObject.objects.filter(git_id__any_of=sorted(gone)).delete()
         # Drawn lines may be of what is gone; whoever looks again gets them drawn anew.
-        Fragment.objects.filter(view__contains="-base-").delete()
+        Fragment.objects.filter(view__contains=BASE_IN_KEY).delete()
 
 
 def _store(repository: Repository, commits: Iterable[CommitFacts], contents: dict[str, bytes]) -> None:

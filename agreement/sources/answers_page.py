@@ -11,15 +11,15 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from accounts.models import ConfigurationVersion
 from accounts.models.projects import visible_project
 from agreement.models import Source, SourceAnswer
 from agreement.navigation import views_of_agreement
-from assignments.summaries import ShownChoice
-from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
+from assignments.summaries import ShownChoice, readable_configurations
+from potato.configuration import ProjectConfiguration
 from potato.records.annotations import opinions
 from potato.records.other_tools.reading import TITLES
 from potato.schemes.opinions import Opinion
+from potato.wording import lines_in_words
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
@@ -61,7 +61,7 @@ def answers(request: OrganisationRequest, project: str, source_id: UUID) -> Http
     source = get_object_or_404(Source.objects.for_project(chosen), pk=source_id)
     rows = SourceAnswer.objects.of(source).select_related("trace").order_by("-pk")
     page = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page"))
-    configurations = _configurations({answer.version_id for answer in page})
+    configurations = readable_configurations({answer.version_id for answer in page})
     context = {
         "project": chosen,
         "source": source,
@@ -110,19 +110,8 @@ def _said(result: Any, configuration: ProjectConfiguration) -> Iterator[SaidRow]
 def _about(opinion: Opinion) -> str:
     if opinion.place is not None:
         place = opinion.place
-        lines = f"line {place.first}" if place.first == place.last else f"lines {place.first}\u2013{place.last}"
+        lines = lines_in_words(place.first, place.last)
         return f"{place.file}, {'old ' if place.side == 'old' else ''}{lines}"
     if opinion.file is not None:
         return opinion.file
     return "Whole run" if opinion.step is None else f"Step {opinion.step}"
-
-
-def _configurations(versions: set[UUID]) -> dict[UUID, ProjectConfiguration]:
-    """Those that can be read still."""
-    read = {}
-    for pk, configuration in ConfigurationVersion.objects.filter(pk__in=versions).values_list("pk", "configuration"):
-        try:
-            read[pk] = pinned(configuration)
-        except UnreadablePinError:
-            continue
-    return read

@@ -17,7 +17,7 @@ from traces.rendering.diff import DiffOptions
 MISSING = "missing"
 PATCH_NAME = "run.patch"
 _SHORTEST_COMMIT = 7
-_ADDRESS = "-base-"
+BASE_IN_KEY = "-base-"
 """Between the key of the options and the id of the file that stands around the change."""
 
 
@@ -41,7 +41,7 @@ class Bases:
     def key(self, options: DiffOptions, sha256: str) -> str:
         """Names the fragments of this change with these options."""
         base = self.ids.get(sha256)
-        return f"{options.key}{_ADDRESS}{base}" if base else options.key
+        return f"{options.key}{BASE_IN_KEY}{base}" if base else options.key
 
     def completed(self, sha256: str, change: FileChange) -> tuple[FileChange, str]:
         """The change with the whole file around it, and "", or the change as it is and why."""
@@ -62,7 +62,7 @@ NO_BASES = Bases()
 
 def split_key(key: str) -> tuple[str, str]:
     """The options' part of a fragment's key, and the id of the file around the change, "" without."""
-    options, _, base = key.partition(_ADDRESS)
+    options, _, base = key.partition(BASE_IN_KEY)
     return options, base
 
 
@@ -76,6 +76,8 @@ def base_commit(trace: Trace) -> BaseCommit | None:
             repository__project=trace.project_id, repository__name=name, commit__startswith=trace.base_commit.lower()
         )
         .select_related("repository")
+        # The ids of all that a file holds may be a megabyte, and every page and submission of such a trace comes here.
+        .defer("repository__objects_held")
         .order_by("repository__added_at", "pk")
     )
     found = {row.commit: row for row in commits[:50]}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from potato.repositories.model import DEEPEST, TreeEntry
+from potato.runs.changes.texts import lines_without_ends
 from traces.evidence.base_files import BaseCommit, contents, entries_at, folders_of
 from traces.rendering.diff_rows import LONGEST_SHOWN, painted
 from traces.rendering.escaping import attribute, escaped
@@ -46,8 +47,7 @@ class BaseFile:
 
     @property
     def lines(self) -> list[str]:
-        *whole, last = (self.text or "").split("\n")
-        return [line.removesuffix("\r") for line in ([*whole, last] if last else whole)]
+        return lines_without_ends(self.text or "")
 
 
 def folder_at(base: BaseCommit, path: str) -> list[TreeEntry] | None:

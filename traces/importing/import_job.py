@@ -27,12 +27,12 @@ from potato.runs.model import Converted, ReadingOptions, StatedTask, Unreadable
 from potato.runs.named_keys import problems
 from potato.runs.packages import BROKEN, is_package, sources_in, task_texts_in
 from potato.runs.run_files import StoredRunFile
-from potato.runs.secrets import Group, hide
+from potato.runs.secrets import hide
 from traces.contents import keep_contents
 from traces.evidence.fragments import published_configuration
 from traces.evidence.nothing_to_judge import judged_of_file
 from traces.importing.joining import join_tasks, note_joined
-from traces.importing.screening import DEFAULT
+from traces.importing.screening import DEFAULT, groups_looked_for
 from traces.importing.screenshots import with_pictures
 from traces.importing.storing import Ready, UnusableRun, count_rows, ready, store_runs
 from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
@@ -286,10 +286,8 @@ class _Batch:
 
     def _problem(self, place: int, code: str, sentence: str, member: ImportedMember) -> ImportProblem:
         name = member.name if self.in_package else ""
-        groups: set[Group] = {"keys"} if self.secrets.keys != "ignore" else set()
-        groups |= {"personal_data"} if self.secrets.personal_data != "ignore" else set()
         # It may quote what could not be read.
-        hidden = storable(hide(sentence, groups))
+        hidden = storable(hide(sentence, groups_looked_for(self.secrets)))
         return ImportProblem(file=self.file, member=name, place=place, code=code, sentence=hidden)
 
 

@@ -13,8 +13,8 @@ class Repository(TenantModel):
     """A bundle or archive that somebody attached to the name of a repository, as the project's traces name it.
 
     `name` is as potato.repositories.model.repository_name gives it; one name may have several files, each with commits
-    of its own. `objects` are the ids of what the file holds, twenty bytes each: so that what no other file holds goes
-    with it. `clone_url` is where people get it from, "" where nobody said.
+    of its own. `objects_held` are the ids of what the file holds, twenty bytes each: so that what no other file holds
+    goes with it. `clone_url` is where people get it from, "" where nobody said.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)

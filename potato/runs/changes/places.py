@@ -10,6 +10,7 @@ from typing import Protocol
 
 from potato.runs.changes.model import Hunk, Numbering, Operation
 from potato.runs.changes.model import Side as Side
+from potato.runs.changes.texts import lines_without_ends
 from potato.runs.contents import TraceContents
 
 SIDES: tuple[Side, ...] = ("new", "old")
@@ -115,8 +116,4 @@ def _file(path: str, parts: list[Change]) -> JudgedFile:
 
 
 def _numbered(text: str | None) -> dict[int, str]:
-    """The lines without their ends, as split_lines and split_line_end cut them: in one go, as files are long."""
-    *whole, last = (text or "").split("\n")
-    if "\r" in (text or ""):
-        whole = [line.removesuffix("\r") for line in whole]
-    return dict(enumerate([*whole, last] if last else whole, 1))
+    return dict(enumerate(lines_without_ends(text or ""), 1))

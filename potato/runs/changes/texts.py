@@ -26,6 +26,14 @@ def split_lines(text: str) -> list[str]:
     return [*whole, last] if last else whole
 
 
+def lines_without_ends(text: str) -> list[str]:
+    """The lines as split_lines and split_line_end cut them, without their ends: in one go, as files are long."""
+    *whole, last = text.split("\n")
+    if "\r" in text:
+        whole = [line.removesuffix("\r") for line in whole]
+    return [*whole, last] if last else whole
+
+
 def diff_texts(old: str, new: str, context: int = CONTEXT) -> tuple[Hunk, ...]:
     """The differences of two texts with `context` lines around them. Applying them to `old` gives `new` exactly."""
     return compare(old, new, context).hunks
