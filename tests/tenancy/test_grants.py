@@ -150,5 +150,7 @@ def test_migrate_plans_and_stops_halfway_and_goes_on(empty_database: str) -> Non
     assert (rights("accounts_project"), rights("accounts_auditevent")) == ("SIUD", "SI")
     call_command("migrate", verbosity=0)
     assert (rights("jobs_job"), rights("accounts_platformevent"), rights("django_migrations")) == ("SIUD", "", "S")
-    call_command("migrate", "jobs", "zero", verbosity=0)
-    assert rows("SELECT 1 FROM pg_class WHERE relname = 'jobs_job'") == []
+    assert rights("webhooks_endpoint") == "SIUD"
+    # Of an app that no other stands on: each migration that goes back takes half a second.
+    call_command("migrate", "webhooks", "zero", verbosity=0)
+    assert rows("SELECT 1 FROM pg_class WHERE relname = 'webhooks_endpoint'") == []
