@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -36,8 +37,9 @@ NAMED_FORMATS = (
 )
 
 
+@cache
 def installed_converters() -> frozenset[str]:
-    """The formats that this installation can read."""
+    """The formats that this installation can read. Found once a process: looking takes longer than a whole check."""
     return frozenset(installed(TRACE_CONVERTERS))
 
 

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 import pytest
 
 from potato.commands.export import main
+from potato.configuration.converters import installed_converters
 from potato.entry_points import EXPORT_FORMATS, SCHEME_TYPES, TRACE_CONVERTERS, ExtensionError, installed
 from potato.formats.registry import formats
 from potato.runs.converters.registry import trace_converters
@@ -21,7 +22,7 @@ LOOKUPS: dict[str, tuple[str, Callable[[], object]]] = {
 @pytest.fixture(autouse=True)
 def _afresh() -> Iterator[None]:
     """Each looks once a process."""
-    caches = (scheme_types, formats, trace_converters)
+    caches = (scheme_types, formats, trace_converters, installed_converters)
     for cached in caches:
         cached.cache_clear()
     yield
