@@ -287,6 +287,9 @@ STORAGES: dict[str, dict[str, Any]] = {
     },
 }
 WHITENOISE_USE_FINDERS = MODE == "test"
+# Found as they are asked for: each client of a test would list them all, which takes longer than most of its requests.
+WHITENOISE_AUTOREFRESH = MODE == "test"
+WHITENOISE_MAX_AGE = 60
 
 # --- Uploaded files, until they are imported --------------------------------------------------------
 
