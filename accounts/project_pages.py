@@ -32,6 +32,7 @@ class ProjectTab:
 
 @dataclass(frozen=True)
 class ShownTab:
+    name: str
     title: str
     url: str
     count: int | None
@@ -59,7 +60,9 @@ def visible_tabs(request: HttpRequest, project: Project, current: str) -> list[S
     """The tabs that this person may open, in their order; `current` is the name of the one that is open."""
     ordered = sorted(_registered.values(), key=lambda tab: tab.position)
     return [
-        ShownTab(tab.title, tab.address(project), tab.count(project) if tab.count else None, tab.name == current)
+        ShownTab(
+            tab.name, tab.title, tab.address(project), tab.count(project) if tab.count else None, tab.name == current
+        )
         for tab in ordered
         if allowed(request, tab.right, project) and (tab.also is None or allowed(request, tab.also))
     ]

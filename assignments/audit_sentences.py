@@ -69,6 +69,7 @@ STEERING = {
         " of all]",
         "gauge",
     ),
+    "people.role": ("made {people:person|people} {role} of {target}", "user"),
     "people.taken-off": (
         "took {people:person|people} off {target}[, and {released:held task} went back to the queue]",
         "log-out",

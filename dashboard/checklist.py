@@ -5,15 +5,16 @@ from typing import Literal
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 
-from accounts.models import Project
+from accounts.models import Invitation, Membership, Project
 from accounts.models.members import members_with
 from assignments.models import BatchState, TraceQuota
 from assignments.pool.states import imports_wait
 from dashboard.overview import Overview
 from potato.wording import counted, listed
 from tenancy.permissions import allowed
-from tenancy.roles import Right
+from tenancy.roles import Right, Role
 
 State = Literal["done", "now", "later"]
 
@@ -22,7 +23,7 @@ State = Literal["done", "now", "later"]
 class ChecklistStep:
     """`state` is "now" for the first that is not done. `links` are labels and addresses, those that the reader may
     follow; the first is the step's own. `drops` says that files may be dropped at the step, and `takes_task` that the
-    reader may take a task there."""
+    reader may take a task there, which is what is to be done where both stand."""
 
     title: str
     words: str
@@ -46,12 +47,13 @@ def checklist(request: HttpRequest, overview: Overview) -> list[ChecklistStep]:
     """Configure, import, release, invite, watch. Empty once somebody has begun."""
     if overview.people.number:
         return []
+    invite = _invite(request, overview)
     steps = [
         _configure(request, overview),
         _import(request, overview),
         _release(request, overview),
-        _invite(request, overview.project),
-        _watch(request, overview),
+        invite,
+        _watch(request, overview, takes_task=not invite.takes_task),
     ]
     first = next(at for at, step in enumerate(steps) if not step.is_done)
     return [
@@ -124,19 +126,36 @@ def _is_queued_at_a_claim(overview: Overview) -> bool:
     return TraceQuota.objects.for_project(overview.project).count() < overview.status.traces
 
 
-def _invite(request: HttpRequest, project: Project) -> _Found:
+def _invite(request: HttpRequest, overview: Overview) -> _Found:
+    project = overview.project
     managers = members_with(Right.MANAGE_PROJECTS, project).values("pk")
     number = members_with(Right.ANNOTATE, project).exclude(pk__in=managers).count()
     links: tuple[tuple[str, str], ...] = ()
     if allowed(request, Right.MANAGE_MEMBERS, project):
         links = (("Invite", reverse("invite-people", args=[project.slug])),)
+    if _is_alone(project):
+        words = "A link that you send makes somebody a member. Who judges their own runs needs nobody else."
+        title = "Invite people, or judge them yourself"
+        return _Found(title, words, False, links, takes_task=_takes(request, overview))
     already = f" {counted(number, 'annotator')} may take traces here already." if number else ""
     words = f"A link that you send makes somebody a member.{already}"
     return _Found("Invite people", words, number > 0, links)
 
 
-def _watch(request: HttpRequest, overview: Overview) -> _Found:
-    words = "Progress, agreement and what needs you stand on this page from the first annotation on."
+def _is_alone(project: Project) -> bool:
+    """Whether the organisation has one person, and nobody is invited: somebody who judges their own runs."""
+    people = Membership.objects.active().filter(organisation=project.organisation_id).exclude(role=Role.SERVICE)
+    if people.count() > 1:
+        return False
+    return not Invitation.objects.acceptable(timezone.now()).filter(organisation=project.organisation_id).exists()
+
+
+def _takes(request: HttpRequest, overview: Overview) -> bool:
+    """Whether the reader may take a task, if one is free."""
     can_begin = overview.version is not None and overview.status.traces > 0
-    takes_task = can_begin and allowed(request, Right.ANNOTATE, overview.project)
-    return _Found("Watch", words, False, (), takes_task=takes_task)
+    return can_begin and allowed(request, Right.ANNOTATE, overview.project)
+
+
+def _watch(request: HttpRequest, overview: Overview, *, takes_task: bool) -> _Found:
+    words = "Progress, agreement and what needs you stand on this page from the first annotation on."
+    return _Found("Watch", words, False, (), takes_task=takes_task and _takes(request, overview))

@@ -151,22 +151,6 @@ def live_context(overview: Overview) -> dict[str, Any]:
     }
 
 
-def state_badge(overview: Overview) -> tuple[str, str]:
-    """In a word, with the tone of its badge."""
-    status = overview.status
-    if overview.project.archived_at is not None:
-        return "Archived", "neutral"
-    if overview.version is None:
-        return "Not published", "neutral"
-    if overview.pause is not None:
-        return "Paused", "warn"
-    if not status.traces:
-        return "No traces", "neutral"
-    if status.complete and status.complete == status.traces - status.unjudged:
-        return "Complete", "added"
-    return "Collecting", "correct"
-
-
 def title_facts(overview: Overview) -> str:
     """The line under the title."""
     status = overview.status

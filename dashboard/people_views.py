@@ -1,9 +1,9 @@
 """The tab People: who works on the project, one person, and what a manager does about them."""
 
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
+from defusedcsv import csv
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -15,25 +15,30 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.actions.members import put_on_project, take_off_project
 from accounts.live_parts import live_context, part_answer
 from accounts.models import Membership, Project
 from accounts.models.members import members_with
 from accounts.models.projects import visible_project
-from assignments.actions.held_tasks import give_back_tasks, held_tasks
-from assignments.actions.leaving import held_by, release_held
+from assignments.actions.held_tasks import give_back_tasks
+from assignments.actions.leaving import held_by
 from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import newest_rules
-from assignments.actions.steering_people import limit_people, pause_people, resume_people, take_people_off
+from assignments.actions.steering import project_pause
+from assignments.actions.steering_people import (
+    give_role,
+    limit_people,
+    pause_people,
+    resume_people,
+    take_people_off,
+)
 from assignments.history import TASK_START, trace_title
 from assignments.listing import as_listed, submission_rows
 from assignments.models import Assignment, AssignmentState, Submission
 from assignments.pool.filters import offers_now
 from assignments.views.pool import say
-from dashboard.people import SHOWS, SORTS, PeopleOfProject, Person, held_longest, people_of_project, sorted_people
-from dashboard.steering_people import ACTS, limits_of, steer
-from potato.wording import counted
-from tenancy import audit
+from dashboard.people import SORTS, PeopleOfProject, Person, held_longest, people_of_project, sorted_people
+from dashboard.people_filters import PeopleFilters, PeopleList
+from dashboard.steering_people import STEERING, limits_of, name_in_batches, reassign_one
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import allowed, requires
@@ -42,34 +47,30 @@ from tenancy.roles import ProjectRole, Right, Role
 PEOPLE_ON_A_PAGE = 50
 HISTORY = 10
 _ROLES = {role.value: role for role in ProjectRole}
-_AT_ONCE = ("pause", "resume", "limit", "give_back", "take_off")
 
 
 @requires(Right.SEE_ANNOTATIONS, to_change=Right.MANAGE_MEMBERS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: OrganisationRequest, project: str) -> HttpResponse:
-    """Members, or with `show=left` those who were taken off. POST does something to the people that are ticked: `do` is
-    give_back, take_off, a role, pause, resume or limit."""
+    """Members, or with `show=left` those who were taken off; with `format=csv` as a table.
+
+    POST does something to the people that are ticked: `do` is give_back, take_off, a role, pause, resume, limit or
+    batches.
+    """
     chosen = visible_project(request.membership, project)
     everybody = people_of_project(chosen)
     if request.method == "POST":
         return _act(request, chosen, everybody.present + everybody.left)
-    show = request.GET.get("show", "members")
-    show = show if show in SHOWS else "members"
-    by = request.GET.get("sort", "done")
-    by = by if by in SORTS else "done"
-    name, role = request.GET.get("name", "").strip(), request.GET.get("role", "")
-    listed = [
-        person
-        for person in sorted_people(everybody.left if show == "left" else everybody.present, by)
-        if name.lower() in person.name.lower() and role in ("", person.role)
-    ]
-    page = Paginator(listed, PEOPLE_ON_A_PAGE).get_page(request.GET.get("page"))
-    kept = {"show": show if show != "members" else "", "name": name, "role": role, "sort": by if by != "done" else ""}
-    query = {key: value for key, value in kept.items() if value}
+    filters = PeopleFilters.of(request.GET)
+    listed = PeopleList(chosen, everybody.left if filters.show == "left" else everybody.present, filters)
+    people = sorted_people(listed.chosen(), filters.sort)
+    if request.GET.get("format") == "csv":
+        return _table(chosen, people)
+    page = Paginator(people, PEOPLE_ON_A_PAGE).get_page(request.GET.get("page"))
+    query = filters.query_string()
     may_manage = allowed(request, Right.MANAGE_MEMBERS, chosen)
     if request.GET.get("part") == "rows":
-        now = {"project": chosen, "page": page, "show": show, "may_manage": may_manage}
+        now = {"project": chosen, "page": page, "show": filters.show, "may_manage": may_manage}
         return part_answer(request, render_to_string("dashboard/partials/people_rows.html", now, request))
     figures = _figures(chosen, everybody)
     if request.GET.get("part") == "figures":
@@ -79,21 +80,55 @@ def people(request: OrganisationRequest, project: str) -> HttpResponse:
         "project": chosen,
         "everybody": everybody,
         "page": page,
-        "page_base": f"?{urlencode(query)}&" if query else "?",
-        "rows_url": f"?{urlencode({**query, 'part': 'rows'})}",
-        "show": show,
-        "name": name,
-        "role": role,
-        "roles": sorted({person.role for person in (everybody.left if show == "left" else everybody.present)}),
-        "sort": by,
-        "sorts": {key: f"?{urlencode({**query, 'sort': key})}" for key in SORTS},
-        "narrows": bool(name or role),
+        "page_base": f"?{query}&" if query else "?",
+        "rows_url": f"?{query}&part=rows" if query else "?part=rows",
+        "table_url": f"?{query}&format=csv" if query else "?format=csv",
+        "filters": filters,
+        "chips": listed.chips(),
+        "batches": listed.batches,
+        "show": filters.show,
+        "sort": filters.sort,
+        "sorts": {key: f"?{filters.query_string(sort=key)}" for key in SORTS},
+        "pause": project_pause(chosen),
         "now": timezone.now(),
         "may_manage": may_manage,
         "may_steer": allowed(request, Right.MANAGE_PROJECTS, chosen),
         "project_roles": ProjectRole.choices,
     }
     return render(request, "dashboard/people.html", context)
+
+
+def _table(project: Project, people: list[Person]) -> HttpResponse:
+    """The list as a table, without names and addresses: of annotator names alone."""
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="people-{project.slug}.csv"'
+    writer = csv.writer(answer)
+    writer.writerow(_COLUMNS)
+    for one in people:
+        median = one.work.median if one.work else None
+        agreement = one.agreement
+        writer.writerow(
+            [
+                one.name,
+                one.role,
+                one.seen_at.isoformat(timespec="seconds") if one.seen_at else "",
+                one.done,
+                one.this_week,
+                round(median.total_seconds()) if median else "",
+                round(one.elapsed.total_seconds()) if one.elapsed else "",
+                f"{agreement.value:.3f}" if agreement else "",
+                agreement.pairs if agreement else "",
+                one.held,
+                "yes" if one.is_paused else "",
+            ]
+        )
+    return answer
+
+
+_COLUMNS = (
+    "annotator", "role", "last_seen", "done", "done_in_seven_days", "median_active_seconds", "median_elapsed_seconds",
+    "agreement", "agreement_pairs", "held", "paused",
+)  # fmt: skip
 
 
 def _figures(project: Project, everybody: PeopleOfProject) -> str:
@@ -163,22 +198,27 @@ def _person_page(
 @require_POST
 def change_person(request: OrganisationRequest, project: str, name: str) -> HttpResponse:
     """`do` is give_back (with `task`, that one alone), take_off, a role, pause, resume, limit, or reassign (with
-    `task`)."""
+    `task`). Each can be taken back for a moment."""
     chosen = visible_project(request.membership, project)
     everybody = people_of_project(chosen)
     one = _named(everybody.present + everybody.left, name)
+    do = request.POST.get("do", "")
     try:
-        messages.success(request, _done(request, chosen, one.membership, request.POST.get("do", "")))
+        if do == "reassign":
+            outcome = _reassigned(request, chosen, one.membership)
+        else:
+            outcome = _done(request, chosen, [one.membership], do, _task(request))
     except Refused as refused:
-        if request.POST.get("do") == "limit":
+        if do == "limit":
             return _person_page(request, chosen, everybody, one, limit_problem=refused.sentence)
         messages.error(request, refused.sentence)
+    else:
+        say(request, outcome.sentence, outcome.act, person=one.name)
     return redirect("person", project=chosen.slug, name=one.name)
 
 
 def _act(request: OrganisationRequest, project: Project, everybody: list[Person]) -> HttpResponse:
-    """To each of those that are ticked, as one act with one undo; a role is given to each by itself. What is refused
-    for one does not stop the others."""
+    """To each of those that are ticked, as one act with one undo. What is refused for one does not stop the others."""
     ticked, do = set(request.POST.getlist("who")), request.POST.get("do", "")
     chosen = [one for one in everybody if str(one.membership.pk) in ticked]
     if not chosen:
@@ -187,72 +227,50 @@ def _act(request: OrganisationRequest, project: Project, everybody: list[Person]
         return render(
             request, "dashboard/take_off.html", {"project": project, "chosen": chosen, **_consequence(chosen)}
         )
-    elif do in _AT_ONCE:
+    else:
         try:
-            outcome = _done_at_once(request, project, [one.membership for one in chosen], do)
+            outcome = _done(request, project, [one.membership for one in chosen], do)
         except Refused as refused:
             messages.error(request, refused.sentence)
         else:
-            say(request, outcome.sentence, outcome.act)
-    else:
-        done: list[str] = []
-        for one in chosen:
-            try:
-                done.append(_done(request, project, one.membership, do))
-            except Refused as refused:
-                messages.error(request, refused.sentence)
-        if len(done) > 3:
-            done = [f"{len(done)} people: done. The first: {done[0]}"]
-        for sentence in done:
-            messages.success(request, sentence)
+            say(request, outcome.sentence, outcome.act, to="people")
     return redirect("people", project=project.slug)
-
-
-def _done_at_once(request: OrganisationRequest, project: Project, people: list[Membership], do: str) -> Outcome:
-    """Do one of _AT_ONCE to all of them. Raises Refused."""
-    if do == "take_off":
-        return take_people_off(project=project, people=people)
-    if do == "give_back":
-        tasks = held_tasks(project, people=[one.user_id for one in people])
-        return give_back_tasks(project=project, tasks=tasks)
-    if not allowed(request, Right.MANAGE_PROJECTS, project):
-        raise PermissionDenied
-    if do == "pause":
-        return pause_people(project=project, people=people, reason=request.POST.get("reason", ""))
-    if do == "resume":
-        return resume_people(project=project, people=people)
-    limit, share = limits_of(request.POST)
-    return limit_people(project=project, people=people, limit=limit, share=share)
 
 
 def _consequence(chosen: list[Person]) -> dict[str, int]:
     return {"held": sum(one.held for one in chosen), "annotations": sum(one.done for one in chosen)}
 
 
-def _done(request: OrganisationRequest, project: Project, membership: Membership, do: str) -> str:
-    """Do it, and answer what was done in a sentence. Raises Refused, and Http404 for what is none of these."""
-    name = membership.annotator_name
-    if do in ACTS:
-        if not allowed(request, Right.MANAGE_PROJECTS, project):
-            raise PermissionDenied
-        return steer(project, membership, do, request.POST)
-    if do == "give_back":
-        number = release_held(user=membership.user, project=project, only=_task(request))
-        if number:
-            audit.record("assignments.given_back", membership, project=project.slug, released=number)
-        return (
-            f"{_tasks(number)} of {name} went back to the queue. Drafts are kept." if number else f"{name} holds none."
-        )
+def _done(
+    request: OrganisationRequest, project: Project, people: list[Membership], do: str, task: UUID | None = None
+) -> Outcome:
+    """Do it to all of them, or to the one task alone. Raises Refused, and Http404 for what is none of these."""
+    form = request.POST
     if do == "take_off":
-        number = take_off_project(project=project, membership=membership)
-        back = f" {_tasks(number)} went back to the queue." if number else ""
-        return f"{name} no longer works on this project.{back} Annotations stay, and count."
-    if do not in _ROLES:
+        return take_people_off(project=project, people=people)
+    if do == "give_back":
+        tasks = [row for one in people for row in held_by(one.user, project).select_related("project", "user", "trace")]
+        return give_back_tasks(project=project, tasks=[row for row in tasks if task in (None, row.pk)])
+    if do in _ROLES:
+        return give_role(project=project, people=people, role=_ROLES[do], may_export="may_export" in form)
+    if do not in STEERING:
         raise Http404
-    may_export = "may_export" in request.POST
-    put_on_project(project=project, membership=membership, role=_ROLES[do], may_export=may_export)
-    exports = ", and may export it" if may_export and _ROLES[do] == ProjectRole.VIEWER else ""
-    return f"{name} is {_ROLES[do].label.lower()} of this project now{exports}."
+    if not allowed(request, Right.MANAGE_PROJECTS, project):
+        raise PermissionDenied
+    if do == "pause":
+        return pause_people(project=project, people=people, reason=form.get("reason", ""))
+    if do == "resume":
+        return resume_people(project=project, people=people)
+    if do == "batches":
+        return name_in_batches(project, people, form)
+    limit, share = limits_of(form)
+    return limit_people(project=project, people=people, limit=limit, share=share)
+
+
+def _reassigned(request: OrganisationRequest, project: Project, membership: Membership) -> Outcome:
+    if not allowed(request, Right.MANAGE_PROJECTS, project):
+        raise PermissionDenied
+    return reassign_one(project, membership, _task(request), request.POST)
 
 
 def _task(request: OrganisationRequest) -> UUID | None:
@@ -262,10 +280,6 @@ def _task(request: OrganisationRequest) -> UUID | None:
         return UUID(text) if text else None
     except ValueError:
         raise Http404 from None
-
-
-def _tasks(number: int) -> str:
-    return counted(number, "task")
 
 
 def _named(everybody: list[Person], name: str) -> Person:

@@ -1,4 +1,4 @@
-"""What a manager decides of one person's work in a project: a pause, limits, and who goes on with a held task."""
+"""What a manager asks for on the pages of people, as forms send it: limits, batches, who goes on with a held task."""
 
 from uuid import UUID
 
@@ -6,53 +6,47 @@ from django.http import Http404, QueryDict
 
 from accounts.models import Membership, Project
 from accounts.models.members import members_with
+from assignments.actions.changing_batches import add_people
+from assignments.actions.held_tasks import reassign_tasks
 from assignments.actions.leaving import held_by
-from assignments.actions.reassigning import reassign
-from assignments.actions.steering import limit_person, pause_person, resume_person
-from assignments.history import TASK_START, trace_title
+from assignments.actions.outcomes import Outcome
+from assignments.models import Batch
 from tenancy.errors import Refused
 from tenancy.ids import read_number
 from tenancy.roles import Right
 
-ACTS = ("pause", "resume", "limit", "reassign")
+STEERING = ("pause", "resume", "limit", "batches")
+"""What is done to people by the right to manage the project."""
 
 
-def steer(project: Project, membership: Membership, do: str, form: QueryDict) -> str:
-    """Do it, one of ACTS, and answer what was done in a sentence. Raises Refused."""
-    name, user = membership.annotator_name, membership.user
-    if do == "pause":
-        position = pause_person(project=project, user=user, reason=form.get("reason", ""))
-        reads = f" They read: “{position.pause_reason}”" if position.pause_reason else ""
-        return f"{name} is given no new tasks here. What they hold may be finished.{reads}"
-    if do == "resume":
-        resume_person(project=project, user=user)
-        return f"{name} is given tasks again."
-    if do == "limit":
-        limit, share = limits_of(form)
-        limit_person(project=project, user=user, limit=limit, share=share)
-        parts = [f"at most {limit:,} annotations"] if limit else []
-        parts += [f"at most {100 * share:g}% of all annotations"] if share else []
-        return f"{name} makes {' and '.join(parts) or 'as many annotations as the project lets everybody make'} here."
-    return _reassign(project, membership, form)
-
-
-def _reassign(project: Project, membership: Membership, form: QueryDict) -> str:
-    """The task of the form, or Http404, to whom it names."""
-    try:
-        task, other = UUID(form.get("task", "")), form.get("to", "")
-    except ValueError:
-        raise Http404 from None
-    assignment = held_by(membership.user, project).filter(pk=task).select_related("project", "user", "trace").first()
-    if assignment is None:
+def reassign_one(project: Project, membership: Membership, task: UUID | None, form: QueryDict) -> Outcome:
+    """Give the task that the person holds to whom the form names. Raises Refused, and Http404 where no task is
+    named."""
+    if task is None:
+        raise Http404
+    held = list(held_by(membership.user, project).filter(pk=task).select_related("project", "user", "trace"))
+    if not held:
         raise Refused(f"{membership.annotator_name} holds this task no more. Reload the page.")
-    person = members_with(Right.ANNOTATE, project).filter(annotator_name=other).select_related("user").first()
+    named = members_with(Right.ANNOTATE, project).filter(annotator_name=form.get("to", ""))
+    person = named.select_related("user").first()
     if person is None:
         raise Refused("Choose who goes on with the task from the list.")
-    keep_draft = "keep_draft" in form
-    reassign(assignment=assignment, user=person.user, keep_draft=keep_draft)
-    draft = "with the draft" if keep_draft else "without the draft, which is kept for the case that it comes back"
-    task_title = trace_title(assignment.trace.task[:TASK_START], assignment.trace.external_id)
-    return f"“{task_title}” is with {other} now, {draft}."
+    return reassign_tasks(project=project, tasks=held, user=person.user, keep_draft="keep_draft" in form)
+
+
+def name_in_batches(project: Project, people: list[Membership], form: QueryDict) -> Outcome:
+    """Name the people in the batches whose numbers the form ticks. Raises Refused where none is ticked, or where one of
+    them may take nothing here."""
+    numbers = [number for text in form.getlist("batch") if (number := read_number(text, 8)) is not None]
+    batches = list(Batch.objects.for_project(project).filter(number__in=numbers).order_by("number"))
+    if not batches:
+        raise Refused("Tick the batches in which they are named.")
+    users = [one.user_id for one in people]
+    known = set(members_with(Right.ANNOTATE, project).filter(user__in=users).values_list("user", flat=True))
+    others = [one.annotator_name for one in people if one.user_id not in known]
+    if others:
+        raise Refused(f"{others[0]} annotates nothing in this project, so no batch can name them.")
+    return add_people(batches=batches, people=users)
 
 
 def limits_of(form: QueryDict) -> tuple[int | None, float | None]:

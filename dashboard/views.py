@@ -22,7 +22,7 @@ from dashboard.charts import share
 from dashboard.checklist import checklist
 from dashboard.dismissing import dismiss
 from dashboard.figures import chosen_distributions
-from dashboard.overview import live_context, read_overview, state_badge, title_facts
+from dashboard.overview import live_context, read_overview, title_facts
 from exports.shown import ON_THE_PROJECTS_PAGE, last_exports
 from potato.schemes.distributions import Distribution
 from potato.wording import counted, title_case
@@ -62,7 +62,6 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "version": version,
             "is_readable": configuration is not None,
             "links": _links(request, chosen),
-            "state": state_badge(overview),
             "pause": overview.pause,
             "facts": title_facts(overview),
             "steps": steps,

@@ -1,7 +1,10 @@
-"""What is done to held tasks of several people at once, with an undo: back to the queue, or to somebody else."""
+"""What is done to held tasks, of one person or of several at once, with an undo: back to the queue, or to somebody
+else."""
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +17,7 @@ from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import newest_rules
 from assignments.actions.reassigning import reassign
 from assignments.errors import MembershipEnded
+from assignments.history import TASK_START, trace_title
 from assignments.models import Assignment, AssignmentState, SteeringAct
 from assignments.models.claims import CLAIMED_KINDS
 from potato.wording import counted
@@ -47,7 +51,11 @@ def give_back_tasks(*, project: Project, tasks: Sequence[Assignment]) -> Outcome
         before = {str(task.pk): "" for task in given_back}
         outcome = _outcome(project, "tasks.given-back", done, before, len(tasks), "over meanwhile")
         people = {task.user_id for task in given_back}
-        audit.record("tasks.given-back", project, tasks=len(given_back), people=len(people))
+        if len(people) == 1:
+            person = Membership.objects.get(organisation=project.organisation_id, user__in=people)
+            audit.record("assignments.given_back", person, project=project.slug, released=len(given_back))
+        else:
+            audit.record("tasks.given-back", project, tasks=len(given_back), people=len(people))
     return outcome
 
 
@@ -58,7 +66,10 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
     moved: dict[str, str] = {}
     released: dict[str, str] = {}
     refusals: list[str] = []
-    with transaction.atomic(), audit.one_event("tasks.reassigned", project) as detail:
+    event: AbstractContextManager[dict[str, Any]] = (
+        audit.one_event("tasks.reassigned", project) if len(tasks) > 1 else nullcontext({})
+    )
+    with transaction.atomic(), event as detail:
         hold_place(project.organisation_id, project.pk, user)
         lock_all(project, [user, *(task.user for task in tasks)], (task.trace_id for task in tasks))
         for task in tasks:
@@ -71,14 +82,14 @@ def reassign_tasks(*, project: Project, tasks: Sequence[Assignment], user: User,
                     moved[str(reassign(assignment=task, user=user, keep_draft=keep_draft).pk)] = str(task.pk)
             except Refused as refused:
                 refusals.append(refused.sentence)
-        if not moved:
+        if not moved and (refusals or not released):
             raise Refused(refusals[0] if refusals else "None of these tasks is held any more. Reload the page.")
         detail["tasks"] = len(moved)
-        name = Membership.objects.get(organisation=project.organisation_id, user=user).annotator_name
-        done = f"{counted(len(moved), 'task')} {'is' if len(moved) == 1 else 'are'} with {name} now"
+        done = _with_whom(project, tasks, moved, user, keep_draft=keep_draft)
         if released:
             tests = "tests" if len(released) == 1 else "test"
-            done += f"; {counted(len(released), 'task')} that {tests} one person went back"
+            went = f"{counted(len(released), 'task')} that {tests} one person went back to the queue"
+            done = f"{done}; {went}" if moved else went
         before = {**moved, **released}
         return _outcome(project, "tasks.reassigned", done, before, len(tasks), "theirs, or decided by them")
 
@@ -148,6 +159,17 @@ def _staying(project: Project, people: Iterable[User]) -> set[UUID]:
             continue
         staying.add(person.pk)
     return staying
+
+
+def _with_whom(
+    project: Project, tasks: Sequence[Assignment], moved: Collection[str], user: User, *, keep_draft: bool
+) -> str:
+    name = Membership.objects.get(organisation=project.organisation_id, user=user).annotator_name
+    if len(tasks) > 1:
+        return f"{counted(len(moved), 'task')} {'is' if len(moved) == 1 else 'are'} with {name} now"
+    trace = tasks[0].trace
+    draft = "with the draft" if keep_draft else "without the draft, which is kept for the case that it comes back"
+    return f"“{trace_title(trace.task[:TASK_START], trace.external_id)}” is with {name} now, {draft}"
 
 
 def _drafts(tasks: Sequence[Assignment]) -> str:

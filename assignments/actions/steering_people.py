@@ -1,4 +1,4 @@
-"""What is done to several people of a project at once: one transaction, one event of the audit trail, and one undo.
+"""What is done to one person of a project or to several at once: one transaction, one audit event and one undo.
 
 Where it cannot be done to somebody, they stay as they were and the answer says why; where it can be done to nobody,
 that is refused.
@@ -14,16 +14,18 @@ from django.db import transaction
 
 from accounts.actions.members import put_on_project, take_off_project
 from accounts.models import Membership, Project, ProjectMember
+from accounts.models.members import members_with
 from assignments.actions.held_tasks import take_up_again
-from assignments.actions.leaving import held_by
+from assignments.actions.leaving import end_work, held_by
 from assignments.actions.locks import lock_all, lock_queue_position
 from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.steering import limit_person, pause_person, resume_person
 from assignments.models import Assignment, SteeringAct
+from jobs.row_text import storable
 from potato.wording import counted, listed
 from tenancy import audit
 from tenancy.errors import Refused
-from tenancy.roles import ProjectRole
+from tenancy.roles import ProjectRole, Right
 
 _NAMED = 5
 
@@ -34,8 +36,9 @@ def pause_people(*, project: Project, people: Sequence[Membership], reason: str 
     def pause(one: Membership) -> None:
         pause_person(project=project, user=one.user, reason=reason)
 
-    done = "given no new tasks here; what they hold may be finished"
-    return _steered(project, people, "people.paused", done, pause, reason=reason.strip()[:500])
+    reason = storable(reason.strip(), 500)
+    done = "given no new tasks here; what they hold may be finished" + (f". They read: “{reason}”" if reason else "")
+    return _steered(project, people, "people.paused", done, pause, reason=reason)
 
 
 def resume_people(*, project: Project, people: Sequence[Membership]) -> Outcome:
@@ -73,11 +76,7 @@ def take_people_off(*, project: Project, people: Sequence[Membership]) -> Outcom
         row = ProjectMember.objects.for_project(project).filter(membership=one, left_at=None).first()
         held = [str(pk) for pk in held_by(one.user, project).values_list("pk", flat=True)]
         released += take_off_project(project=project, membership=one)
-        before[str(one.pk)] = {
-            "role": row.role if row else "",
-            "may_export": row.may_export if row else False,
-            "held": held,
-        }
+        before[str(one.pk)] = {**_placed(row), "held": held}
 
     with transaction.atomic():
         _lock_memberships(one.pk for one in people)
@@ -88,6 +87,34 @@ def take_people_off(*, project: Project, people: Sequence[Membership]) -> Outcom
         back = f" {counted(released, 'task')} went back to the queue." if released else ""
         sentence = f"{_names(changed)} {works} on this project.{back} Annotations stay, and count."
         return _kept(project, "people.taken-off", sentence, refusals, before, len(changed))
+
+
+def give_role(
+    *, project: Project, people: Sequence[Membership], role: ProjectRole, may_export: bool = False
+) -> Outcome:
+    """Make them this in the project, who may have been taken off it. What a new role may not hold goes back to the
+    queue. Undone, they are what they were, and hold their tasks again whose places are still free."""
+    before: dict[str, Any] = {}
+
+    def give(one: Membership) -> None:
+        row = ProjectMember.objects.for_project(project).filter(membership=one).first()
+        held = [str(pk) for pk in held_by(one.user, project).values_list("pk", flat=True)]
+        was = _placed(row if row is None or row.left_at is None else None)
+        put_on_project(project=project, membership=one, role=role, may_export=may_export)
+        before[str(one.pk)] = {**was, "held": held, "was_off": row is not None and row.left_at is not None}
+
+    with transaction.atomic():
+        _lock_memberships(one.pk for one in people)
+        changed, refusals = _each(project, people, "people.role", give, lambda: {"role": role.label.lower()})
+        exports = ", and may export it" if may_export and role == ProjectRole.VIEWER else ""
+        is_or_are = "is" if len(changed) == 1 else "are"
+        noun = role.label.lower() if len(changed) == 1 else f"{role.label.lower()}s"
+        sentence = f"{_names(changed)} {is_or_are} {noun} of this project now{exports}."
+        return _kept(project, "people.role", sentence, refusals, before, len(changed))
+
+
+def _placed(row: ProjectMember | None) -> dict[str, Any]:
+    return {"role": row.role if row else "", "may_export": row.may_export if row else False}
 
 
 def undo_steering_people(act: SteeringAct) -> int:
@@ -103,8 +130,9 @@ def undo_steering_people(act: SteeringAct) -> int:
     return number
 
 
-def undo_taking_off(act: SteeringAct) -> int:
-    """Put these people back as what they were, with the held tasks whose places are still free; returns how many."""
+def undo_placing(act: SteeringAct) -> int:
+    """Make these people again what they were here, or nothing, with the held tasks whose places are still free; returns
+    how many."""
     number = 0
     held: list[UUID] = []
     _lock_memberships(UUID(key) for key in act.before)
@@ -114,9 +142,13 @@ def undo_taking_off(act: SteeringAct) -> int:
             if was["role"]:
                 place = ProjectRole(was["role"])
                 put_on_project(project=act.project, membership=row, role=place, may_export=was["may_export"])
+            elif was.get("was_off"):
+                take_off_project(project=act.project, membership=row)
             else:
                 # Who worked here because the project is open to all annotators: without a row of their own they do.
                 ProjectMember.objects.for_project(act.project).filter(membership=row).delete()
+                if not members_with(Right.ANNOTATE, act.project).filter(pk=row.pk).exists():
+                    end_work(row.user, act.project)
             held += [UUID(key) for key in was["held"]]
             number += 1
     take_up_again(act.project, held)

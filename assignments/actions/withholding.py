@@ -23,7 +23,7 @@ from assignments.actions.held_tasks import undo_giving_back, undo_reassigning
 from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import QUEUE_CHANGED, undo_withdrawal
-from assignments.actions.steering_people import undo_steering_people, undo_taking_off
+from assignments.actions.steering_people import undo_placing, undo_steering_people
 from assignments.errors import ReasonNeeded, UnknownPeople
 from assignments.models import Batch, BatchState, Order, Priority, Reservation, SteeringAct, TraceQuota, Withheld
 from assignments.models.queue import RANKS_A_LEVEL
@@ -388,7 +388,8 @@ _UNDO: dict[str, Callable[[SteeringAct], int]] = {
     "people.paused": undo_steering_people,
     "people.resumed": undo_steering_people,
     "people.limited": undo_steering_people,
-    "people.taken-off": undo_taking_off,
+    "people.taken-off": undo_placing,
+    "people.role": undo_placing,
     "rule.changed": undo_rule,
 }
 _NOUNS = {"rule": ("rule", "rules"), "tasks": ("task", "tasks"), "people": ("person", "people")}

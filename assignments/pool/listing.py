@@ -34,6 +34,7 @@ from traces.listing import runs_of_tasks
 
 TRACES_ON_A_PAGE = 50
 OPTIONS_SHOWN = 50
+REASONS_SHOWN = 3
 LOW_AGREEMENT = 0.4
 TONES = {
     "pool": "neutral",
@@ -43,6 +44,9 @@ TONES = {
     "skipped": "incorrect",
     "withheld": "neutral",
 }
+USUAL_CHIPS = ("model", "repo", "size", "batch", "tag", "imported", "agreement")
+"""The filters that most lists are narrowed by; the others are folded, where they are not set."""
+
 ORDERS = {
     "newest": ("Newest first", ("-pk",)),
     "oldest": ("Oldest first", ("pk",)),
@@ -62,6 +66,14 @@ class StateTab:
     count: int
     query: str
     is_current: bool
+
+
+@dataclass(frozen=True)
+class ChipRow:
+    """The filters above a list: those that stand there, and those that are folded."""
+
+    shown: list[FilterChip]
+    folded: list[FilterChip]
 
 
 @dataclass(frozen=True)
@@ -113,10 +125,20 @@ class Row:
     offered_to: list[str]
     """The annotator names of those who are given it before all others."""
     offered_until: datetime | None
+    skipped_as: str
+    """Where everybody has skipped it why, as in "“broken trace” 2"."""
 
     @property
     def state_label(self) -> str:
         return STATES[self.state]
+
+    @property
+    def progress(self) -> str:
+        """Its state; of what is worked on how far it is, as in "1 of 2, 1 held"."""
+        if self.state != "progress":
+            return self.state_label
+        held = f", {len(self.held_by)} held" if self.held_by else ""
+        return f"{self.done} of {self.target}{held}"
 
     @property
     def tone(self) -> str:
@@ -166,14 +188,20 @@ class PoolList:
             ),
         ]
 
-    def chips(self, names: Collection[str]) -> list[FilterChip]:
-        return [self._chip(name) for name in names]
+    def chips(self, names: Collection[str], listed: int) -> ChipRow:
+        """Of these filters those that are set, and those that would leave a part of the `listed` traces: where every
+        trace has the same, or none has anything, there is nothing to choose."""
+        chips = [self._chip(name) for name in names]
+        useful = [chip for chip in chips if chip.words or any(0 < (one.count or 0) < listed for one in chip.options)]
+        shown = [chip for chip in useful if chip.words or chip.name in USUAL_CHIPS]
+        return ChipRow(shown, [chip for chip in useful if chip not in shown])
 
     def rows(self, traces: Iterable[Any]) -> list[Row]:
         """The rows of one page of `page_of`, with who annotated them."""
         traces = list(traces)
         keys = [trace.pk for trace in traces]
         people, offers = _people(keys), _offers(keys)
+        skipped = _skip_reasons([trace.pk for trace in traces if trace.state == "skipped"])
         named = {user for users in people.values() for user, _ in users}
         names = annotator_names(named | {offer.user_id for each in offers.values() for offer in each})
         tasks = {trace.task_id for trace in traces}
@@ -184,6 +212,7 @@ class PoolList:
                 [(names.get(user, ""), holds) for user, holds in people.get(trace.pk, [])],
                 runs.get(trace.task_id, 0),
                 [(names.get(offer.user_id, ""), offer.until) for offer in offers.get(trace.pk, [])],
+                skipped.get(trace.pk, ""),
             )
             for trace in traces
         ]
@@ -210,7 +239,14 @@ class PoolList:
             .defer("task", "report")
         )
 
-    def _row(self, trace: Any, people: list[tuple[str, bool]], runs: int, offers: list[tuple[str, datetime]]) -> Row:
+    def _row(
+        self,
+        trace: Any,
+        people: list[tuple[str, bool]],
+        runs: int,
+        offers: list[tuple[str, datetime]],
+        skipped_as: str,
+    ) -> Row:
         free = (trace.place_target or 0) - (trace.place_active or 0) - (trace.place_done or 0)
         why = trace.place_why or ""
         if trace.state == "withheld" and trace.place_target == 0:
@@ -250,6 +286,7 @@ class PoolList:
             held_by=[name for name, holds in people if holds],
             offered_to=sorted(name for name, _ in offers),
             offered_until=max((until for _, until in offers), default=None),
+            skipped_as=skipped_as,
         )
 
     def _chip(self, name: str) -> FilterChip:
@@ -374,6 +411,18 @@ def _people(traces: list[UUID]) -> dict[UUID, list[tuple[UUID, bool]]]:
     for trace, user, state in rows.order_by("since").values_list("trace", "user", "state"):
         people.setdefault(trace, []).append((user, state == AssignmentState.CLAIMED))
     return people
+
+
+def _skip_reasons(traces: list[UUID]) -> dict[UUID, str]:
+    """Why each of the traces was skipped, the most frequent reasons first."""
+    if not traces:
+        return {}
+    rows = Assignment.objects.filter(trace__in=traces, state=AssignmentState.SKIPPED).order_by("trace")
+    counted = rows.values_list("trace", "skip_reason").annotate(number=Count("pk")).order_by("-number", "skip_reason")
+    reasons: dict[UUID, list[str]] = {}
+    for trace, reason, number in counted:
+        reasons.setdefault(trace, []).append(f"“{reason}” {number}")
+    return {trace: ", ".join(words[:REASONS_SHOWN]) for trace, words in reasons.items()}
 
 
 def _offers(traces: list[UUID]) -> dict[UUID, list[Reservation]]:

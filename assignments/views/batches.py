@@ -129,7 +129,8 @@ def pause_all(request: OrganisationRequest, project: str) -> HttpResponse:
     else:
         pause_project(project=chosen, reason=request.POST.get("reason", ""))
         messages.success(request, "The project is paused.")
-    return redirect("project" if request.POST.get("from") == "overview" else "batches", project=chosen.slug)
+    where = {"overview": "project", "people": "people"}.get(request.POST.get("from", ""), "batches")
+    return redirect(where, project=chosen.slug)
 
 
 @requires(Right.MANAGE_PROJECTS)
@@ -254,7 +255,7 @@ def _numbers(selection: Selection) -> tuple[tuple[str, str], ...]:
 
 def _form(project: Project, query: QueryDict, selection: Selection) -> dict[str, Any]:
     rules = newest_rules(project)
-    pool = replace(selection.filters, state=("pool",))
+    listed = PoolList(project, replace(selection.filters, state=("pool",)))
     chosen = set(query.getlist("person"))
     number = Batch.objects.for_project(project).count() + 1
     return {
@@ -262,7 +263,7 @@ def _form(project: Project, query: QueryDict, selection: Selection) -> dict[str,
         "selection": selection,
         # As they were typed, also where they cannot be read.
         "typed": {name: query.get(name) or usual for name, usual in _numbers(selection)},
-        "chips": PoolList(project, pool).chips(CHIPS),
+        "chips": listed.chips(CHIPS, listed.chosen().count()),
         "takes": TAKES.items(),
         "strata": [(value, label) for value, label in STRATA.items()],
         "name": query.get("name", f"Batch {number}"),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -50,10 +51,6 @@ CHIPS = (
     "model", "agent", "repo", "converter", "size", "usage", "batch", "tag", "imported", "file", "judged", "marks",
     "agreement", "held", "offered",
 )  # fmt: skip
-_SELDOM = ("held", "offered")
-"""Chips that are shown where there is something to choose."""
-
-
 _DIALOGS = {
     "offer": "offer",
     "priority": "priority",
@@ -109,7 +106,7 @@ def _steer_one(request: OrganisationRequest, project: Project, act: str, trace: 
     except Refused as refused:
         messages.error(request, refused.sentence)
     else:
-        say(request, outcome.sentence, outcome.act, trace)
+        say(request, outcome.sentence, outcome.act, trace=trace.pk)
     return redirect(_trace_url(trace))
 
 
@@ -138,7 +135,7 @@ def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", r
         "tabs": tabs,
         "all_traces": tabs[0].count,
         "in_pool": next((tab.count for tab in tabs if tab.name == "pool"), 0),
-        "chips": [chip for chip in pool_list.chips(CHIPS) if chip.options or chip.words or chip.name not in _SELDOM],
+        "chips": pool_list.chips(CHIPS, page.paginator.count),
         "is_narrowed": bool(filters.data()),
         "page": page,
         "page_base": f"?{base}&" if base else "?",
@@ -178,7 +175,8 @@ def _typed(form: QueryDict) -> dict[str, Any]:
 @requires(Right.MANAGE_PROJECTS)
 @require_POST
 def undo_steering(request: OrganisationRequest, project: str, act_id: UUID) -> HttpResponse:
-    """Take back what was done a moment ago."""
+    """Take back what was done a moment ago, and go back to the page of the `trace` or `person` of the address, or to
+    the list that it was done in: `to=people`, else that of what was changed."""
     chosen = visible_project(request.membership, project)
     act = get_object_or_404(SteeringAct, pk=act_id, project=chosen)
     try:
@@ -189,8 +187,11 @@ def undo_steering(request: OrganisationRequest, project: str, act_id: UUID) -> H
     trace = Trace.objects.filter(project=chosen, pk=of).first() if of else None
     if trace is not None:
         return redirect(_trace_url(trace))
+    if name := request.GET.get("person", ""):
+        return redirect("person", project=chosen.slug, name=name)
     where = {"batch": "batches", "batches": "batches", "rule": "batches", "people": "people"}
-    return redirect(where.get(act.verb.partition(".")[0], "traces"), project=chosen.slug)
+    to = "people" if request.GET.get("to") == "people" else where.get(act.verb.partition(".")[0], "traces")
+    return redirect(to, project=chosen.slug)
 
 
 @requires(Right.MANAGE_PROJECTS)
@@ -221,13 +222,13 @@ def chosen_people(values: list[str]) -> list[UUID]:
         raise Refused("Choose people from the list.") from error
 
 
-def say(request: OrganisationRequest, sentence: str, act: SteeringAct | None, trace: Trace | None = None) -> None:
-    """The sentence as a message, with a button that undoes what was done, and leads back to the page of the trace, if
-    there is one."""
+def say(request: OrganisationRequest, sentence: str, act: SteeringAct | None, **back: object) -> None:
+    """The sentence as a message, with a button that undoes what was done. The button leads `back`, as undo_steering
+    says."""
     if act is None:
         messages.success(request, sentence)
         return
-    url = reverse("undo-steering", args=[act.project.slug, act.pk]) + (f"?trace={trace.pk}" if trace else "")
+    url = reverse("undo-steering", args=[act.project.slug, act.pk]) + (f"?{urlencode(back)}" if back else "")
     button = format_html(
         '<button class="btn btn--s" type="submit" form="undo" formaction="{}" data-undo-seconds="{}">Undo</button>',
         url,

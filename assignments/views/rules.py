@@ -50,7 +50,7 @@ def rule_page(request: OrganisationRequest, project: str, rule_id: UUID) -> Http
         else:
             say(request, outcome.sentence, outcome.act)
             return redirect("batches", project=chosen.slug)
-    preview = preview_rule(chosen, selection)
+    preview, listed = preview_rule(chosen, selection), PoolList(chosen, selection.filters)
     context = {
         "project": chosen,
         "rule": rule,
@@ -59,7 +59,7 @@ def rule_page(request: OrganisationRequest, project: str, rule_id: UUID) -> Http
             name: query.get(name) or usual
             for name, usual in (("share", f"{selection.share:g}"), ("seed", str(selection.seed)))
         },
-        "chips": PoolList(chosen, selection.filters).chips(CHIPS),
+        "chips": listed.chips(CHIPS, listed.chosen().count()),
         "preview": preview,
         "taken": len(preview.taken),
         "listed": _rows(chosen, list(preview.taken[:_LISTED])),

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.forms import BoundField, CheckboxInput, RadioSelect, Select, Textarea
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.drawn_icons import drawn_icon
 from accounts.models import Project
 from accounts.project_pages import visible_tabs
+from dashboard.project_state import project_state
 from potato_site.rendered_once import RenderedOnceNode, parsed
 from tenancy.permissions import allowed
 from tenancy.roles import Right
@@ -55,6 +58,21 @@ def may(context: template.Context, right: str, project: Project | None = None) -
 def project_tabs(context: template.Context, project: Project, current: str) -> dict[str, Any]:
     """The tabs of the project's pages, those that the reader may open; `current` names the one that is open."""
     return {"tabs": visible_tabs(context["request"], project, current), "archived_at": project.archived_at}
+
+
+@register.simple_tag(takes_context=True)
+def tab_counts(context: template.Context, project: Project) -> SafeString:
+    """The numbers beside the tabs as they are now, for a part that js/live.js loads again."""
+    counted = [tab for tab in visible_tabs(context["request"], project, "") if tab.count is not None]
+    return format_html_join(
+        "", '<span hidden data-count-of="{}">{}</span>', ((tab.name, intcomma(tab.count)) for tab in counted)
+    )
+
+
+@register.inclusion_tag("partials/project_badge.html")
+def project_badge(project: Project) -> dict[str, Any]:
+    """What the project is at, in a word beside its name."""
+    return {"state": project_state(project)}
 
 
 @register.tag

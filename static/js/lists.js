@@ -148,6 +148,14 @@ on("live", ":root", () => {
   show();
   bind();
 });
+// A dialog that a menu opens stands in the menu's place, not over it. Without JavaScript the menu stays behind it.
+on("click", "[data-menu] [popovertarget]", (event, button) => {
+  const dialog = document.getElementById(button.getAttribute("popovertarget") ?? ""), menu = button.closest("[data-menu]");
+  if (!dialog || !(menu instanceof HTMLElement)) return;
+  event.preventDefault();
+  menu.hidePopover();
+  dialog.showPopover();
+});
 on("click", "[data-choose-none]", () => void chooseNone());
 on("change", "select[data-clicks]", (_, select) => document.getElementById(select.dataset.clicks ?? "")?.click());
 on("change", "[data-submits]", (_, field) => /** @type {HTMLSelectElement | HTMLInputElement} */ (field).form?.requestSubmit());

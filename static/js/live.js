@@ -9,6 +9,7 @@
  * - `data-open` on an element with an id in it: something is on its way, and it is asked for every other second, else
  *   every ten. `data-over="words"` on the element with that id, once it is over: the words are said.
  * - `data-live-says="words"` on a part: the words are said when they are others.
+ * - `data-count-of="name"` in it, outside its parts: a number that stands elsewhere on the page, in `data-count="name"`.
  * - `data-figure="name"` in it: the figure is marked for a minute when it is another.
  * - `data-live-mark`, hidden: says since when it is known. `data-live-said`: the status in which all this is said.
  *
@@ -168,6 +169,9 @@ class Live {
 
   /** @param {DocumentFragment} came @returns {boolean} whether all of it is shown now */
   #show(came) {
+    for (const count of came.querySelectorAll("[data-count-of]"))
+      for (const shown of document.querySelectorAll(`[data-count="${CSS.escape(nameOf(count, "data-count-of"))}"]`))
+        shown.textContent = count.textContent;
     const [before, now] = [this.#parts(this.root), this.#parts(came)];
     const onTheirWay = open(this.root);
     let isAll = true;

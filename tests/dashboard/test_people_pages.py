@@ -106,7 +106,7 @@ def test_a_person_is_paused_with_a_reason_from_their_page_and_goes_on(
 def test_a_person_is_limited_from_their_page(held: tuple[Queue, Assignment], manager: Client) -> None:
     queue, task = held
     page = change(manager, do="limit", limit="2", share="50")
-    assert "bob makes at most 2 annotations and at most 50% of all annotations here." in page
+    assert "bob is limited to 2 annotations and 50% of all annotations here." in page
     assert "at most 2 annotations, 50% of all" in manager.get(PEOPLE).content.decode()
     with acting_in(queue.tenants.acme, queue.tenants.bob):
         submit(task)
@@ -120,7 +120,7 @@ def test_a_person_is_limited_from_their_page(held: tuple[Queue, Assignment], man
         assert words in refused.split('id="limit-error"')[1].split("</span>")[0]
         for name, value in wrong.items():
             assert f'name="{name}" value="{value}" aria' in refused.replace('inputmode="numeric" ', "")
-    assert "as many annotations as the project lets everybody" in change(manager, do="limit", limit="", share="")
+    assert "bob is limited here as the project limits everybody." in change(manager, do="limit", limit="", share="")
     with acting_in(queue.tenants.acme):
         position = QueuePosition.objects.get(user=queue.tenants.bob)
         assert (position.annotation_limit, position.annotation_share) == (None, None)
@@ -153,6 +153,6 @@ def test_many_are_paused_at_once_from_the_list(held: tuple[Queue, Assignment], m
     ids = re.findall(r'name="who" value="([^"]+)"', manager.get(PEOPLE).content.decode())
     assert ids
     done = manager.post(PEOPLE, {"who": ids, "do": "pause", "reason": "A break"}, follow=True).content.decode()
-    assert "is given no new tasks here" in done or "people: done" in done
+    assert "given no new tasks here" in done
     with acting_in(queue.tenants.acme):
         assert QueuePosition.objects.filter(paused_at__isnull=False, pause_reason="A break").count() == len(ids)

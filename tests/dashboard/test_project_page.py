@@ -22,7 +22,7 @@ from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
 
 PAGE = "/o/acme/p/parser/"
-QUERIES = 44
+QUERIES = 45
 
 
 @pytest.fixture

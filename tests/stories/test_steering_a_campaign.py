@@ -158,6 +158,7 @@ def test_a_trace_is_excluded_with_a_reason_and_that_is_undone(pool: Queue, reade
         expect(undo).to_have_count(0)
         reader.open(TRACES)
         page.get_by_label("Choose trace-00059").check()
+        page.get_by_role("button", name="More", exact=True).click()
         page.get_by_role("button", name="Give out again").click()
     assert reader.reports() == []
     assert reader.errors == []
