@@ -16,6 +16,7 @@ from assignments.actions.steering import project_pause
 from assignments.attention import unjudged_because
 from assignments.forecast import DAYS_WITH_WORK, Day, Forecast, forecast
 from assignments.models import Steering
+from assignments.pool.progress import BatchProgress, batches_at_a_glance
 from assignments.wording import duration
 from dashboard.agreement_attention import RULE, attention_items_in
 from dashboard.charts import DayPlot, day_plot, pieces
@@ -28,10 +29,11 @@ from dashboard.recent_activity import Activity, recent_activity_in
 from dashboard.shares import Difference, Share, widest_difference, wilson_share
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.schemes.registry import scheme_types
-from potato.wording import counted
+from potato.wording import counted, moment
 
 ATTENTION_SHOWN = 7
 AGENTS_SHOWN = 6
+BATCHES_SHOWN = 4
 _STATUS = {
     "complete": ("Complete", "f3", "sw3"),
     "started": ("Started", "f1", "sw1"),
@@ -61,6 +63,10 @@ class Person:
     agreement: PersonAgreement | None
     is_flagged: bool
 
+    @property
+    def last_active(self) -> str:
+        return moment(timezone.localtime(self.annotator.last_active), timezone.localtime())
+
 
 @dataclass(frozen=True)
 class Approval:
@@ -89,6 +95,7 @@ class Overview:
     approval: Approval | None
     lately: list[Activity]
     pause: Steering | None
+    batches: list[BatchProgress]
 
 
 def read_overview(request: HttpRequest, project: Project) -> Overview:
@@ -115,6 +122,7 @@ def read_overview(request: HttpRequest, project: Project) -> Overview:
         approval=_approval(project, configuration) if configuration else None,
         lately=recent_activity_in(project),
         pause=project_pause(project),
+        batches=batches_at_a_glance(project, BATCHES_SHOWN),
     )
 
 
@@ -148,6 +156,7 @@ def live_context(overview: Overview) -> dict[str, Any]:
         "measures": overview.measures,
         "shared_traces": overview.shared_traces,
         "lately": overview.lately,
+        "batches": overview.batches,
     }
 
 

@@ -17,13 +17,14 @@ from accounts.live_parts import live_context as live_part
 from accounts.live_parts import part_answer
 from accounts.models import Project
 from accounts.models.projects import visible_project
+from assignments.models import TraceQuota
 from assignments.scheme_pages import ProjectPage, shown_sections
 from dashboard.charts import share
 from dashboard.checklist import checklist
 from dashboard.dismissing import dismiss
 from dashboard.figures import chosen_distributions
 from dashboard.overview import live_context, read_overview, title_facts
-from exports.shown import ON_THE_PROJECTS_PAGE, last_exports
+from exports.shown import ON_THE_PROJECTS_PAGE, last_exports, next_schedules
 from potato.schemes.distributions import Distribution
 from potato.wording import counted, title_case
 from tenancy.errors import Refused
@@ -74,6 +75,7 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "sections": shown_sections(ProjectPage(chosen, configuration, request.GET)),
             "may_export": may_export,
             "exports": last_exports(chosen, ON_THE_PROJECTS_PAGE) if may_export else [],
+            "schedules": next_schedules(chosen, ON_THE_PROJECTS_PAGE) if may_export else [],
         },
     )
 
@@ -118,9 +120,12 @@ def _links(request: OrganisationRequest, project: Project) -> dict[str, str]:
     links = {
         "annotations": reverse("annotations", args=[project.slug]),
         "agreement": reverse("agreement", args=[project.slug]),
+        "people": reverse("people", args=[project.slug]),
     }
     if allowed(request, Right.MANAGE_PROJECTS, project):
         links["manage"] = reverse("project-attention", args=[project.slug])
+        if TraceQuota.objects.for_project(project).judgeable().in_pool().exists():
+            links["release"] = reverse("release-batch", args=[project.slug])
     if allowed(request, Right.SEE_TRACES, project):
         links["traces"] = reverse("traces", args=[project.slug])
     if allowed(request, Right.CONFIGURE_PROJECTS, project):

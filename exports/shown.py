@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from accounts.models import Membership, Project
-from exports.models import Export, published_annotation_types
+from exports.models import Export, ExportSchedule, published_annotation_types
 from jobs.models import OPEN_STATES, JobState
 from potato.formats.archive import Archive
 from potato.formats.options import accepted_values, known_options
@@ -93,6 +93,12 @@ def last_exports(project: Project, number: int = EXPORTS_SHOWN, show: str = "", 
     people = Membership.objects.filter(user__in={export.requested_by_id for export in exports})
     names = dict(people.values_list("user", "annotator_name"))
     return [_row(export, names) for export in exports]
+
+
+def next_schedules(project: Project, number: int) -> list[ExportSchedule]:
+    """The schedules of the project that make the next files, the first one first."""
+    rows = ExportSchedule.objects.not_deleted().filter(organisation=project.organisation_id, project=project)
+    return list(rows.filter(next_at__isnull=False, paused_at__isnull=True).order_by("next_at")[:number])
 
 
 def chosen_exports(project: Project, show: str) -> Any:

@@ -61,6 +61,15 @@ class BatchRow:
 
 
 @dataclass(frozen=True)
+class BatchProgress:
+    """How many of a batch's traces are complete, of those that are judged or to be judged."""
+
+    batch: Batch
+    traces: int
+    complete: int
+
+
+@dataclass(frozen=True)
 class Skips:
     total: int
     reasons: list[tuple[str, int]]
@@ -101,6 +110,18 @@ def batch_rows(project: Project) -> list[BatchRow]:
             )
         )
     return rows
+
+
+def batches_at_a_glance(project: Project, most: int) -> list[BatchProgress]:
+    """The first batches that are given out, or are paused, in their turn."""
+    going = Batch.objects.for_project(project).filter(state__in=(BatchState.OPEN, BatchState.PAUSED))
+    batches = list(going.in_turn()[:most])
+    rows = TraceQuota.objects.for_project(project).filter(JUDGEABLE, batch__in=batches, withheld="").order_by()
+    counted = rows.values_list("batch").annotate(
+        traces=Count("pk"), complete=Count("pk", filter=Q(done__gte=F("target")))
+    )
+    figures = {batch: (traces, complete) for batch, traces, complete in counted}
+    return [BatchProgress(batch, *figures.get(batch.pk, (0, 0))) for batch in batches]
 
 
 def daily_annotations(project: Project) -> list[Day]:

@@ -181,21 +181,23 @@ Steering = Callable[[Race, random.Random], None]
 """What a manager does once, to whatever chance says."""
 
 
-def play_all(race: Race, round_: int, steer: Steering | None = None, often: float = 0.02) -> None:
-    """Until everybody was told that nothing is left for them; `often` is the part of turns before which somebody
-    steers."""
+def play_all(
+    race: Race, round_: int, steer: Steering | None = None, often: float = 0.02, most: int = 1_000_000
+) -> None:
+    """Until everybody was told that nothing is left for them. Before the part `often` of all turns somebody steers,
+    `most` times at most."""
     with ThreadPoolExecutor(THREADS) as threads:
         seeds = range(round_ * THREADS, (round_ + 1) * THREADS)
-        players = [threads.submit(_play, race, seed, steer, often) for seed in seeds]
+        players = [threads.submit(_play, race, seed, steer, often, most) for seed in seeds]
         for player in players:
             player.result(timeout=600)
 
 
-def _play(race: Race, seed: int, steer: Steering | None, often: float) -> None:
+def _play(race: Race, seed: int, steer: Steering | None, often: float, most: int) -> None:
     rng = random.Random(seed)  # noqa: S311
     try:
         while left := [person for person in race.people if person.pk not in race.finished]:
-            if steer is not None and rng.random() < often:
+            if steer is not None and rng.random() < often and race.count("turns of managers") <= most:
                 steer(race, rng)
             person, freed = rng.choice(left), race.freed
             if _turn(race, person, rng, seed) is not None:
