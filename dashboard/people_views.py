@@ -33,8 +33,9 @@ from assignments.actions.steering_people import (
 )
 from assignments.history import TASK_START, trace_title
 from assignments.listing import as_listed, submission_rows
-from assignments.models import Assignment, AssignmentState, Submission
+from assignments.models import Assignment, AssignmentState, Batch, BatchPerson, Submission
 from assignments.pool.filters import offers_now
+from assignments.submission_records import annotator_names
 from assignments.views.pool import say
 from dashboard.people import SORTS, PeopleOfProject, Person, held_longest, people_of_project, sorted_people
 from dashboard.people_filters import PeopleFilters, PeopleList
@@ -146,10 +147,13 @@ def _figures(project: Project, everybody: PeopleOfProject) -> str:
 @requires(Right.SEE_ANNOTATIONS)
 @require_http_methods(["GET", "HEAD"])
 def person(request: OrganisationRequest, project: str, name: str) -> HttpResponse:
-    """What one person does on the project."""
+    """What one person does on the project; with `part=held` what they hold now."""
     chosen = visible_project(request.membership, project)
     everybody = people_of_project(chosen)
-    return _person_page(request, chosen, everybody, _named(everybody.present + everybody.left, name))
+    one = _named(everybody.present + everybody.left, name)
+    if request.GET.get("part") == "held":
+        return part_answer(request, _held_part(request, chosen, one))
+    return _person_page(request, chosen, everybody, one)
 
 
 def _person_page(
@@ -163,21 +167,24 @@ def _person_page(
     )
     of_week = sorted_people(everybody.present + everybody.left, "week")
     others = [other for other in everybody.present if other != one and other.agreement and not other.agreement.is_few]
+    added_by = one.member.added_by_id if one.member else None
+    batches = Batch.objects.for_project(chosen).filter(pk__in=BatchPerson.objects.filter(user=user).values("batch"))
     context = {
+        **live_context(_held_part(request, chosen, one)),
         "project": chosen,
         "person": one,
         "is_here": one in everybody.present,
         "may_manage": allowed(request, Right.MANAGE_MEMBERS, chosen),
         "may_steer": allowed(request, Right.MANAGE_PROJECTS, chosen),
-        "annotating": _annotating(chosen, besides=one.name),
+        "added_by": annotator_names([added_by]).get(added_by, "") if added_by else "",
+        "named_in": list(batches.order_by("number")),
         "rules": newest_rules(chosen),
         "version": newest.number if (newest := chosen.newest_version()) else None,
         "sees_names": allowed(request, Right.MANAGE_PEOPLE),
         "place_this_week": of_week.index(one) + 1 if one.this_week else None,
         "people_this_week": sum(other.this_week > 0 for other in of_week),
         "others": sorted(other.agreement.value for other in others if other.agreement),
-        "held": _held(chosen, one),
-        "offered": _offered(chosen, one),
+        "held": one.held,
         "rows": submission_rows(as_listed(own).order_by("-pk")[:HISTORY]),
         "submitted": own.count(),
         "skips": skips,
@@ -192,6 +199,20 @@ def _person_page(
         "limit_problem": limit_problem,
     }
     return render(request, "dashboard/person.html", context, status=422 if limit_problem else 200)
+
+
+def _held_part(request: OrganisationRequest, project: Project, one: Person) -> str:
+    """What the person holds, and is offered, as it changes while the page is open."""
+    context = {
+        "project": project,
+        "person": one,
+        "held": _held(project, one),
+        "offered": _offered(project, one),
+        "annotating": _annotating(project, besides=one.name),
+        "may_manage": allowed(request, Right.MANAGE_MEMBERS, project),
+        "may_steer": allowed(request, Right.MANAGE_PROJECTS, project),
+    }
+    return render_to_string("dashboard/partials/person_held.html", context, request)
 
 
 @requires(Right.MANAGE_MEMBERS)

@@ -53,7 +53,8 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
     overview = read_overview(request, chosen)
     version, configuration = overview.version, overview.configuration
     may_export = allowed(request, Right.EXPORT, chosen)
-    live = _live(request, live_context(overview))
+    links = _links(request, chosen)
+    live = _live(links, live_context(overview))
     steps = checklist(request, overview)
     return render(
         request,
@@ -62,7 +63,7 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
             "project": chosen,
             "version": version,
             "is_readable": configuration is not None,
-            "links": _links(request, chosen),
+            "links": links,
             "pause": overview.pause,
             "facts": title_facts(overview),
             "steps": steps,
@@ -84,8 +85,8 @@ def project_page(request: OrganisationRequest, project: str) -> HttpResponse:
 @require_safe
 def project_live(request: OrganisationRequest, project: str) -> HttpResponse:
     """The parts of the page that change while it is open; 304 where they are what the page has."""
-    live = _live(request, live_context(read_overview(request, visible_project(request.membership, project))))
-    return part_answer(request, live)
+    chosen = visible_project(request.membership, project)
+    return part_answer(request, _live(_links(request, chosen), live_context(read_overview(request, chosen))))
 
 
 @requires(Right.SEE_ANNOTATIONS, to_change=Right.MANAGE_PROJECTS)
@@ -111,8 +112,8 @@ def project_attention(request: OrganisationRequest, project: str) -> HttpRespons
     return redirect("project", chosen.slug)
 
 
-def _live(request: OrganisationRequest, context: dict[str, Any]) -> str:
-    return render_to_string("dashboard/partials/live.html", {**context, "links": _links(request, context["project"])})
+def _live(links: dict[str, str], context: dict[str, Any]) -> str:
+    return render_to_string("dashboard/partials/live.html", {**context, "links": links})
 
 
 def _links(request: OrganisationRequest, project: Project) -> dict[str, str]:

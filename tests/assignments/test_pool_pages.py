@@ -494,3 +494,23 @@ def test_batches_and_the_overview_expect_the_same_end(pool: Queue, manager: Clie
         page = manager.get(BATCHES).content.decode()
     assert f"{expected.early:%-d %b} to {expected.late:%-d %b}" in page
     assert f"{expected.a_day:.0f} <small>a day</small>" in page
+
+
+def test_filters_with_nothing_to_choose_are_left_out_and_seldom_ones_folded(pool: Queue, manager: Client) -> None:
+    def chips(query: str = "") -> tuple[list[str], list[str]]:
+        """Those that stand there, and those that are folded."""
+        tools = manager.get(f"{TRACES}{query}").content.decode().split('class="tools__chips"')[1].split("</details>")[0]
+        shown, _, folded = tools.partition("<summary")
+        names = re.compile(r'popovertarget="filter-(\w+)"')
+        return names.findall(shown), names.findall(folded.split("</details>")[0])
+
+    with acting_in(pool.tenants.acme):
+        assert "batch" not in chips()[0], "no trace is in a batch"
+    assert "model" not in chips()[0], "all have the same"
+    with acting_in(pool.tenants.acme, pool.tenants.alice):
+        Trace.objects.filter(pk=Trace.objects.order_by("pk").values("pk")[:1]).update(agent_model="finch", agent="cli")
+        release_batch(project=pool.project, selection=Selection(take="number", number=5), facts=BatchFacts("Five"))
+    shown, folded = chips()
+    assert {"model", "batch"} <= set(shown)
+    assert "agent" in folded
+    assert "agent" in chips("?agent=cli")[0], "one that is set stands there"

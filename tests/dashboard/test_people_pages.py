@@ -1,16 +1,17 @@
 """The tab People and a person's page, as forms without JavaScript: what people did, and how their work is steered."""
 
 import re
+from csv import DictReader
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
 from django.test import Client
 
-from accounts.models import AuditEvent, Membership
+from accounts.models import AuditEvent, Membership, ProjectMember
 from assignments.actions.claiming import Reason
 from assignments.actions.working import heartbeat, save_draft
-from assignments.models import Assignment, QueuePosition
+from assignments.models import Assignment, Batch, BatchPerson, QueuePosition
 from tenancy.actor import acting_in
 from tenancy.roles import Role
 from tests.assignments.conftest import Queue, submit
@@ -156,3 +157,91 @@ def test_many_are_paused_at_once_from_the_list(held: tuple[Queue, Assignment], m
     assert "given no new tasks here" in done
     with acting_in(queue.tenants.acme):
         assert QueuePosition.objects.filter(paused_at__isnull=False, pause_reason="A break").count() == len(ids)
+
+
+@pytest.mark.parametrize("do", ["pause", "limit", "viewer", "take_off", "give_back", "reassign"])
+def test_what_is_done_to_one_person_is_undone_from_their_page(
+    held: tuple[Queue, Assignment], manager: Client, do: str
+) -> None:
+    queue, task = held
+    bob = queue.tenants.bob
+    form = {"pause": {"reason": "A break"}, "limit": {"limit": "1"}, "reassign": {"task": task.pk, "to": "dora"}}
+    page = change(manager, do=do, **form.get(do, {}))
+    (undo,) = re.findall(r'formaction="([^"]+)" data-undo-seconds', page)
+    with acting_in(queue.tenants.acme):
+        assert Assignment.objects.open().of(bob).exists() == (do in ("pause", "limit"))
+    answer = manager.post(undo, follow=True)
+    assert answer.redirect_chain[-1][0] == f"{PEOPLE}bob/"
+    assert "is as before." in answer.content.decode()
+    with acting_in(queue.tenants.acme, bob):
+        assert Assignment.objects.open().get().pk == task.pk
+        position = QueuePosition.objects.get(user=bob)
+        assert (position.paused_at, position.annotation_limit) == (None, None)
+        assert AuditEvent.objects.filter(verb="steering.undone").count() == 1
+        submit(queue.claimed(bob))
+
+
+def test_who_is_taken_back_or_put_on_a_closed_project_is_off_it_again_by_the_undo(
+    held: tuple[Queue, Assignment], manager: Client
+) -> None:
+    queue, _ = held
+    change(manager, do="take_off")
+    page = change(manager, do="annotator")
+    assert "bob is annotator of this project now." in page
+    with acting_in(queue.tenants.acme, queue.tenants.bob):
+        queue.claimed(queue.tenants.bob)
+    manager.post(re.findall(r'formaction="([^"]+)" data-undo-seconds', page)[0])
+    with acting_in(queue.tenants.acme):
+        assert not Assignment.objects.open().exists()
+        (row,) = ProjectMember.objects.filter(membership__user=queue.tenants.bob)
+        assert row.left_at is not None
+
+
+def test_a_role_is_given_from_the_list(held: tuple[Queue, Assignment], manager: Client) -> None:
+    queue, _ = held
+    with acting_in(queue.tenants.acme):
+        bob = str(Membership.objects.get(user=queue.tenants.bob).pk)
+    done = manager.post(PEOPLE, {"who": [bob], "do": "adjudicator"}, follow=True).content.decode()
+    assert "bob is adjudicator of this project now." in done
+    assert manager.post(PEOPLE, {"who": [bob], "do": "emperor"}).status_code == 404
+
+
+@pytest.mark.usefixtures("held")
+def test_people_are_narrowed_and_go_out_as_a_table(manager: Client) -> None:
+    change(manager, do="pause", reason="")
+    chips = re.findall(r'popovertarget="filter-(\w+)"', manager.get(PEOPLE).content.decode())
+    assert "work" in chips
+    assert "agreement" not in chips, "nobody has any, so there is nothing to choose"
+
+    def table(query: str) -> list[dict[str, str]]:
+        return list(DictReader(manager.get(f"{PEOPLE}?format=csv&{query}").content.decode().splitlines()))
+
+    def names(query: str) -> list[str]:
+        return [row["annotator"] for row in table(query)]
+
+    everybody = names("")
+    assert "bob" in everybody
+    assert names("work=paused") == names("work=held") == names("name=BO") == ["bob"]
+    assert "bob" not in names("seen=never")
+    assert names("work=paused&seen=never") == []
+    assert names("work=unknown") == everybody
+    (row,) = table("name=bob")
+    assert (row["done"], row["held"], row["paused"], row["median_active_seconds"]) == ("1", "1", "yes", "180")
+    assert row["median_elapsed_seconds"] == "2400"
+
+
+def test_people_are_named_in_batches_from_the_list(held: tuple[Queue, Assignment], manager: Client) -> None:
+    queue, _ = held
+    with acting_in(queue.tenants.acme, queue.tenants.alice):
+        batch = Batch.objects.create(project=queue.project, number=9, name="Hard ones", is_restricted=True)
+        bob = Membership.objects.get(user=queue.tenants.bob)
+    page = manager.get(PEOPLE).content.decode()
+    assert "Hard ones" in page
+    nothing = manager.post(PEOPLE, {"who": [str(bob.pk)], "do": "batches"}, follow=True).content.decode()
+    assert "Tick the batches" in nothing
+    done = manager.post(PEOPLE, {"who": [str(bob.pk)], "do": "batches", "batch": ["9"]}, follow=True).content.decode()
+    with acting_in(queue.tenants.acme):
+        assert BatchPerson.objects.get(batch=batch).user == queue.tenants.bob
+    manager.post(re.findall(r'formaction="([^"]+)" data-undo-seconds', done)[0])
+    with acting_in(queue.tenants.acme):
+        assert not BatchPerson.objects.filter(batch=batch).exists()

@@ -5,13 +5,15 @@ import re
 import pytest
 from django.test import Client
 
-from accounts.models import AuditEvent, ConfigurationVersion, Project
+from accounts.models import AuditEvent, ConfigurationVersion, Membership, Project
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import BatchFacts, release_batch, release_draft, withdraw_batch
-from assignments.actions.steering import let_imports_wait, pause_batch
+from assignments.actions.steering import let_imports_wait, pause_batch, pause_project, resume_project
+from assignments.actions.withholding import withhold
 from assignments.actions.working import skip
-from assignments.models import Assignment
+from assignments.models import Assignment, TraceQuota, Withheld
 from assignments.pool.selecting import Selection
+from dashboard.project_state import project_state
 from tenancy.actor import acting_in
 from tenancy.sentences import as_text
 from tests.assignments.conftest import Queue, submit
@@ -20,9 +22,10 @@ from tests.dashboard.test_tallies import live_through
 from tests.hostile import HOSTILE
 from tests.pages import assert_harmless, queries_of, text_of
 from tests.tenants import Tenants
+from traces.models import Trace
 
 PAGE = "/o/acme/p/parser/"
-QUERIES = 45
+QUERIES = 49
 
 
 @pytest.fixture
@@ -269,3 +272,38 @@ def test_a_project_is_paused_from_its_overview_and_everybody_reads_why(tenants: 
     page = plain(text_of(client.post(f"{PAGE}batches/pause/", {"from": "overview", "resume": "1"}, follow=True)))
     assert "Paused since" not in page
     assert "Paused" not in plain(text_of(annotator.get("/o/acme/")))
+
+
+def test_the_state_of_a_project_stands_on_its_pages(queue: Queue, mallory: Client) -> None:
+    tenants = queue.tenants
+
+    def states() -> set[str]:
+        pages = [mallory.get(f"{PAGE}{path}").content.decode() for path in ("", "traces/", "people/", "batches/")]
+        return {re.findall(r'class="dot"></span> ([A-Z][a-z ]+)</span></div>', page)[0] for page in pages}
+
+    assert states() == {"Collecting"}
+    with acting_in(tenants.acme, tenants.alice):
+        pause_project(project=queue.project)
+        assert project_state(queue.project).word == "Paused"
+    assert states() == {"Paused"}
+    with acting_in(tenants.acme, tenants.alice):
+        resume_project(project=queue.project)
+        for trace in list(Trace.objects.all())[1:]:
+            withhold(project=queue.project, traces=[trace.pk], why=Withheld.RETIRED)
+        one = TraceQuota.objects.get(withheld="")
+        TraceQuota.objects.filter(pk=one.pk).update(done=one.target)
+        assert project_state(queue.project).word == "Complete"
+        TraceQuota.objects.filter(pk=one.pk).update(done=0, batch=None, is_released=False)
+        assert project_state(queue.project).word == "Collecting"
+        assert project_state(Project.objects.create(slug="new", name="New")).word == "Draft"
+
+
+def test_somebody_who_is_alone_is_offered_a_task_in_place_of_an_invitation(queue: Queue, mallory: Client) -> None:
+    assert "or judge them yourself" not in text_of(mallory.get(PAGE))
+    with acting_in(queue.tenants.acme):
+        Membership.objects.exclude(user=queue.tenants.mallory).update(is_active=False)
+        open_quotas(project=queue.project)
+    page = text_of(mallory.get(PAGE))
+    assert "Invite people, or judge them yourself" in page
+    assert re.search(r'<button class="btn btn--primary" type="submit">Take a task yourself<', page)
+    assert page.count("Take a task yourself") == 1
