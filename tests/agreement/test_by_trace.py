@@ -73,7 +73,7 @@ def test_the_list_of_traces_shows_narrows_and_sorts_by_it(judged: Comparing, cli
     assert "1 to 1 of 1" in narrowed
     assert "apart" in narrowed
     with acting(judged.actor):
-        (chip,) = PoolList(judged.project, PoolFilters()).chips(["agreement"])
+        (chip,) = PoolList(judged.project, PoolFilters()).chips(["agreement"], 3).shown
         assert [(option.value, option.count) for option in chip.options] == [("low", 1), ("middle", 0), ("high", 1)]
 
 

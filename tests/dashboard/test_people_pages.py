@@ -165,8 +165,12 @@ def test_what_is_done_to_one_person_is_undone_from_their_page(
 ) -> None:
     queue, task = held
     bob = queue.tenants.bob
-    form = {"pause": {"reason": "A break"}, "limit": {"limit": "1"}, "reassign": {"task": task.pk, "to": "dora"}}
-    page = change(manager, do=do, **form.get(do, {}))
+    forms: dict[str, dict[str, object]] = {
+        "pause": {"reason": "A break"},
+        "limit": {"limit": "1"},
+        "reassign": {"task": task.pk, "to": "dora"},
+    }
+    page = change(manager, do=do, **forms.get(do, {}))
     (undo,) = re.findall(r'formaction="([^"]+)" data-undo-seconds', page)
     with acting_in(queue.tenants.acme):
         assert Assignment.objects.open().of(bob).exists() == (do in ("pause", "limit"))
