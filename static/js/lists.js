@@ -155,6 +155,8 @@ on("click", "[data-menu] [popovertarget]", (event, button) => {
   event.preventDefault();
   menu.hidePopover();
   dialog.showPopover();
+  const field = dialog.querySelector("input:not([type=hidden]), select, textarea, button");
+  if (field instanceof HTMLElement) field.focus();
 });
 on("click", "[data-choose-none]", () => void chooseNone());
 on("change", "select[data-clicks]", (_, select) => document.getElementById(select.dataset.clicks ?? "")?.click());

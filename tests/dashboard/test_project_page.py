@@ -279,7 +279,7 @@ def test_the_state_of_a_project_stands_on_its_pages(queue: Queue, mallory: Clien
 
     def states() -> set[str]:
         pages = [mallory.get(f"{PAGE}{path}").content.decode() for path in ("", "traces/", "people/", "batches/")]
-        return {re.findall(r'class="dot"></span> ([A-Z][a-z ]+)</span></div>', page)[0] for page in pages}
+        return {re.findall(r'class="dot"></span> ([A-Z][a-z ]+)</span>\s*</div>', page)[0] for page in pages}
 
     assert states() == {"Collecting"}
     with acting_in(tenants.acme, tenants.alice):

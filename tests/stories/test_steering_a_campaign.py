@@ -226,6 +226,7 @@ def test_a_batch_and_a_persons_work_are_steered_from_their_pages(pool: Queue, th
     expect(page.get_by_text("Undone: 1 person is as before.")).to_be_visible()
     reader.open(TRACES)
     page.get_by_label("Choose trace-00059").check()
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("button", name="Priority").click()
     page.get_by_role("dialog", name="Priority of the chosen traces").get_by_text("Urgent", exact=True).click()
     page.get_by_role("button", name="Give it").click()
