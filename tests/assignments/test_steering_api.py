@@ -161,7 +161,11 @@ def test_a_program_steers_many_tasks_and_people_at_once_and_takes_it_back(pool: 
     assert post(manager, "steering/tasks/", {"act": "give_back"})[1]["code"] == "invalid_request"
     body = {"act": "reassign", "people": ["bob"], "to": "dora"}
     status, moved = post(manager, "steering/tasks/", body)
-    assert (status, moved["done"], moved["sentence"]) == (200, 1, "1 task is with dora now.")
+    assert (status, moved["done"], moved["sentence"]) == (
+        200,
+        1,
+        "“trace-00000” is with dora now, without the draft, which is kept for the case that it comes back.",
+    )
     assert post(manager, "steering/tasks/", body)[0] == 409
     assert post(manager, f"steering/{moved['act']}/undo/", {})[1] == {"sentence": "Undone: 1 task is as before."}
     more = post(manager, "traces/steer/", {"act": "more_annotators", "filter": {"held": ["bob"]}, "more": 2})
