@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 from django.db import DatabaseError, connection, connections
+from psycopg.errors import LockNotAvailable
 
 from accounts.models import Project, User
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
@@ -159,7 +160,9 @@ class Race:
 
     @contextmanager
     def transaction(self, rng: random.Random, what: str) -> Iterator[None]:
-        """One request, which now and then is killed: before its end, or with its connection to the database."""
+        """One request, which now and then is killed: before its end, or with its connection to the database. One that
+        waits for a lock for longer than the site lets it, as behind many others on a busy machine, has done nothing,
+        too."""
         dies = rng.random() < 0.05
         try:
             with acting(self.actor):
@@ -169,9 +172,11 @@ class Race:
                     if rng.random() < 0.5:
                         connection.connection.close()
                     raise KilledError
-        except (KilledError, DatabaseError, psycopg.Error):
-            if not dies:
+        except (KilledError, DatabaseError, psycopg.Error) as error:
+            if not dies and not isinstance(error.__cause__, LockNotAvailable):
                 raise
+            if not dies:
+                self.count("waited too long")
             connection.close()
             raise KilledError from None
         self.count(what)
