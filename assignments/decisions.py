@@ -12,10 +12,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from assignments.actions.answering import answers_by_decision
-from assignments.actions.deciding import UNDO_DECISION
 from assignments.models import Decision, Outcome
 from assignments.models.reviewing import NoteAnswer
-from assignments.models.submissions import is_replaced, is_withdrawn
+from assignments.models.submissions import UNDO_DECISION, is_replaced, is_withdrawn
 from assignments.review_notes import ReviewNote, stored_notes
 from assignments.submission_records import annotator_names
 

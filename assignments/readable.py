@@ -1,5 +1,6 @@
 """Which submissions a person may read, one by its address and all of a trace."""
 
+import hashlib
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from django.shortcuts import get_object_or_404
 
 from accounts.models import Project, User
 from accounts.models.projects import visible_project
-from assignments.models import Submission
+from assignments.models import Kind, Submission
+from assignments.others import others_are_readable, own_annotation
 from potato.configuration import ProjectConfiguration, UnreadablePinError
 from tenancy.actor import ActiveMembership
 from tenancy.roles import Right
@@ -43,6 +45,26 @@ def annotations_of_trace(membership: ActiveMembership, user: User, trace: UUID) 
     visible = submissions.visible_to(membership, user).filter(assignment__trace=trace)
     rows = visible.select_related("project", "assignment__version").defer("project__draft", *_LONG[2:])
     return list(rows.order_by("pk"))
+
+
+def annotations_to_compare(membership: ActiveMembership, user: User, trace: Trace) -> list[Any]:
+    """What this person may lay side by side: of an annotator, where the project lets them read others', their own
+    first, and then those that count, in an order that tells nothing. Raises Http404 for who may read no others'."""
+    if membership.may_in(Right.SEE_ANNOTATIONS, trace.project):
+        return annotations_of_trace(membership, user, trace.pk)
+    own = own_annotation(user, trace)
+    if own is None or not others_are_readable(own):
+        raise Http404("Others' annotations of this trace cannot be read.")
+    rows = Submission.objects.counted().filter(
+        organisation=trace.organisation_id, assignment__trace=trace, assignment__kind=Kind.NORMAL
+    )
+    rows = rows.exclude(assignment__user=user).select_related("project", "assignment__version")
+    return [own, *sorted(rows.defer("project__draft", *_LONG[2:]), key=lambda row: shuffled(user, trace, row.pk))]
+
+
+def shuffled(user: User, trace: Trace, submission: UUID) -> str:
+    """A key that sorts annotations of a trace in an order that is the same for this reader, and tells nothing."""
+    return hashlib.sha256(f"{user.pk}/{trace.pk}/{submission}".encode()).hexdigest()
 
 
 def loaded_configuration(submission: Submission) -> ProjectConfiguration:

@@ -29,13 +29,13 @@ from assignments.models import (
     TraceQuota,
     Withdrawal,
 )
-from assignments.models.submissions import OUT_OF_COUNTS
+from assignments.models.submissions import OUT_OF_COUNTS, UNDO_DECISION
+from assignments.others import others_are_readable
 from assignments.review_notes import ReviewNote, checked_notes
 from jobs import outbox
 from tenancy import audit
 from traces.models.bodies import pack
 
-UNDO_DECISION = timedelta(minutes=10)
 WAITS = timedelta(days=3)
 """How long a returned annotation waits for its annotator, where nobody says otherwise."""
 WAITS_MOST = timedelta(days=30)
@@ -99,8 +99,9 @@ def return_to_annotator(
     configuration, and its slot stays theirs until then. It does not count before it is submitted again.
 
     Raises ReasonNeeded without a note, MembershipEnded where the annotator is no longer there, NotDecidable for a
-    surplus annotation, which has no slot, for what an adjudicator settled, and for a time that has passed or is too far
-    away, ProjectArchived where nobody could work on it, and what accept() raises.
+    surplus annotation, which has no slot, for what an adjudicator settled, where its annotator may read what others
+    say of the trace, and for a time that has passed or is too far away, ProjectArchived where nobody could work on it,
+    and what accept() raises.
     """
     with transaction.atomic():
         assignment = submission.assignment
@@ -117,6 +118,10 @@ def return_to_annotator(
             raise NotDecidable("This annotation has no slot that it could come back to. Accept, correct or void it.")
         if locked.outcome == Outcome.RETURNED:
             raise NotDecidable("This annotation was returned already, and waits for its annotator.")
+        if others_are_readable(submission):
+            raise NotDecidable(
+                "Its annotator may have read what others say of this trace. Correct it yourself, or void it."
+            )
         kept = checked_notes(notes, submission)
         if not kept:
             raise ReasonNeeded("Write a note: the annotator has to know what to look at again.")

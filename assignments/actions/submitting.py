@@ -1,6 +1,6 @@
 """Submitting an annotation, and taking it back within seconds. Nothing that was acknowledged is ever thrown away."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from assignments.events import TRACE_COMPLETE
 from assignments.mixing import check_submitted
 from assignments.models import Assignment, AssignmentState, Kind, Submission, Withdrawal
 from assignments.models.claims import OVER
+from assignments.models.submissions import UNDO, UNDO_WITH_GRACE
 from jobs import outbox
 from potato.configuration import UnreadablePinError
 from potato.records.annotations import results, without_suggestions
@@ -29,10 +30,6 @@ from tenancy.actor import current
 from tenancy.prepared import insert, prepared, prepared_update
 from traces.evidence.judged_files import read_evidence
 from traces.models.bodies import pack
-
-UNDO = timedelta(seconds=30)
-# The clock of a person who undoes at the last moment has shown the button a little longer than ours.
-_GRACE = timedelta(seconds=2)
 
 
 def submit(
@@ -173,7 +170,7 @@ def withdraw(*, submission: Submission) -> Assignment:
         if submission.decisions.exists() or submission.corrects.exists():
             raise WasReviewed("A reviewer looked at it in the meantime, so it can no longer be taken back. Ask them.")
         now = timezone.now()
-        if now - submission.submitted_at > UNDO + _GRACE:
+        if now - submission.submitted_at > UNDO_WITH_GRACE:
             raise TooLateToWithdraw(
                 f"A submission can be taken back for {UNDO.seconds} seconds; this one is older. Ask the project's "
                 "manager if it has to be changed."

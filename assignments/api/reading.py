@@ -17,7 +17,7 @@ from assignments.api.parameters import LINES
 from assignments.comparing import Cell, compare
 from assignments.models import Submission
 from assignments.notes import WrittenNote, written_notes
-from assignments.readable import annotations_of_trace, readable, trace_in
+from assignments.readable import annotations_to_compare, readable, trace_in
 from assignments.submission_records import annotator_names, elapsed, submission_record
 from potato.api import shapes
 from potato.configuration import ProjectConfiguration, UnreadablePinError
@@ -64,23 +64,26 @@ class SubmissionView(ReaderView):
 
 
 class ComparisonView(ApiView):
-    right = Right.SEE_ANNOTATIONS
+    right = Right.SEE_ORGANISATION
 
     @extend_schema(responses=shapes.Comparison)
     def get(self, request: Request, project: str, trace_id: UUID) -> Response:
         """What all who annotated a trace say of it, and where they differ.
 
         Of each person the newest annotation that was not taken back, surplus ones too; those whose configuration does
-        not load any more are left out.
+        not load any more are left out. An annotator may read it of a trace of their own where `visibility.
+        others_after_submit` lets them: their own first, then those that count, without names and ids.
         """
         chosen = visible_project(self.membership, project)
         trace = trace_in(chosen, trace_id)
         submissions = [
             (submission, configuration)
-            for submission in annotations_of_trace(self.membership, self.person, trace.pk)
+            for submission in annotations_to_compare(self.membership, self.person, trace)
             if (configuration := _configuration(submission)) is not None
         ]
-        names = annotator_names(submission.assignment.user_id for submission, _ in submissions)
+        sees_all = self.membership.may_in(Right.SEE_ANNOTATIONS, chosen)
+        people = [row.assignment.user_id for row, _ in submissions]
+        names = annotator_names(user for user in people if sees_all or user == self.person.pk)
         files = TraceFile.objects.filter(trace=trace).order_by("index")
         compared = compare(
             [(submission.result, configuration) for submission, configuration in submissions], exact_paths(files)
@@ -89,8 +92,8 @@ class ComparisonView(ApiView):
             shapes.Comparison(
                 people=[
                     shapes.ComparedPerson(
-                        submission=submission.pk,
-                        annotator=names[submission.assignment.user_id],
+                        submission=submission.pk if submission.assignment.user_id in names else None,
+                        annotator=names.get(submission.assignment.user_id),
                         surplus=submission.is_surplus,
                         configuration_version=submission.assignment.version.number,
                     )

@@ -18,7 +18,7 @@ from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models import Project
 from assignments.actions.claiming import NothingToDo, claim_next, resume
-from assignments.actions.submitting import UNDO, submit, withdraw
+from assignments.actions.submitting import submit, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
 from assignments.api.lines import exact_lines
 from assignments.api.pages import cursor_page
@@ -32,6 +32,7 @@ from assignments.api.serializers import (
     nothing_to_do,
 )
 from assignments.models import Assignment, Submission
+from assignments.models.submissions import UNDO
 from assignments.own_assignment import own_assignment
 from assignments.progress import project_progress
 from assignments.submission_records import annotator_names, submission_record

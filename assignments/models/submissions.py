@@ -1,6 +1,7 @@
 """What was submitted, what was taken back, and what reviewers decided. Rows are added and read, never changed."""
 
 from collections.abc import Collection
+from datetime import timedelta
 from typing import Any, TypedDict
 from uuid import UUID
 
@@ -33,6 +34,14 @@ class Outcome(models.TextChoices):
     VOIDED = "voided", "Void"
     UNDECIDED = "undecided", "Undecided"
 
+
+UNDO = timedelta(seconds=30)
+"""So long annotators may take back what they submitted."""
+# The clock of a person who undoes at the last moment has shown the button a little longer than ours.
+UNDO_WITH_GRACE = UNDO + timedelta(seconds=2)
+
+UNDO_DECISION = timedelta(minutes=10)
+"""So long who decided may take it back."""
 
 OUT_OF_COUNTS = (Outcome.RETURNED, Outcome.VOIDED)
 """Decided so, a submission is in no count, no figure and no export. A corrected one is replaced as an older one is."""

@@ -1,6 +1,5 @@
 """The page on which annotations of a trace stand side by side: whose they are, or letters, and what it shows."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +13,10 @@ from django.urls import reverse
 
 from accounts.models import User
 from assignments.comparing import MOST_COMPARED, CommentedLines, Comparison, Row, compare
+from assignments.hidden_outcomes import outcomes_are_hidden
 from assignments.history import trace_title
 from assignments.models import TraceQuota
-from assignments.readable import annotations_of_trace
+from assignments.readable import annotations_to_compare, shuffled
 from assignments.submission_records import annotator_names, elapsed, initials
 from assignments.summaries import Brief, submission_briefs
 from assignments.wording import duration
@@ -93,9 +93,10 @@ class ComparePage:
 
     def __init__(self, request: HttpRequest, membership: ActiveMembership, user: User, trace: Trace) -> None:
         self.request, self.user, self.trace = request, user, trace
-        self.has_names = request.GET.get("names") != HIDDEN
+        self.sees_all = membership.may_in(Right.SEE_ANNOTATIONS, trace.project)
+        self.has_names = self.sees_all and request.GET.get("names") != HIDDEN
         self.is_in_order = request.GET.get("sort") == IN_ORDER
-        rows = annotations_of_trace(membership, user, trace.pk)
+        rows = annotations_to_compare(membership, user, trace)
         self.unreadable = 0
         readable = []
         for row in rows:
@@ -104,12 +105,9 @@ class ComparePage:
                 readable.append(row)
             except UnreadablePinError:
                 self.unreadable += 1
-        self.all = readable if self.has_names else sorted(readable, key=self._shuffled)
+        in_order = self.has_names or not self.sees_all
+        self.all = readable if in_order else sorted(readable, key=lambda row: shuffled(user, trace, row.pk))
         self.chosen = self._chosen()
-
-    def _shuffled(self, submission: Any) -> str:
-        """An order that is the same for this reader and trace, and tells nothing."""
-        return hashlib.sha256(f"{self.user.pk}/{self.trace.pk}/{submission.pk}".encode()).hexdigest()
 
     def _chosen(self) -> list[Any]:
         asked = self.request.GET.get("of", "")
@@ -130,6 +128,11 @@ class ComparePage:
     @cached_property
     def _newest(self) -> Any:
         return max(self.chosen, key=lambda row: row.assignment.version.number)
+
+    @property
+    def _readable_one(self) -> Any:
+        """One whose address the reader may open: of those compared, else one's own."""
+        return self.chosen[0] if self.sees_all else self.all[0]
 
     @cached_property
     def files(self) -> list[TraceFile]:
@@ -157,13 +160,13 @@ class ComparePage:
         colours = {row.pk: f"p{at + 1}" for at, row in enumerate(self.chosen)}
         people = []
         for at, row in enumerate(self.all):
-            name = names.get(row.assignment.user_id, "") if self.has_names else f"Annotator {_letter(at)}"
+            name, letters = self._called(at, row, names)
             took = elapsed(row)
             people.append(
                 Person(
                     row,
                     name,
-                    initials(name) if self.has_names else _letter(at),
+                    letters,
                     colours.get(row.pk, "p0"),
                     briefs[row.pk],
                     "" if took is None else duration(took),
@@ -173,6 +176,16 @@ class ComparePage:
                 )
             )
         return people
+
+    def _called(self, at: int, row: Any, names: Mapping[UUID, str]) -> tuple[str, str]:
+        """What the page calls the annotator at that place, in full and in a marker."""
+        if self.has_names:
+            name = names.get(row.assignment.user_id, "")
+            return name, initials(name)
+        if not self.sees_all:
+            # One's own is the first.
+            return ("You", "You") if at == 0 else (f"Annotator {_letter(at - 1)}", _letter(at - 1))
+        return f"Annotator {_letter(at)}", _letter(at)
 
     def _toggled(self, submission: UUID) -> str:
         """The choice with this one more, or less; where there would be too many, the last one goes."""
@@ -196,7 +209,8 @@ class ComparePage:
             "shown_people": sorted((person for person in people if person.is_chosen), key=lambda person: person.colour),
             "has_names": self.has_names,
             "names_url": self.address(names=HIDDEN if self.has_names else ""),
-            "list_url": reverse("annotations", args=[project.slug]),
+            "sees_all": self.sees_all,
+            "list_url": reverse("annotations", args=[project.slug]) if self.sees_all else reverse("my-annotations"),
             "trace_url": (
                 reverse("trace", args=[project.slug, trace.pk])
                 if allowed(self.request, Right.SEE_TRACES, project)
@@ -233,7 +247,7 @@ class ComparePage:
             "files": self._files(),
             "differences": self._differences(small=False),
             "small": self._differences(small=True),
-            "agreement": self._agreement(),
+            "agreement": self._agreement() if self.sees_all or not outcomes_are_hidden(self.trace.project) else "",
             "steps": steps,
             "beside": self.step_beside(steps),
         }
@@ -349,7 +363,7 @@ class ComparePage:
         here: int = steps["here"]
         row = next(row for row in self.comparison.steps if row.step == here)
         options = DisplayOptions.of(self.configuration)
-        address = addresses("read-annotation-step-fragment", self.trace.project.slug, self.chosen[0].pk)
+        address = addresses("read-annotation-step-fragment", self.trace.project.slug, self._readable_one.pk)
         page = steps_page(self.trace, options, address, wanted=here, page=1)
         shown: ShownStep | None = next((step for step in page.steps if step.step.index == here), None)
         return {

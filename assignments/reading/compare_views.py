@@ -1,4 +1,4 @@
-"""Annotations of a trace side by side, for who may see everybody's."""
+"""Annotations of a trace side by side: for who may see all, and for annotators where their project lets them."""
 
 from typing import cast
 from uuid import UUID
@@ -21,12 +21,12 @@ from tenancy.permissions import requires
 from tenancy.roles import Right
 
 
-@requires(Right.SEE_ANNOTATIONS)
+@requires(Right.SEE_ORGANISATION)
 @require_safe
 @never_cache
 def compare_trace(request: OrganisationRequest, project: str, trace_id: UUID) -> HttpResponse:
     """Two or three annotations of the trace: those that `of` names, else those that differ most. With `part=step` only
-    the chosen step and what is said of it."""
+    the chosen step and what is said of it. An annotator who may read no others' is told that it does not exist."""
     trace = trace_in(visible_project(request.membership, project), trace_id)
     page = ComparePage(request, request.membership, cast(User, request.user), trace)
     context = page.context()

@@ -22,7 +22,8 @@ from assignments.listing import STATES, SubmissionRow, as_listed, submission_row
 from assignments.models import Assignment, Outcome, Submission, Withdrawal
 from assignments.models.notes import LONGEST_NOTE
 from assignments.notes import written_notes
-from assignments.readable import annotations_of_trace
+from assignments.others import others_are_readable
+from assignments.readable import annotations_of_trace, annotations_to_compare
 from assignments.reading.lists import Neighbours, list_in_address
 from assignments.reading.parts import shown_parts
 from assignments.review_notes import LONGEST_REVIEW_NOTE
@@ -242,9 +243,7 @@ class ReadPage:
             "urls": self.urls,
             "neighbours": self.neighbours,
             "kept_query": self.neighbours.query.removeprefix("?") + "&" if self.neighbours.query else "",
-            "compared": len(others) + 1
-            if others and self.sees_all and self.shows_others and not self.submission.is_withdrawn
-            else 0,
+            "compared": self._compared(others),
             "compare_url": reverse("compare", args=[project.slug, trace.pk]),
             "trace_url": reverse("trace", args=[project.slug, trace.pk])
             if allowed(self.request, Right.SEE_TRACES, project)
@@ -252,6 +251,17 @@ class ReadPage:
             "task_data": self._data(tab["tab"], schemes, files),
             "came_back": bool(self._returned_before),
         }
+
+    def _compared(self, others: Sequence[Submission]) -> int:
+        """How many annotations of the trace the reader may lay side by side, 0 where there is only this one."""
+        if self.submission.is_withdrawn:
+            return 0
+        if self.sees_all:
+            return len(others) + 1 if others and self.shows_others else 0
+        if not self.is_own or not others_are_readable(self.submission):
+            return 0
+        number = len(annotations_to_compare(self.membership, self.user, self.trace))
+        return number if number > 1 else 0
 
     @cached_property
     def _returned_before(self) -> Mapping[str, Any]:

@@ -20,7 +20,6 @@ from accounts.models.projects import visible_project
 from assignments.actions.answering import answer_note
 from assignments.actions.correcting import begin_correction
 from assignments.actions.deciding import (
-    UNDO_DECISION,
     accept,
     lock_for_decisions,
     return_to_annotator,
@@ -30,6 +29,7 @@ from assignments.actions.deciding import (
 from assignments.errors import BadReviewNote
 from assignments.listing import as_listed, submission_rows
 from assignments.models import Decision, Submission
+from assignments.models.submissions import UNDO_DECISION
 from assignments.own_assignment import own_assignment
 from assignments.readable import readable_submission
 from assignments.reading.lists import list_in_address

@@ -275,8 +275,10 @@ class Annotations(Shape):
 
 
 class ComparedPerson(Shape):
-    submission: UUID
-    annotator: str
+    """`submission` and `annotator` are null where names are hidden."""
+
+    submission: UUID | None
+    annotator: str | None
     surplus: bool
     configuration_version: int
 
@@ -314,7 +316,7 @@ class ComparedLines(Shape):
 
 class Comparison(Shape):
     people: list[ComparedPerson]
-    """Those who annotated the trace, the first to submit first."""
+    """Those who annotated the trace, the first to submit first; for an annotator their own first, then in no order."""
     tolerance: int
     """Comments on the same side of a file mean the same place where at most so many lines lie between them."""
     rows: list[ComparedRow]

@@ -177,8 +177,12 @@ class Adjudication(Block):
 
 
 class Visibility(Block):
-    """What annotators see of what became of their work."""
+    """What annotators see of what became of their work, and of others'."""
 
+    others_after_submit: bool = False
+    """Whether annotators may read what others say of a trace, without names, once they can change nothing of their own
+    annotation any more and the trace has all that it needs. Tasks with a known answer and repeats cannot be mixed in
+    beside it."""
     outcomes: Literal["shown", "hidden"] = "shown"
     """Whether they see what reviewers decided of their annotations, how far they agree with others, and how they did
     where the answer was known. Where that is hidden, a returned task still has its notes."""
@@ -262,6 +266,7 @@ class ProjectConfiguration(Block):
     def remarks(cls, values: BlockValues) -> Iterator[Remark]:
         yield from _gold_out_of_order(values)
         yield from _suggestions_that_tell(values)
+        yield from _others_that_tell(values)
         yield from repeated(values, "annotation_schemes", "name")
         yield from _second_of_a_type(values.get("annotation_schemes"))
         yield from _files_named_twice(values.get("data_files"))
@@ -308,6 +313,22 @@ def _suggestions_that_tell(values: BlockValues) -> Iterator[Remark]:
                 "suggestions would tell of later ones. Write reveal: all."
             )
             yield Remark(("suggestions", "shown"), "suggestions_tell", sentence)
+
+
+def _others_that_tell(values: BlockValues) -> Iterator[Remark]:
+    """Of a task with a known answer nothing of others could ever be read, which would tell it from the rest; and who
+    has read what others say judges their own trace no more by themselves when it comes again."""
+    visibility, repeat = values.get("visibility"), values.get("repeat")
+    if not isinstance(visibility, Mapping) or visibility.get("others_after_submit") is not True:
+        return
+    where, otherwise = ("visibility", "others_after_submit"), "or write others_after_submit: false."
+    if values.get("gold") is not None:
+        sentence = "What others say can never be read of a task with a known answer, and that would tell which it is."
+        yield Remark(where, "others_tell_gold", f"{sentence} Leave out gold, {otherwise}")
+    share = repeat.get("share") if isinstance(repeat, Mapping) else None
+    if isinstance(share, int | float) and share > 0:
+        sentence = "Who has read what others say would judge the same trace again by that."
+        yield Remark(where, "others_before_repeat", f"{sentence} Leave out repeat, {otherwise}")
 
 
 def _types_of_steps(schemes: object) -> list[str]:

@@ -26,8 +26,8 @@ FILES = (
 
 
 def review_yaml(**blocks: Any) -> str:
-    """A project of code review, as JSON, which is YAML: its three schemes with these settings, `assignment` and
-    `guidelines`."""
+    """A project of code review, as JSON, which is YAML: its three schemes with these settings, and blocks beside
+    them."""
     schemes = {
         "inline_comments": ("code_review_comments", {"severity": {"enabled": True}}),
         "file_ratings": ("code_review_file_ratings", {}),
@@ -37,7 +37,7 @@ def review_yaml(**blocks: Any) -> str:
         {"name": name, "annotation_type": kind, name: {**block, **blocks.get(name, {})}}
         for name, (kind, block) in schemes.items()
     ]
-    given = {name: blocks[name] for name in ("assignment", "guidelines") if name in blocks}
+    given = {name: blocks[name] for name in ("assignment", "guidelines", "review", "visibility") if name in blocks}
     return json.dumps({"task_name": "Review", "annotation_schemes": entries, **given})
 
 

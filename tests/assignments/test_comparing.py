@@ -126,7 +126,7 @@ def test_programs_read_one_submission_and_the_comparison_of_its_trace(tenants: T
     assert lines.status_code == 200
     bob = api_of(tenants.bob)
     assert bob.get(f"submissions/{own.pk}/").status_code == 200
-    assert bob.get(f"projects/parser/traces/{trace.pk}/comparison/").status_code == 403
+    assert bob.get(f"projects/parser/traces/{trace.pk}/comparison/").status_code == 404
 
 
 def test_a_submission_of_somebody_else_does_not_exist_for_an_annotator(tenants: Tenants, tmp_path: Any) -> None:

@@ -216,8 +216,8 @@ GET    /o/<organisation>/p/<project>/annotations/                               
 POST   /o/<organisation>/p/<project>/annotations/                                        302       404       403       405       405       405       404
 GET    /o/<organisation>/p/<project>/annotations/compare/                                302       404       403       302       302       302       404
 POST   /o/<organisation>/p/<project>/annotations/compare/                                302       404       403       405       405       405       404
-GET    /o/<organisation>/p/<project>/traces/<trace_id>/compare/                          302       404       403       200       200       200       404
-POST   /o/<organisation>/p/<project>/traces/<trace_id>/compare/                          302       404       403       405       405       405       404
+GET    /o/<organisation>/p/<project>/traces/<trace_id>/compare/                          302       404       404       200       200       200       404
+POST   /o/<organisation>/p/<project>/traces/<trace_id>/compare/                          302       404       405       405       405       405       404
 GET    /o/<organisation>/p/<project>/annotations/<submission_id>/                        302       404       404       200       200       200       404
 POST   /o/<organisation>/p/<project>/annotations/<submission_id>/                        302       404       405       405       405       405       404
 GET    /o/<organisation>/p/<project>/annotations/<submission_id>/files/                  302       404       404       200       200       200       404
@@ -432,7 +432,7 @@ GET    /o/<organisation>/api/v1/submissions/<submission_id>/hold/               
 POST   /o/<organisation>/api/v1/submissions/<submission_id>/hold/                        401       404       403       200       200       200       404
 GET    /o/<organisation>/api/v1/submissions/<submission_id>/lines/                       401       404       404       400       400       400       404
 POST   /o/<organisation>/api/v1/submissions/<submission_id>/lines/                       401       404       405       405       405       405       405
-GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       403       200       200       200       404
+GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       404       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       403       405       405       405       404
 
 any    /o/<organisation>/admin/accounts/apitoken/                                        302       404       403       403       200       200         -
