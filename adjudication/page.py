@@ -1,7 +1,8 @@
 """The page on which a trace is settled: each question with its evidence, its answers, and what may be chosen."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.urls import reverse
@@ -12,18 +13,21 @@ from adjudication.settlements import title_of
 from assignments.history import trace_title
 from assignments.submission_records import annotator_names
 from assignments.summaries import ShownChoice, submission_briefs
+from potato.schemes.comparisons import PlacedComment
 from potato.schemes.opinions import Opinion
 from potato.schemes.parts import Field, Part
 from potato.statistics.agreement.settling import Item
+from potato.wording import counted, listed
 from traces.evidence.excerpts import excerpts_by_file
 from traces.evidence.fragments import DisplayOptions
 from traces.evidence.judged_files import exact_paths
 from traces.evidence.pages import addresses, files_in_trace, in_order
 from traces.evidence.responses import display_settings
 from traces.evidence.task_description import asked_for
-from traces.models import TraceStep
+from traces.models import TraceFile, TraceStep
 from traces.rendering.safe import SafeHtml
 
+MOST_BUTTONS = 9
 ICONS = {"place": "message-square", "file": "gauge", "step": "footprints", "whole": "scale"}
 
 
@@ -76,6 +80,7 @@ class ShownOffer:
     """A value that may be chosen, with the people who did."""
 
     at: int
+    value: str | int | float | bool | None
     choice: ShownChoice
     people: tuple[Person, ...]
 
@@ -97,6 +102,8 @@ class Question:
     fields: tuple[ShownField, ...]
     lines: SafeHtml | None
     steps: tuple[ShownStep, ...]
+    has_lines_above: bool = False
+    """Its lines stand with the question before it."""
 
     @property
     def icon(self) -> str:
@@ -110,15 +117,88 @@ class Question:
         return self.item.shown.place is not None
 
     @property
+    def place(self) -> PlacedComment:
+        """The lines that it is about. Only where `is_place`."""
+        place = self.item.shown.place
+        assert place is not None  # noqa: S101 - asked of questions about lines alone
+        return place
+
+    @property
     def is_optional(self) -> bool:
         return self.item.shown.is_optional
+
+    @property
+    def is_rating(self) -> bool:
+        """Whether it is a point on the scale of a file, which a row of a table settles."""
+        part = self.item.shown
+        return part.file is not None and part.number is not None and len(self.fields) == 1 and bool(self.offers)
+
+    @property
+    def offers(self) -> tuple[ShownOffer, ...]:
+        """What may be chosen of its first field; none where that is a text."""
+        return self.fields[0].offers if self.fields else ()
+
+    @property
+    def choices(self) -> tuple[ShownOffer, ...]:
+        """Those of the whole trace and of steps that are few enough to stand as buttons."""
+        shown = self.item.shown
+        return self.offers if not (shown.place or shown.file) and 1 < len(self.offers) <= MOST_BUTTONS else ()
+
+    @property
+    def step(self) -> int | None:
+        """The step that it is about, None where it is about none or several."""
+        return self.item.shown.steps[0] if len(self.item.shown.steps) == 1 else None
+
+    @property
+    def spread(self) -> float | None:
+        """How far the numbers are apart."""
+        numbers = [part.number for part in self.item.parts if part is not None and part.number is not None]
+        return max(numbers) - min(numbers) if numbers else None
+
+    @property
+    def commented(self) -> int:
+        return sum(part is not None for part in self.item.parts)
 
     @property
     def verdict(self) -> str:
         """How the answers stand to each other."""
         if not self.item.differs:
             return "All say the same"
+        if self.is_place:
+            return self._differing()
         return "Decides training data" if self.item.decides else "Differ"
+
+    def _differing(self) -> str:
+        """Of comments at one place: who is alone there, or what of them differs."""
+        said = [answer for answer in self.answers if answer.part is not None]
+        if len(said) == 1:
+            return f"{said[0].person.letter} alone"
+        fields = [shown.field for shown in self.fields if shown.offers]
+        differing = [
+            field.title for field in fields if len({one.part.value.get(field.name) for one in said if one.part}) > 1
+        ]
+        if not differing:
+            return "Not all commented" if len(said) < len(self.answers) else "Differ"
+        words = listed([differing[0], *(title.lower() for title in differing[1:])], "and")
+        return f"{words} differ{'s' if len(differing) == 1 else ''}"
+
+
+@dataclass(frozen=True)
+class ShownFile:
+    """A file with the questions about its lines, in their order. `file` is None where the trace has no such file."""
+
+    path: str
+    file: TraceFile | None
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """A step as a row of the table: `question` is settled beside it."""
+
+    question: Question
+    index: int
+    title: str
 
 
 def page_context(opened: OpenAdjudication) -> dict[str, Any]:
@@ -141,7 +221,7 @@ def page_context(opened: OpenAdjudication) -> dict[str, Any]:
         "version": assignment.version.number,
         "people": list(people.values()),
         "questions": order,
-        "agreed": [question for question in questions if not question.item.differs],
+        **_by_evidence(opened, questions),
         "hides_names": opened.hides_names,
         "newer": opened.newer,
         "lease_until": assignment.lease_until,
@@ -155,6 +235,60 @@ def page_context(opened: OpenAdjudication) -> dict[str, Any]:
             "questions": {f"q{question.at}": _data(question) for question in order},
         },
     }
+
+
+def _by_evidence(opened: OpenAdjudication, questions: Sequence[Question]) -> dict[str, Any]:
+    """The questions where their evidence is: lines in their files, ratings in a table, steps in another one, and
+    `whole`, which are about all of the trace. `agreed` are those of these on which nobody differs."""
+    lines = [question for question in questions if question.is_place]
+    ratings = [question for question in questions if question.is_rating]
+    by_scheme = Counter(question.item.scheme for question in questions if question.step is not None)
+    steps = [question for question in questions if question.step is not None and by_scheme[question.item.scheme] > 1]
+    placed = {question.at for question in (*lines, *ratings, *steps)}
+    rest = [question for question in questions if question.at not in placed]
+    return {
+        "files": _by_file(opened, lines),
+        "ratings": sorted(ratings, key=lambda question: (not question.item.is_open, -(question.spread or 0))),
+        "step_groups": _by_difference(opened, steps),
+        "whole": [question for question in rest if question.item.differs],
+        "agreed": [question for question in rest if not question.item.differs],
+    }
+
+
+def _by_file(opened: OpenAdjudication, questions: Sequence[Question]) -> list[ShownFile]:
+    files = in_order(files_in_trace.rows(opened.assignment.trace.pk))
+    paths = exact_paths(files)
+    rows, order = dict(zip(paths, files, strict=True)), {path: at for at, path in enumerate(paths)}
+    by_path: dict[str, list[Question]] = {}
+    for question in questions:
+        by_path.setdefault(question.place.file, []).append(question)
+    return [
+        ShownFile(path, rows.get(path), tuple(_without_repeated_lines(own)))
+        for path, own in sorted(by_path.items(), key=lambda row: order.get(row[0], len(order)))
+    ]
+
+
+def _without_repeated_lines(questions: Sequence[Question]) -> Iterator[Question]:
+    """The questions of a file in the order of its lines; the same lines stand once, above the first about them."""
+    shown: SafeHtml | None = None
+    for question in sorted(questions, key=lambda one: (one.place.first, one.place.last, one.at)):
+        is_repeated = question.lines is not None and question.lines == shown
+        shown = question.lines
+        yield replace(question, lines=None, has_lines_above=True) if is_repeated else question
+
+
+def _by_difference(opened: OpenAdjudication, questions: Sequence[Question]) -> list[tuple[str, list[StepRow]]]:
+    """The rows of steps, those that differ first, each group with its heading."""
+    titles = dict(opened.assignment.trace.steps.values_list("index", "title")) if questions else {}
+    groups: tuple[list[StepRow], list[StepRow]] = ([], [])
+    for question in sorted(questions, key=lambda one: (not one.item.is_open, one.step or 0)):
+        index = question.step or 0
+        groups[not question.item.differs].append(StepRow(question, index, titles.get(index, "")))
+    headings = (
+        f"{counted(len(groups[0]), 'step')} {'differs' if len(groups[0]) == 1 else 'differ'}",
+        f"{counted(len(groups[1]), 'step')}, all agree",
+    )
+    return [(heading, rows) for heading, rows in zip(headings, groups, strict=True) if rows]
 
 
 def _people(opened: OpenAdjudication) -> dict[str, Person]:
@@ -215,6 +349,7 @@ def _field(item: Item, field: Field, order: Sequence[Person]) -> ShownField:
         tuple(
             ShownOffer(
                 at,
+                offer.value,
                 ShownChoice.of(offer.choice, item.scheme),
                 tuple(
                     sorted(
@@ -242,6 +377,7 @@ def _data(question: Question) -> dict[str, Any]:
         "isOpen": item.is_open,
         "isOptional": question.is_optional,
         "isPlace": question.is_place,
+        "isRating": question.is_rating,
         "consensus": question.consensus.letter if question.consensus else None,
         "answers": {answer.person.letter: dict(answer.part.value) for answer in question.answers if answer.part},
         "fields": [

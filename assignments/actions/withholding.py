@@ -20,7 +20,7 @@ from accounts.models.members import members_with
 from assignments.actions.changing_rules import undo_rule
 from assignments.actions.editing_batches import BATCH_EDITED, BATCHES_CHANGED, undo_edit
 from assignments.actions.held_tasks import undo_giving_back, undo_reassigning
-from assignments.actions.outcomes import Outcome
+from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import QUEUE_CHANGED, undo_withdrawal
 from assignments.actions.steering_people import undo_placing, undo_steering_people
@@ -31,7 +31,7 @@ from jobs import outbox
 from jobs.row_text import storable
 from potato.wording import counted
 from tenancy import audit
-from tenancy.actor import active_organisation, current
+from tenancy.actor import active_organisation
 from tenancy.errors import Refused
 from tenancy.roles import Right
 from tenancy.statements import executed
@@ -59,7 +59,7 @@ def withhold(*, project: Project, traces: Collection[UUID], why: Withheld, reaso
         rows = _locked(project, traces)
         changed = [row for row in rows if row.withheld not in (why, Withheld.KNOWN_ANSWER)]
         annotated, held = (sum(1 for row in changed if getattr(row, name)) for name in ("done", "active"))
-        act = _act(project, verb, changed)
+        before = _before(changed)
         for row in changed:
             row.withheld, row.withheld_reason, row.is_released = why, reason, False
         TraceQuota.objects.bulk_update(changed, ["withheld", "withheld_reason", "is_released"], batch_size=1_000)
@@ -69,7 +69,7 @@ def withhold(*, project: Project, traces: Collection[UUID], why: Withheld, reaso
         if held:
             parts.append(f"{held:,} {'is' if held == 1 else 'are'} being worked on and may be finished")
         sentence = _sentence("; ".join(parts), len(rows) - len(changed), f"{word} already")
-        return _finish(act, sentence, changed, verb, reason=reason)
+        return _finish(project, verb, before, sentence, changed, reason=reason)
 
 
 def give_out_again(*, project: Project, traces: Collection[UUID]) -> Outcome:
@@ -81,7 +81,7 @@ def give_out_again(*, project: Project, traces: Collection[UUID]) -> Outcome:
         changed = [
             row for row in rows if row.withheld not in ("", Withheld.KNOWN_ANSWER) and row.trace_id not in secret
         ]
-        act = _act(project, "traces.given-out-again", changed)
+        before = _before(changed)
         batches = Batch.objects.for_project(project).filter(state=BatchState.WITHDRAWN)
         withdrawn = set(batches.values_list("pk", flat=True))
         for row in changed:
@@ -93,7 +93,7 @@ def give_out_again(*, project: Project, traces: Collection[UUID]) -> Outcome:
         TraceQuota.objects.bulk_update(changed, fields, batch_size=1_000)
         why_not = "not held back, or not cleared on the page Secrets" if secret else "not held back"
         sentence = _sentence(f"{len(changed):,} given out again", len(rows) - len(changed), why_not)
-        return _finish(act, sentence, changed, "traces.given-out-again")
+        return _finish(project, "traces.given-out-again", before, sentence, changed)
 
 
 def tag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Outcome:
@@ -104,12 +104,12 @@ def tag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Outco
     with transaction.atomic():
         rows = _locked(project, traces)
         changed = [row for row in rows if tag not in row.tags]
-        act = _act(project, "traces.tagged", changed)
+        before = _before(changed)
         for row in changed:
             row.tags = [*row.tags, tag]
         TraceQuota.objects.bulk_update(changed, ["tags"], batch_size=1_000)
         sentence = _sentence(f"{len(changed):,} tagged “{tag}”", len(rows) - len(changed), "tagged already")
-        return _finish(act, sentence, changed, "traces.tagged", tag=tag)
+        return _finish(project, "traces.tagged", before, sentence, changed, tag=tag)
 
 
 def untag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Outcome:
@@ -120,14 +120,14 @@ def untag_traces(*, project: Project, traces: Collection[UUID], tag: str) -> Out
     with transaction.atomic():
         rows = _locked(project, traces)
         changed = [row for row in rows if tag in row.tags]
-        act = _act(project, "traces.untagged", changed)
+        before = _before(changed)
         for row in changed:
             row.tags = [one for one in row.tags if one != tag]
         TraceQuota.objects.bulk_update(changed, ["tags"], batch_size=1_000)
         sentence = _sentence(
             f"{len(changed):,} without “{tag}” now", len(rows) - len(changed), "not tagged so, or imported with it"
         )
-        return _finish(act, sentence, changed, "traces.untagged", tag=tag)
+        return _finish(project, "traces.untagged", before, sentence, changed, tag=tag)
 
 
 def want_more(*, project: Project, traces: Collection[UUID], more: int) -> Outcome:
@@ -142,15 +142,14 @@ def want_more(*, project: Project, traces: Collection[UUID], more: int) -> Outco
             for row in rows
             if row.target and row.withheld != Withheld.KNOWN_ANSWER and (more > 0 or row.extra >= -more)
         ]
-        act = _act(project, "traces.more-annotators", changed)
-        act.before = {str(row.pk): {"extra": row.extra} for row in changed}
+        before = {str(row.pk): {"extra": row.extra} for row in changed}
         _want_extra(changed, {row.pk: more for row in changed})
         noun = "annotator" if abs(more) == 1 else "annotators"
         each = f"{abs(more)} {'more' if more > 0 else 'fewer'} {noun}"
         done = f"{len(changed):,} wants {each}" if len(changed) == 1 else f"{len(changed):,} want {each} each"
         why_not = "nothing of them can be judged" if more > 0 else "no more of them were asked for"
         sentence = _sentence(done, len(rows) - len(changed), why_not)
-        return _finish(act, sentence, changed, "traces.more-annotators", more=more)
+        return _finish(project, "traces.more-annotators", before, sentence, changed, more=more)
 
 
 def _want_extra(rows: Collection[TraceQuota], more: Mapping[UUID, int]) -> None:
@@ -176,7 +175,7 @@ def prioritise(*, project: Project, traces: Collection[UUID], priority: int) -> 
     with transaction.atomic():
         rows = _locked(project, traces)
         changed = [row for row in rows if row.priority != priority]
-        act = _act(project, "traces.prioritised", changed)
+        before = _before(changed)
         for row in changed:
             row.priority = priority
         _rank_by_priority(project, changed)
@@ -187,7 +186,7 @@ def prioritise(*, project: Project, traces: Collection[UUID], priority: int) -> 
         if elsewhere:
             done += f"; {elsewhere:,} of them in no batch that goes by it, so there it changes nothing"
         sentence = _sentence(done, len(rows) - len(changed), f"{label} already")
-        return _finish(act, sentence, changed, "traces.prioritised", priority=label)
+        return _finish(project, "traces.prioritised", before, sentence, changed, priority=label)
 
 
 def _rank_by_priority(project: Project, rows: Collection[TraceQuota]) -> None:
@@ -225,10 +224,10 @@ def offer_to(*, project: Project, traces: Collection[UUID], people: Collection[U
     with transaction.atomic():
         rows = _locked(project, traces)
         changed = [row for row in rows if row.is_released and row.active + row.done < row.target]
-        act = _act(project, "traces.offered", changed)
+        before = _before(changed)
         keys = [row.trace_id for row in changed]
         earlier = Reservation.objects.filter(organisation=active_organisation(), trace__in=keys)
-        act.before = _with_reservations(act.before, changed, earlier)
+        before = _with_reservations(before, changed, earlier)
         earlier.delete()
         Reservation.objects.bulk_create(
             Reservation(project=project, trace_id=trace, user_id=person, until=until)
@@ -240,9 +239,8 @@ def offer_to(*, project: Project, traces: Collection[UUID], people: Collection[U
         TraceQuota.objects.bulk_update(changed, ["is_reserved"], batch_size=1_000)
         who = counted(len(known), "person", "people") if len(known) > 1 else "one person"
         done = f"{len(changed):,} offered to {who} first, until {timezone.localtime(until):%-d %B}"
-        return _finish(
-            act, _sentence(done, len(rows) - len(changed), "not open"), changed, "traces.offered", people=len(known)
-        )
+        sentence = _sentence(done, len(rows) - len(changed), "not open")
+        return _finish(project, "traces.offered", before, sentence, changed, people=len(known))
 
 
 def end_offers(*, project: Project, traces: Collection[UUID]) -> Outcome:
@@ -250,18 +248,18 @@ def end_offers(*, project: Project, traces: Collection[UUID]) -> Outcome:
     with transaction.atomic():
         rows = _locked(project, traces)
         changed = [row for row in rows if row.is_reserved]
-        act = _act(project, "traces.offer-ended", changed)
+        before = _before(changed)
         earlier = Reservation.objects.filter(
             organisation=active_organisation(), trace__in=[row.trace_id for row in changed]
         )
-        act.before = _with_reservations(act.before, changed, earlier)
+        before = _with_reservations(before, changed, earlier)
         earlier.delete()
         for row in changed:
             row.is_reserved, row.returned_at = False, timezone.now()
         TraceQuota.objects.bulk_update(changed, ["is_reserved", "returned_at"], batch_size=1_000)
         done = f"{len(changed):,} {'is' if len(changed) == 1 else 'are'} for everybody again"
         sentence = _sentence(done, len(rows) - len(changed), "offered to nobody")
-        return _finish(act, sentence, changed, "traces.offer-ended")
+        return _finish(project, "traces.offer-ended", before, sentence, changed)
 
 
 def undo(*, act: SteeringAct) -> str:
@@ -334,18 +332,23 @@ def _locked(project: Project, traces: Collection[UUID]) -> list[TraceQuota]:
     return list(quotas.select_for_update(no_key=True, of=("self",)))
 
 
-def _act(project: Project, verb: str, rows: Iterable[TraceQuota]) -> SteeringAct:
-    act = SteeringAct(project=project, verb=verb, done_by_id=current().user)
+def _before(rows: Iterable[TraceQuota]) -> dict[str, dict[str, Any]]:
+    """What an undo puts back of these."""
     kept = ("withheld", "withheld_reason", "is_reserved", "tags", "priority")
-    act.before = {str(row.pk): {name: getattr(row, name) for name in kept} for row in rows}
-    return act
+    return {str(row.pk): {name: getattr(row, name) for name in kept} for row in rows}
 
 
-def _finish(act: SteeringAct, sentence: str, changed: list[TraceQuota], verb: str, **detail: Any) -> Outcome:
-    act.sentence = sentence
-    act.save()
-    audit.record(verb, act.project, traces=len(changed), **detail)
-    outbox.publish(QUEUE_CHANGED, project=str(act.project_id))
+def _finish(
+    project: Project,
+    verb: str,
+    before: dict[str, dict[str, Any]],
+    sentence: str,
+    changed: list[TraceQuota],
+    **detail: Any,
+) -> Outcome:
+    act = keep_act(project, verb, sentence, before)
+    audit.record(verb, project, traces=len(changed), **detail)
+    outbox.publish(QUEUE_CHANGED, project=str(project.pk))
     return Outcome(len(changed), sentence, act if changed else None)
 
 

@@ -47,7 +47,7 @@ def settle_by_keys(page: Page, step: str | re.Pattern[str]) -> None:
     """Every question that is open: the verdict as who asks for changes, comments merged or dropped, the rest of A."""
     left = page.locator("[data-bar-left]")
     while left.inner_text() != "All is settled":
-        before, title = left.inner_text(), page.locator(".question.is-here h2").inner_text()
+        before, title = left.inner_text(), page.locator(".question.is-here").get_attribute("aria-label") or ""
         if title == "Verdict":
             page.keyboard.press(letter(page, "Request Changes"))
         elif "line 15" in title:

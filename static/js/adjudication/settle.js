@@ -8,7 +8,7 @@ import { send } from "../task/http.js";
 import { uid } from "../task/storage.js";
 
 /** @typedef {string | number | boolean | null} Value */
-/** @typedef {{ scheme: string, key: string, title: string, isOpen: boolean, isOptional: boolean, isPlace: boolean, consensus: string | null, answers: Record<string, Record<string, Value>>, fields: { name: string, isRequired: boolean, values: Value[] }[] }} Question */
+/** @typedef {{ scheme: string, key: string, title: string, isOpen: boolean, isOptional: boolean, isPlace: boolean, isRating: boolean, consensus: string | null, answers: Record<string, Record<string, Value>>, fields: { name: string, isRequired: boolean, values: Value[] }[] }} Question */
 /** @typedef {{ scheme: string, key: string, how: string, taken_from: string[], fields: Record<string, Value> | null, note: string }} Settlement */
 /** @type {{ lease_token: number, revision: number, settled: Settlement[], api: string, queue: string, questions: Record<string, Question> }} */
 const data = JSON.parse(document.getElementById("settle-data")?.textContent ?? "");
@@ -61,11 +61,37 @@ function words(id) {
   const known = {
     kept: `Kept from ${from}`,
     merged: `Merged from ${from}`,
-    rewritten: "Written anew",
+    rewritten: question(id).isRating ? "Chosen anew" : "Written anew",
     dropped: "Left out",
     consensus: `As most say, from ${question(id).consensus}`,
   };
   return known[own.how] ?? "Settled";
+}
+
+/** What became final of the first field; undefined where nothing did, or it was left out. @param {string} id */
+function finalValue(id) {
+  const { answers, consensus, fields, isOpen } = question(id), own = settled.get(id), name = fields[0]?.name ?? "";
+  if (own?.how === "dropped" || (!own && isOpen)) return undefined;
+  if (own?.fields && name in own.fields) return own.fields[name];
+  const from = own && own.how !== "consensus" ? own.taken_from[0] : consensus;
+  return from ? answers[from]?.[name] : undefined;
+}
+
+/** The value that a button chooses. @param {string} id @param {Element} button */
+const valueOf = (id, button) => question(id).fields[0]?.values[Number(button.getAttribute("data-choose"))];
+
+/** The row of the table of steps: which one is here, and what is final. @param {HTMLElement} section @param {boolean} isDone */
+function showInRow(section, isDone) {
+  const row = one(`[data-row="${section.id}"]`), cell = row && one("[data-final]", row);
+  if (!row || !cell) return;
+  row.classList.toggle("is-here", section === sections[here]);
+  const chosen = /** @type {HTMLElement | null} */ (section.querySelector('[data-choose][aria-pressed="true"]'));
+  const isLeftOut = isDone && !chosen;
+  cell.classList.toggle("is-open", !chosen);
+  cell.classList.toggle("tint", !!chosen);
+  if (chosen?.dataset.c) cell.dataset.c = chosen.dataset.c;
+  else delete cell.dataset.c;
+  cell.textContent = chosen ? (chosen.firstElementChild?.nextSibling ?? chosen.firstChild)?.textContent?.trim() ?? "" : isLeftOut ? words(section.id) : "Choose";
 }
 
 function show() {
@@ -79,10 +105,17 @@ function show() {
     if (undo) undo.hidden = !own;
     const taken = own ? own.taken_from : isDone && question(id).consensus ? [/** @type {string} */ (question(id).consensus)] : [];
     for (const answer of section.querySelectorAll("[data-answer]")) answer.classList.toggle("is-taken", taken.includes(answer.getAttribute("data-answer") ?? ""));
+    const value = finalValue(id);
+    for (const button of section.querySelectorAll("[data-choose]")) button.setAttribute("aria-pressed", String(value !== undefined && valueOf(id, button) === value));
+    showInRow(section, isDone);
     const rail = one(`[data-rail="${id}"]`);
     rail?.classList.toggle("is-settled", isDone);
     const missing = one(`[data-missing-of="${id}"]`);
     if (missing) missing.hidden = isDone;
+  }
+  for (const count of document.querySelectorAll("[data-of-file], [data-of-ratings]")) {
+    const own = [...(count.closest("article, section")?.querySelectorAll("[data-question]") ?? [])];
+    count.textContent = own.length ? `${own.filter((section) => !isLeft(section.id)).length} of ${own.length} settled` : "All say the same";
   }
   const number = left().length, bar = one("[data-bar-left]"), rail = one("[data-rail-left]"), tab = one("[data-left]");
   if (bar) bar.textContent = number ? `${number} decision${number === 1 ? "" : "s"} left` : "All is settled";
@@ -164,22 +197,38 @@ function act(id, how, letter = "") {
     if (!isOptional) return false;
     settle(id, { how });
   } else {
-    if (!fields.length || (how === "merged" && !isPlace)) return false;
+    if (!fields.length || (how === "merged" && (!isPlace || Object.keys(answers).length < 2))) return false;
     write(id, how);
   }
   return true;
 }
 
-/** Open the form with what is there: what was written before, else what is merged or what most say. @param {string} id @param {string} how */
-function write(id, how) {
+/**
+ * Settle by the value of the first field: as the first who said it, else written anew where nothing else has to be.
+ * @param {string} id @param {Element} button
+ */
+function choose(id, button) {
+  const { answers, fields } = question(id), [first, ...others] = fields, value = valueOf(id, button);
+  if (!first || value === undefined) return;
+  const said = Object.keys(answers).sort().find((letter) => answers[letter]?.[first.name] === value);
+  if (said) settle(id, { how: "kept", taken_from: [said] });
+  else if (others.some((field) => field.isRequired)) write(id, "rewritten", value);
+  else settle(id, { how: "rewritten", fields: { [first.name]: value, ...Object.fromEntries(others.map((field) => [field.name, null])) }, taken_from: Object.keys(answers).sort().slice(0, 1) });
+}
+
+/** Open the form with what is there: what was written before, else what is merged or what most say. @param {string} id @param {string} how @param {Value} [first] of the first field */
+function write(id, how, first) {
   const { answers, consensus, fields } = question(id), own = settled.get(id);
   const form = /** @type {HTMLFormElement | null} */ (one(`#${id} [data-form]`));
-  if (!form) return;
+  if (!form) {
+    (one(`#${id} [data-choose][aria-pressed="true"]`) ?? one(`#${id} [data-choose]`))?.focus();
+    return;
+  }
   const letters = Object.keys(answers).sort();
   const base = answers[own?.taken_from[0] ?? consensus ?? letters[0] ?? ""] ?? {};
   const texts = (/** @type {string} */ name) => [...new Set(letters.map((letter) => answers[letter]?.[name]).filter((text) => typeof text === "string" && text))];
-  for (const { name, values } of fields) {
-    const value = own?.fields?.[name] ?? (how === "merged" && !values.length ? texts(name).join("\n\n") : base[name]);
+  for (const [at, { name, values }] of fields.entries()) {
+    const value = at === 0 && first !== undefined ? first : own?.fields?.[name] ?? (how === "merged" && !values.length ? texts(name).join("\n\n") : base[name]);
     for (const field of form.querySelectorAll(`[data-field="${CSS.escape(name)}"]`)) {
       if (field instanceof HTMLInputElement) field.checked = values[Number(field.value)] === value;
       if (field instanceof HTMLTextAreaElement) field.value = typeof value === "string" ? value : "";
@@ -187,8 +236,8 @@ function write(id, how) {
   }
   form.dataset.how = how;
   form.hidden = false;
-  const first = /** @type {HTMLElement | null} */ (form.querySelector("input:checked") ?? form.querySelector("input, textarea"));
-  first?.focus();
+  const begin = /** @type {HTMLElement | null} */ ((first === undefined ? null : form.querySelector("textarea")) ?? form.querySelector("input:checked") ?? form.querySelector("input, textarea"));
+  begin?.focus();
   form.scrollIntoView({ block: "nearest" });
 }
 
@@ -253,6 +302,15 @@ key("Escape", () => one("a[data-back]")?.click());
 
 on("click", "[data-question] [data-do]", (_, button) => {
   act(button.closest("[data-question]")?.id ?? "", button.dataset.do ?? "", button.dataset.letter);
+  return true;
+});
+on("click", "[data-question] [data-choose]", (_, button) => {
+  choose(button.closest("[data-question]")?.id ?? "", button);
+  return true;
+});
+on("click", "[data-go]", (event, link) => {
+  event.preventDefault();
+  goTo(sections.findIndex((section) => section.id === link.dataset.go));
   return true;
 });
 on("click", "[data-undo]", (_, button) => void undo(button.closest("[data-question]")?.id ?? ""));
