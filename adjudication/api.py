@@ -29,6 +29,7 @@ from adjudication.measuring import sided_with
 from adjudication.models import Adjudication
 from adjudication.queue import MOST_COUNTED, REASONS, in_turn, queue_rows, reasons, take_next
 from adjudication.settlements import title_of
+from adjudication.weighing import Weighed, weighed_answers
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY
 from assignments.api.views import LARGEST_ANNOTATION, idempotency_key
@@ -54,6 +55,7 @@ from potato.api.adjudication import (
     TakenTrace,
     ToSettle,
     WaitingTrace,
+    WeighedAnswer,
 )
 from potato.api.shapes import Whole
 from potato.schemes.parts import Part
@@ -231,6 +233,7 @@ def to_settle_shape(opened: OpenAdjudication) -> ToSettle:
     names = {} if opened.hides_names else annotator_names(row.assignment.user_id for row in opened.letters.values())
     letters = {row.pk: letter for letter, row in opened.letters.items()}
     order = [letters[row.pk] for row in opened.compared.submissions]
+    weighed = weighed_answers(opened.assignment.project, opened.compared)
     return ToSettle(
         assignment=opened.assignment.pk,
         trace=opened.assignment.trace.external_id,
@@ -242,7 +245,7 @@ def to_settle_shape(opened: OpenAdjudication) -> ToSettle:
             for letter, row in opened.letters.items()
         ],
         newer=opened.newer,
-        questions=[_question(item, order) for item in opened.compared.items],
+        questions=[_question(item, order, weighed.get((item.scheme, item.key))) for item in opened.compared.items],
         settled=[dict(row) for row in opened.stored],
     )
 
@@ -273,7 +276,7 @@ def _waiting(row: Any) -> WaitingTrace:
     )
 
 
-def _question(item: Item, order: list[str]) -> OpenQuestion:
+def _question(item: Item, order: list[str], weighed: Weighed | None) -> OpenQuestion:
     answers = [(letter, part) for letter, part in zip(order, item.parts, strict=True) if part is not None]
     return OpenQuestion(
         scheme=item.scheme,
@@ -284,6 +287,11 @@ def _question(item: Item, order: list[str]) -> OpenQuestion:
         is_open=item.is_open,
         is_optional=item.shown.is_optional,
         consensus=None if item.consensus is None else order[item.consensus],
+        weighed=None
+        if weighed is None
+        else WeighedAnswer(
+            annotation=order[weighed.at], probability=round(weighed.share, 4), doubts=list(weighed.doubts)
+        ),
         answers=[_answer(letter, part) for letter, part in sorted(answers, key=lambda pair: pair[0])],
         fields=[
             FieldShape(

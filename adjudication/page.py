@@ -10,6 +10,7 @@ from django.urls import reverse
 from adjudication.actions import OpenAdjudication
 from adjudication.disagreements import range_words
 from adjudication.settlements import title_of
+from adjudication.weighing import Weighed, weighed_answers
 from assignments.history import trace_title
 from assignments.submission_records import annotator_names
 from assignments.summaries import ShownChoice, submission_briefs
@@ -92,6 +93,15 @@ class ShownField:
 
 
 @dataclass(frozen=True)
+class ShownWeighed:
+    """What the answers say together, weighed: whose annotation says so first, in which words, how probable it is."""
+
+    person: Person
+    words: str
+    weighed: Weighed
+
+
+@dataclass(frozen=True)
 class Question:
     at: int
     item: Item
@@ -102,6 +112,7 @@ class Question:
     fields: tuple[ShownField, ...]
     lines: SafeHtml | None
     steps: tuple[ShownStep, ...]
+    weighed: ShownWeighed | None = None
     has_lines_above: bool = False
     """Its lines stand with the question before it."""
 
@@ -312,6 +323,7 @@ def _questions(opened: OpenAdjudication, people: Mapping[str, Person]) -> list[Q
     order = [people[by_submission[row.pk]] for row in compared.submissions]
     lines = _lines(opened)
     steps = _steps(opened)
+    weighed = weighed_answers(opened.assignment.project, compared)
     return [
         Question(
             at,
@@ -323,9 +335,17 @@ def _questions(opened: OpenAdjudication, people: Mapping[str, Person]) -> list[Q
             tuple(_field(item, field, order) for field in item.shown.fields),
             lines.get(at),
             tuple(steps[index] for index in sorted(_step_indexes(item)) if index in steps),
+            _weighed(item, order, weighed.get((item.scheme, item.key))),
         )
         for at, item in enumerate(compared.items)
     ]
+
+
+def _weighed(item: Item, order: Sequence[Person], weighed: Weighed | None) -> ShownWeighed | None:
+    part = None if weighed is None else item.parts[weighed.at]
+    if weighed is None or part is None or not part.opinions or not part.opinions[0].choices:
+        return None
+    return ShownWeighed(order[weighed.at], part.opinions[0].choices[0].words, weighed)
 
 
 def _answers(item: Item, order: Sequence[Person]) -> list[Answer]:

@@ -54,8 +54,18 @@ class AnswerShape(Shape):
     number: float | None
 
 
+class WeighedAnswer(Shape):
+    """What the answers say together, each weighed by how reliable its annotator is in the newest report of agreement:
+    the letter of the first that says so, and how probable it is. `doubts` say why that is not to be trusted."""
+
+    annotation: str
+    probability: float
+    doubts: list[str]
+
+
 class OpenQuestion(Shape):
-    """`is_open`: a person has to settle it. `consensus` is the letter of an annotation that says what most do."""
+    """`is_open`: a person has to settle it. `consensus` is the letter of an annotation that says what most do.
+    `weighed` is null for comments and ratings, and before there is a report of agreement."""
 
     scheme: str
     key: str
@@ -65,6 +75,7 @@ class OpenQuestion(Shape):
     is_open: bool
     is_optional: bool
     consensus: str | None
+    weighed: WeighedAnswer | None
     answers: list[AnswerShape]
     fields: list[FieldShape]
 

@@ -38,7 +38,8 @@ class Part:
     `key` is the same in all results for the same question; parts with a `place` are told apart by their lines instead.
     `value` is what `SchemeType.join` takes. `answer` is what two parts have in common where they say the same, and
     `decides` what training data make of it: None where they make nothing of it. `opinions` are how pages show it, and
-    `steps` the steps that are its evidence. A part that `is_optional` may be left out of the result.
+    `steps` the steps that are its evidence. A part that `is_optional` may be left out of the result. `compared` is the
+    name of the ValueComparison that has this question as a unit, and its value there.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Part:
     file: str | None = None
     steps: tuple[int, ...] = ()
     is_optional: bool = False
+    compared: tuple[str, Hashable] | None = None
 
     @property
     def number(self) -> float | None:

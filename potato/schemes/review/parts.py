@@ -88,7 +88,16 @@ def verdict_parts(result: Mapping[str, str], scheme: VerdictScheme, opinions: It
         Field("decision", "Verdict", _offers(options), is_required=True),
         Field("summary", "Summary", is_required=scheme.verdict.require_summary),
     )
-    yield Part("decision", "Verdict", result, decision, tuple(opinions), fields, decides=decision)
+    yield Part(
+        "decision",
+        "Verdict",
+        result,
+        decision,
+        tuple(opinions),
+        fields,
+        decides=decision,
+        compared=("decision", decision),
+    )
 
 
 def join_verdict(values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:

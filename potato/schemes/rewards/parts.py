@@ -119,6 +119,7 @@ def _labels(result: Mapping[str, Any], scheme: ProcessRewardScheme) -> Iterator[
             decides=decided(labels[at]) if at < len(labels) else None,
             steps=(at,),
             is_optional=not block.require_all_steps,
+            compared=("labels", detail.get("label")),
         )
 
 

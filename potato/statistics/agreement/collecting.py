@@ -27,11 +27,15 @@ from potato.statistics.agreement.annotator_pairs import (
     without_error,
 )
 from potato.statistics.agreement.choices import Choices, Codes, Gatherer
-from potato.statistics.agreement.compared import NEAR, WITHIN, Answered, Compared, Settings
+from potato.statistics.agreement.compared import NEAR, WITHIN, Answered, Compared, Reliability, Settings
+from potato.statistics.agreement.consensus import dawid_skene
 from potato.statistics.agreement.figures import Estimate
 from potato.statistics.agreement.groups import Members, TraceFacts, measured_groups, parts_by_name
 from potato.statistics.agreement.measures import confusion_matrix, measured
 from potato.statistics.agreement.places import Places
+
+MOST_CELLS = 50_000
+"""Of the tables of all annotators together, so that a report stays small."""
 
 Measuring: TypeAlias = Callable[[Choices], Estimate]
 
@@ -107,6 +111,7 @@ class Values(_Chosen):
             by_position_main={position: self._main(own) for position, own in sorted(steps.items())},
             values=choices.values,
             confusion=confusion_matrix(choices),
+            reliability=_reliability(choices) if main == "alpha_nominal" else None,
             examples={
                 (choices.values[first], choices.values[other]): traces
                 for (first, other), traces in examples(choices, [*self._gatherer.traces]).items()
@@ -178,6 +183,25 @@ def _part(choices: Choices, units: Codes) -> Choices:
     kept = np.zeros(len(choices.trace_of_unit), dtype=np.bool_)
     kept[units] = True
     return choices.of_units(kept)
+
+
+def _reliability(choices: Choices) -> Reliability | None:
+    """None where there is nothing to weigh, and where the tables of all annotators would be too long to keep."""
+    size, people = len(choices.values), len(choices.names)
+    if size < 2 or people < 2 or size * size * people > MOST_CELLS:
+        return None
+    fit = dawid_skene(choices)
+    if fit.confusions is None or not fit.overlaps:
+        return None
+    tables = [tuple(map(tuple, table)) for table in np.round(fit.confusions, 4).tolist()]
+    return Reliability(
+        tuple(np.round(fit.priors, 4).tolist()),
+        {
+            str(name): tuple(map(tuple, table))
+            for name, table in sorted(zip(map(str, choices.names), tables, strict=True))
+        },
+        fit.doubts,
+    )
 
 
 def _has_error(choices: Choices) -> Choices:

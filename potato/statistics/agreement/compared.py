@@ -73,6 +73,17 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Reliability:
+    """How reliable each annotator shows to be, by Dawid and Skene: for each true value how probable each choice of
+    theirs is, in the order of the values, which are as frequent as `priors` say. `doubts` are sentences that say why
+    that is not to be trusted."""
+
+    priors: tuple[float, ...]
+    annotators: Mapping[str, tuple[tuple[float, ...], ...]]
+    doubts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Compared:
     """One thing that annotators can agree on.
 
@@ -86,7 +97,7 @@ class Compared:
     unit, and `examples` names the first few traces of two values, or of two first errors so many steps apart.
     `groups` has the main measure by kind of group (agent_model, tag, source_file, week, file), and
     `groups_left_out` of how many more there is no figure. `cannot_judge` counts what annotators said they could not
-    judge, by what it is: "trace" for a whole one, "step" or "file".
+    judge, by what it is: "trace" for a whole one, "step" or "file". `reliability` is of values without an order.
     """
 
     scheme: str
@@ -110,6 +121,7 @@ class Compared:
     confusion: tuple[tuple[float, ...], ...] = ()
     examples: Mapping[tuple[Any, ...], list[Hashable]] = field(default_factory=dict)
     cannot_judge: Mapping[str, int] = field(default_factory=dict)
+    reliability: Reliability | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
@@ -143,6 +155,7 @@ class Compared:
             "examples": [{"of": list(of), "traces": list(traces)} for of, traces in self.examples.items()],
             # Left out where there is none, as in reports of before.
             **({"cannot_judge": dict(sorted(self.cannot_judge.items()))} if self.cannot_judge else {}),
+            **({"reliability": asdict(self.reliability)} if self.reliability else {}),
         }
 
 

@@ -293,6 +293,7 @@ key("k", () => goTo(Math.max(here - 1, 0)));
 for (let digit = 1; digit <= 9; digit += 1) key(String(digit), () => act(idHere(), "kept", "ABCDEFGHI"[digit - 1]));
 key("0", () => act(idHere(), "dropped"));
 key("c", () => act(idHere(), "consensus"));
+key("w", () => /** @type {HTMLElement | null} */ (sections[here]?.querySelector("[data-weighed]"))?.click());
 key("m", () => act(idHere(), "merged"));
 key("e", () => act(idHere(), "rewritten"));
 key("z", () => undo(idHere()));
