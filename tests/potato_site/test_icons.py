@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.template import Context, Template
 
@@ -47,3 +48,21 @@ def test_an_icon_looks_the_same_from_the_sprite_and_in_place() -> None:
     shared = ours.keys() & icon_shapes().keys()
     assert len(shared) > 150
     assert {name for name in shared if ours[name] != icon_shapes()[name]} == set()
+
+
+def test_every_icon_that_our_pages_and_their_code_name_is_in_the_sprite() -> None:
+    """A name that the sprite lacks draws nothing, and nobody is told."""
+    base = Path(settings.BASE_DIR)
+    ways = (r'\{% icon "([a-z0-9-]+)"', r'\bWhy\(\s*"([a-z0-9-]+)"', r'\bicon[=:]\s*"([a-z][a-z0-9-]*)"')
+    folders = [Path(config.path) for config in apps.get_app_configs()]
+    own = [folder for folder in folders if folder.parent == base]
+    files = [*base.glob("templates/**/*.html"), *(file for folder in own for file in folder.glob("**/*.py"))]
+    named = {
+        (name, str(file.relative_to(base)))
+        for file in files
+        for way in ways
+        for name in re.findall(way, file.read_text())
+    }
+    assert len(named) > 100
+    symbols = set(re.findall(r'id="i-([a-z0-9-]+)"', SPRITE))
+    assert {(name, file) for name, file in named if name not in symbols} == set()
