@@ -11,6 +11,8 @@ from accounts.models import ConfigurationVersion, Project
 from assignments.history import TASK_START, trace_title
 from assignments.models import Kind, Submission
 from assignments.submission_records import annotator_names
+from gold.actions import NotScorable, newest_configuration
+from gold.expectations import NamedLine, expected_words, named_elsewhere
 from gold.models import ExpectedAnnotation, GoldScore, GoldStanding, PracticeAttempt, State, Use
 from potato.configuration import UnreadablePinError
 from potato.configuration.project import Repeat
@@ -28,6 +30,10 @@ class ShownGold:
     expected: ExpectedAnnotation
     scored: int
     mean: float | None
+    expects: str = ""
+    """What is expected, in a few words."""
+    named: NamedLine | None = None
+    """Another line that many name."""
 
     @property
     def title(self) -> str:
@@ -43,6 +49,8 @@ class ShownGold:
         """What looks wrong with the expected annotation itself."""
         if self.expected.problem:
             return self.expected.problem
+        if self.named is not None:
+            return self.named.sentence
         if self.mean is None or self.scored < _LEAST_SHOWN:
             return ""
         if self.mean < 0.2:
@@ -75,7 +83,15 @@ def shown_gold(project: Project, use: Use, *, retired: bool = False) -> list[Sho
         mean=Subquery(by_expected.annotate(n=Avg("score")).values("n")),
     )
     listed: list[Any] = list(annotated.order_by("pk"))  # Any: what is annotated
-    shown = [ShownGold(row, row.scored or 0, row.mean) for row in listed]
+    try:
+        configuration = newest_configuration(project) if listed else None
+    except NotScorable:
+        configuration = None
+    named = named_elsewhere(project, [row.pk for row in listed]) if use == Use.GOLD else {}
+    shown = [
+        ShownGold(row, row.scored or 0, row.mean, expected_words(row, configuration), named.get(row.pk))
+        for row in listed
+    ]
     return sorted(shown, key=lambda one: (one.mean is None, one.mean or 0))
 
 

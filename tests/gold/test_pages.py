@@ -10,10 +10,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from assignments.models import Assignment, Kind
-from gold.models import ExpectedAnnotation, PracticeAttempt, Use
+from gold.models import ExpectedAnnotation, GoldScore, PracticeAttempt, Use
 from gold.standing import take_in
-from tests.assignments.conftest import submit
+from tests.assignments.conftest import annotators, submit
 from tests.gold.conftest import APPROVE, REFUSE, GoldQueue
+from traces.models.bodies import pack
 
 GOLD = "/o/acme/p/parser/gold/"
 API = "/o/acme/api/v1/projects/parser/gold/"
@@ -180,3 +181,28 @@ def test_the_command_lists_imports_and_retires(gold_queue: GoldQueue, tmp_path: 
     assert "new-00000 is retired." in text
     with pytest.raises(CommandError, match="no known answer to 'new-00000'"):
         call_command("gold", "retire", project, "new-00000")
+
+
+def test_a_line_that_many_name_where_nothing_is_expected_is_told_beside_what_is_expected(
+    gold_queue: GoldQueue, mallory: Client
+) -> None:
+    gold_queue.publish_with("gold: {rate: 0.5}", target=5)
+    (expected,) = gold_queue.add_gold(1)
+    gold_queue.add_traces(4)
+    people = annotators(5)
+    lines = {0: [12], 1: [13, 40], 2: [10], 3: [41], 4: []}
+    for at, person in enumerate(people):
+        # Any submission stands for the one of the gold task: what is looked at are the scores.
+        submission = submit(gold_queue.claimed(person), **REFUSE)
+        places = [{"file": "src/a.py", "side": "new", "first": line, "last": line} for line in lines[at]]
+        GoldScore.objects.create(
+            project=gold_queue.project,
+            user=person,
+            expected=expected,
+            submission=submission,
+            score=0.5,
+            packed=pack([{"outcome": "extra", "given": place} for place in places]),
+        )
+    page = mallory.get(GOLD).content.decode()
+    assert "3 people commented on a.py line 12, where nothing is expected" in page
+    assert "Request Changes" in page
