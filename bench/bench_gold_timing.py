@@ -38,11 +38,9 @@ def bench_gold_timing(gold_queue: GoldQueue, client: Client, capsys: pytest.Capt
         here = f"{API}assignments/{assignment['id']}/"
         body = json.dumps({"lease_token": assignment["lease_token"], "annotations": ANSWER})
         page = f"/o/acme/p/parser/tasks/{assignment['id']}/"
-        _, steps["page"] = _timed(lambda page=page: client.get(page))  # type: ignore[misc]
+        _, steps["page"] = _timed(lambda page=page: client.get(page))
         answer, steps["submit"] = _timed(
-            lambda here=here, body=body: client.post(  # type: ignore[misc]
-                f"{here}submit/", body, **_JSON, HTTP_IDEMPOTENCY_KEY=str(uuid4())
-            )
+            lambda here=here, body=body: client.post(f"{here}submit/", body, **_JSON, HTTP_IDEMPOTENCY_KEY=str(uuid4()))
         )
         if answer.status_code != 201:
             raise RuntimeError(answer.content)

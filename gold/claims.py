@@ -30,19 +30,37 @@ def give(turn: Turn) -> Assignment | KeptOut | None:
             return practice
         if practice is not None:
             return _claim(turn, practice.trace_id, Kind.PRACTICE)
+    repeated = None
     if (block := turn.blocks.get("repeat")) is not None:
         repeated = next(due_repeats(project, user, Repeat.model_validate(block)), None)
-        if repeated is not None:
-            return _claim(turn, repeated, Kind.REPEAT)
+    known = None
     if (block := turn.blocks.get("gold")) is not None:
-        schedule = Schedule(project.pk, user, Gold.model_validate(block).rate)
-        if schedule.has_gold(_place(project, user)):
-            for expected in _in_turn(project, user, schedule)[:_TRIED]:
-                # Whoever retires it waits for this claim, or is seen by it.
-                rows = ExpectedAnnotation.objects.filter(pk=expected, retired_at__isnull=True)
-                row = rows.select_for_update(no_key=True, skip_locked=True, of=("self",)).first()
-                if row is not None:
-                    return _claim(turn, row.trace_id, Kind.GOLD)
+        known = _due_gold(turn, Gold.model_validate(block), is_wanted=repeated is None)
+    trace = repeated or known
+    if trace is None:
+        return None
+    # Nothing changes by it: slots that are taken are written, too, and that takes its time.
+    turn.quota.move()
+    return _claim(turn, trace, Kind.REPEAT if repeated else Kind.GOLD)
+
+
+def _due_gold(turn: Turn, rules: Gold, *, is_wanted: bool) -> UUID | None:
+    """The trace of gold that comes now, locked; None where none does, or it is not wanted.
+
+    It is looked for in every turn: where that were left out the answer would come sooner, and tell which tasks have a
+    known answer.
+    """
+    project, user = turn.queue_position.project, turn.queue_position.user_id
+    schedule = Schedule(project.pk, user, rules.rate)
+    is_due = schedule.has_gold(_place(project, user)) and is_wanted
+    for expected in _in_turn(project, user, schedule)[:_TRIED]:
+        rows = ExpectedAnnotation.objects.filter(pk=expected, retired_at__isnull=True)
+        if is_due:
+            # Whoever retires it waits for this claim, or is seen by it.
+            rows = rows.select_for_update(no_key=True, skip_locked=True, of=("self",))
+        row = rows.first()
+        if row is not None:
+            return row.trace_id if is_due else None
     return None
 
 

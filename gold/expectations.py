@@ -72,9 +72,11 @@ def _most_named(people: Iterable[list[dict[str, Any]]], tolerance: int) -> Named
                 own[given["file"], given["side"]].add(given["first"])
         for place, firsts in own.items():
             lines[place].append(firsts)
-    found = [
-        NamedLine(file, line, sum(any(abs(line - other) <= tolerance for other in firsts) for firsts in by_person))
-        for (file, _), by_person in lines.items()
-        for line in sorted(set().union(*by_person))
-    ]
-    return max(found, key=lambda one: one.people, default=None)
+    named = []
+    for (file, _), by_person in lines.items():
+        for line in sorted(set().union(*by_person)):
+            nearest = [min(abs(line - other) for other in firsts) for firsts in by_person]
+            near = [distance for distance in nearest if distance <= tolerance]
+            # Of several lines that as many are near the one in their middle.
+            named.append((len(near), -sum(near), NamedLine(file, line, len(near))))
+    return max(named, key=lambda one: one[:2])[2] if named else None

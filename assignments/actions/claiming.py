@@ -104,6 +104,8 @@ def claim_next(*, project: Project, user: User, another: bool = False) -> Assign
         hold_place(project.organisation_id, project.pk, user)
         # From here on the person's other tabs wait: each alone would stay within max_open, together they would not.
         queue_position = lock_queue_position(project, user)
+        # Known here: what is mixed in would ask for it, and take that much longer than another task.
+        queue_position.user = user
         held = _held.rows(project.organisation_id, project.pk, user.pk)
         if held and not another:
             return _prolonged(held[0], rules)

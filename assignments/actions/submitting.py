@@ -115,6 +115,9 @@ def store_submission(
         is_surplus = row.takes_slot and not row.is_open and not quota.has_free
         if row.takes_slot and not is_surplus:
             quota.move(active=-1 if row.is_open else 0, done=1)
+        elif row.is_check:
+            # Nothing changes by it: it takes the time that the others take.
+            quota.move()
         now = at or timezone.now()
         submission = Submission(
             project=row.project,

@@ -5,14 +5,17 @@ The same content is imported for both, so that what differs in an answer differs
 
 import itertools
 import json
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
 from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -154,3 +157,23 @@ def test_a_reviewer_reviews_both_and_an_export_has_none_of_the_known(gold_queue:
     listed = client.get(f"{API}projects/parser/annotations/").json()["results"]
     counted = {str(submission.pk) for assignment, submission in tasks if assignment.kind == Kind.NORMAL}
     assert {row["submission"] for row in listed} == counted
+
+
+def test_a_claim_asks_the_database_the_same_for_both_so_that_its_time_tells_nothing(
+    gold_queue: GoldQueue, client: Client
+) -> None:
+    """Tables are compared, and how they are asked; `bench/bench_gold_timing.py` measures the time itself."""
+    mix(gold_queue, 30)
+    client.force_login(gold_queue.tenants.bob)
+    statements: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for _ in range(20):
+        with CaptureQueriesContext(connection) as queries:
+            claimed = client.post(f"{API}projects/parser/next/", "{}", content_type="application/json")
+        assignment = Assignment.objects.get(pk=claimed.json()["assignment"]["id"])
+        asked = (re.match(r"\W*(\w+).*?(?:FROM|INTO|UPDATE) \"(\w+)\"", row["sql"], re.S) for row in queries)
+        statements[assignment.kind][tuple(sorted(" ".join(match.groups()) for match in asked if match))] += 1
+        submit(assignment, **ANSWER)
+    assert statements.keys() == {Kind.GOLD, Kind.NORMAL}
+    # The first claims also open the queue.
+    ((gold, _),), ((other, _),) = (statements[kind].most_common(1) for kind in (Kind.GOLD, Kind.NORMAL))
+    assert gold == other, (Counter(gold) - Counter(other), Counter(other) - Counter(gold))

@@ -433,7 +433,7 @@ POST   /o/<organisation>/api/v1/submissions/<submission_id>/hold/               
 GET    /o/<organisation>/api/v1/submissions/<submission_id>/lines/                       401       404       404       400       400       400       404
 POST   /o/<organisation>/api/v1/submissions/<submission_id>/lines/                       401       404       405       405       405       405       405
 GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       404       200       200       200       404
-POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/comparison/         401       404       405       405       405       405       404
 
 any    /o/<organisation>/admin/accounts/apitoken/                                        302       404       403       403       200       200         -
 any    /o/<organisation>/admin/accounts/apitoken/<object_id>/                            302       404       403       403       302       302       302
