@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -81,6 +82,7 @@ def mix(gold_queue: GoldQueue, number: int, blocks: str = "gold: {rate: 0.5}") -
     Batch.objects.update(deadline=timezone.localdate() + timedelta(days=5))
 
 
+@pytest.mark.timeout(900)
 def test_five_hundred_pairs_of_answers_are_the_same_for_both_kinds(gold_queue: GoldQueue, client: Client) -> None:
     mix(gold_queue, PAIRS + 150)
     client.force_login(gold_queue.tenants.bob)
