@@ -82,6 +82,7 @@ def test_thirty_files_dropped_at_once_are_one_import_that_is_watched_and_undone(
     state = page.get_by_role("region", name="Done, with errors")
     expect(state).to_contain_text("29 came in, 1 could not be read")
     expect(state.get_by_role("link", name="29 in the batch “All traces”")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-count=traces]")).to_have_text("29")
     unread = page.get_by_role("region", name="What could not be read")
     expect(unread).to_contain_text("run-07.jsonl")
     expect(unread).to_contain_text("record 1")
