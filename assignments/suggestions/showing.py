@@ -1,11 +1,17 @@
 """Which suggestion an annotator sees with a task: drawn once, when the task is first opened, and kept.
 
 Nothing here looks at why a task was given: one with a known answer has its suggestions drawn as any other.
+
+Each page and each submission of a project that shows suggestions asks, also where none came in. By the ORM that took
+11 of the 89 million instructions of an annotator's loop (`bench/bench_annotator_loop.py`), prepared it takes 0.5.
 """
 
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from assignments.models import Assignment, Suggestion, SuggestionExposure
@@ -14,8 +20,10 @@ from assignments.suggestions.items import shown_item
 from potato.api.suggestions import SuggestedItem
 from potato.configuration import ProjectConfiguration
 from potato.schemes.suggested_items import suggested_items
+from tenancy.prepared import prepared
 
 _SALT = "assignments.suggestions"
+_ANY_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 def is_hidden(assignment: Assignment, share: float) -> bool:
@@ -39,11 +47,14 @@ def draw_suggestion(assignment: Assignment, configuration: ProjectConfiguration)
     rules = configuration.suggestions
     if not rules.shown or assignment.kind not in CLAIMED_KINDS:
         return None
+    newest = _newest_at.first(assignment.organisation_id, assignment.trace_id, assignment.claimed_at or _ANY_TIME)
+    if newest is None:
+        return None
     exposure = _exposure(assignment)
-    if exposure is None and (suggestion := _newest(assignment)) is not None:
+    if exposure is None and _is_untouched(assignment):
         drawn = SuggestionExposure(
             assignment=assignment,
-            suggestion=suggestion,
+            suggestion=newest,
             is_shown=not is_hidden(assignment, rules.hidden_share),
         )
         with transaction.atomic():
@@ -66,15 +77,21 @@ def items_for(assignment: Assignment, configuration: ProjectConfiguration) -> li
 
 
 def _exposure(assignment: Assignment) -> SuggestionExposure | None:
-    rows = SuggestionExposure.objects.filter(organisation=assignment.organisation_id, assignment=assignment)
-    return rows.select_related("suggestion").first()
+    return _exposures.first(assignment.organisation_id, assignment.pk)
 
 
-def _newest(assignment: Assignment) -> Suggestion | None:
-    suggestions = Suggestion.objects.filter(organisation=assignment.organisation_id, trace=assignment.trace_id)
-    if assignment.claimed_at is not None:
-        suggestions = suggestions.filter(added_at__lte=assignment.claimed_at)
-    newest = suggestions.order_by("-added_at", "-pk").first()
-    if newest is None or assignment.draft() is not None or assignment.submissions.exists():
-        return None
-    return newest
+@prepared
+def _exposures(organisation: UUID | None, assignment: UUID) -> "QuerySet[SuggestionExposure]":
+    rows = SuggestionExposure.objects.filter(organisation=organisation, assignment=assignment)
+    return rows.select_related("suggestion")
+
+
+def _is_untouched(assignment: Assignment) -> bool:
+    return assignment.draft() is None and not assignment.submissions.exists()
+
+
+@prepared
+def _newest_at(organisation: UUID | None, trace: UUID, at: datetime) -> "QuerySet[Suggestion]":
+    """What had come in at that time."""
+    suggestions = Suggestion.objects.filter(organisation=organisation, trace=trace, added_at__lte=at)
+    return suggestions.order_by("-added_at", "-pk")[:1]
