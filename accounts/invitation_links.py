@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 _TOKEN = re.compile(r"(?P<organisation>[0-9a-f]{32})\.(?P<secret>[A-Za-z0-9_-]{32})")
+# From the dot on, which is looked for quickly, where a search for 32 digits stops at each.
+_SECRET_OF_TOKEN = re.compile(r"\.(?<=[0-9a-f]{32}\.)[A-Za-z0-9_-]{32}")
 
 _API_TOKEN = re.compile(r"(?P<prefix>pt_[0-9a-f]{32}_[0-9a-f]{12})_[0-9a-f]{48}")
 _NAMED = re.compile(
@@ -50,7 +52,12 @@ class InvitationToken:
 def without_secrets(logger: Any, method: str, line: str) -> str:
     """The line of a log, after all other processors, with the secret of every link and API token blotted out, and what
     an address or a form gives under the name of a secret: `?token=...`.
+
+    Every request writes a line, and most have no `=`: with the question for it, and tokens searched from their dot on,
+    a line takes 15,000 instructions of the processor instead of 440,000, and an annotator's loop 1.7 of 68 million less
+    (`bench/bench_annotator_loop.py`).
     """
     line = _PASSWORD.sub(r"\g<path>[secret]", line)
-    line = _TOKEN.sub(r"\g<organisation>.[secret]", line)
-    return _NAMED.sub(r"\g<name>[secret]", _API_TOKEN.sub(r"\g<prefix>_[secret]", line))
+    line = _SECRET_OF_TOKEN.sub(".[secret]", line)
+    line = _API_TOKEN.sub(r"\g<prefix>_[secret]", line)
+    return _NAMED.sub(r"\g<name>[secret]", line) if "=" in line else line

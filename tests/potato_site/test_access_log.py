@@ -57,6 +57,15 @@ def test_nothing_that_an_address_gives_as_a_secret_is_logged() -> None:
     assert "page=3" in output
 
 
+def test_secrets_that_follow_one_another_are_all_left_out() -> None:
+    ids = ["0" * 31 + digit for digit in "123"]
+    assert without_secrets(None, "", f"/join/{'.'.join(ids)}/") == f"/join/{ids[0]}.[secret].[secret]/"
+    line = f"{ids[0]}.{'s' * 32} pt_{ids[1]}_{'b' * 12}_{'c' * 48} secret_key=hunter2 /password/set/{'a' * 36}/hunter3/"
+    hidden = without_secrets(None, "", line)
+    for secret in ("s" * 32, "c" * 48, "hunter"):
+        assert secret not in hidden
+
+
 def test_the_sites_own_log_says_none_of_it_either() -> None:
     line = '{"request": "GET /x/?q=1&password=hunter2&next=/", "event": "api_key=hunter3"}'
     assert without_secrets(None, "", line) == (
