@@ -47,6 +47,17 @@ def payloads(topic: str) -> "QuerySet[OutboxEvent, tuple[str, Any]]":
 
 
 @prepared
+def fragments(sha256: str) -> "QuerySet[Fragment]":
+    return Fragment.objects.filter(sha256=sha256)
+
+
+@prepared
+def contents(sha256: str) -> "QuerySet[Fragment, tuple[Any, ...]]":
+    rows = Fragment.objects.filter(sha256=sha256)
+    return rows.values_list("gzipped", "organisation", "organisation__created_at", "rows")
+
+
+@prepared
 def locked(project: UUID) -> "QuerySet[Project]":
     return Project.objects.filter(pk=project).select_for_update(no_key=True)
 
@@ -105,6 +116,21 @@ def test_values_come_in_every_form_that_a_queryset_gives(tenants: Tenants) -> No
         assert names.rows(slug) == [name]
         insert(OutboxEvent(topic="tests.told", payload={"deep": ["1", None]}))
         assert payloads.get("tests.told") == ("tests.told", {"deep": ["1", None]})
+
+
+def test_contents_come_as_they_are_also_beside_times(tenants: Tenants) -> None:
+    every_byte = bytes(range(256)) * 3
+    with acting_in(tenants.acme):
+        insert(Fragment(sha256="a" * 64, render_version=1, view="é", part="0", rows=2**31 - 1, gzipped=every_byte))
+        expected = Fragment.objects.get()
+        found = fragments.get("a" * 64)
+        assert vars(found).keys() == vars(expected).keys()
+        for name in vars(expected).keys() - {"_state"}:
+            assert getattr(found, name) == getattr(expected, name), name
+            assert type(getattr(found, name)) is type(getattr(expected, name)), name
+        # Django reads times from PostgreSQL's text, and so the whole row comes as text.
+        created = tenants.acme.created_at
+        assert contents.get("a" * 64) == (every_byte, tenants.acme.pk, created, 2**31 - 1)
 
 
 def test_an_update_changes_the_rows_that_it_names_and_counts_them(tenants: Tenants) -> None:
