@@ -25,7 +25,8 @@ _SYSTEMS = (("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Wi
 
 @prepared
 def _living(key: str, now: datetime) -> QuerySet[Session]:
-    return Session.objects.filter(session_key=key, expire_date__gt=now)
+    rows = Session.objects.filter(session_key=key, expire_date__gt=now)
+    return rows.only("session_data", "account", "seen_at")
 
 
 class SessionStore(DatabaseStore):

@@ -54,8 +54,16 @@ def notify(task: str, *calls: tuple[str, ...], **options: Any) -> bool:
             for arguments in calls:
                 # No retries: the sweep is one, and the caller is often a request. Sent by name, no task adds the header
                 # by which a worker knows for whom it works.
+                # Without `declare` Celery asks the broker for the queue's length first, on a second connection, which
+                # is a third of the work; a list of Redis is there when something is pushed to it.
                 current_app.send_task(
-                    task, arguments, connection=connection, retry=False, ignore_result=True, **with_sender(options)
+                    task,
+                    arguments,
+                    connection=connection,
+                    declare=[],
+                    retry=False,
+                    ignore_result=True,
+                    **with_sender(options),
                 )
     except OperationalError as error:
         _paused_until = time.monotonic() + _PAUSE_SECONDS

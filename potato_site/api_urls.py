@@ -19,10 +19,11 @@ from project_setup import configuration_api
 from webhooks import api as webhooks_api
 
 urlpatterns = [
+    # Django tries them one after another: what annotators ask for all day comes first.
+    *annotating.urlpatterns,
     *whoami_api.urlpatterns,
     *people_api.urlpatterns,
     *tokens_api.urlpatterns,
-    *annotating.urlpatterns,
     *agreement_api.urlpatterns,
     *adjudication_api.urlpatterns,
     *dashboard_api.urlpatterns,

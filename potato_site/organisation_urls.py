@@ -16,6 +16,9 @@ handler500 = "potato_site.views.server_error"
 
 urlpatterns = [
     path("", home.home, name="organisation"),
+    # Django tries them one after another: what annotators ask for all day comes first.
+    path("api/v1/", include("potato_site.api_urls")),
+    path("p/<slug:project>/", include("assignments.urls")),
     path("annotations/", annotations.my_annotations, name="my-annotations"),
     path("annotations/feedback/", feedback_views.my_feedback, name="my-feedback"),
     path("annotations/<uuid:submission_id>/", reading.annotation_by_id, name="annotation"),
@@ -30,10 +33,8 @@ urlpatterns = [
     path("p/<slug:project>/", include("gold.urls")),
     path("p/<slug:project>/exports/", include("exports.project_urls")),
     path("p/<slug:project>/traces/", include("traces.urls")),
-    path("p/<slug:project>/", include("assignments.urls")),
     path("api-reference/", api_pages.reference, name="api-reference"),
     path("api-reference/openapi.yaml", api_pages.description, name="api-description"),
-    path("api/v1/", include("potato_site.api_urls")),
     path("audit/", include("accounts.trail.urls")),
     path("jobs/", include("accounts.jobs_page.urls")),
     path("search/", include("accounts.search.urls")),

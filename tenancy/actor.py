@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from tenancy import audit, limits
-from tenancy.roles import OPEN_RIGHTS, RIGHTS, SCOPED, Right, Role, TokenScope, project_role_rights
+from tenancy.roles import SCOPED, Right, TokenScope, open_role_rights, project_role_rights, role_rights
 from tenancy.statements import executed
 
 log = structlog.get_logger(__name__)
@@ -70,13 +70,13 @@ class ActiveMembership:
     @property
     def everywhere(self) -> frozenset[Right]:
         """The rights that hold in all projects, or in all that the token is limited to."""
-        rights = RIGHTS.get(Role(self.role), frozenset()) if self.role in Role.values else frozenset()
+        rights = role_rights(self.role)
         return rights if self.limited_to is None else rights & SCOPED
 
     @property
     def where_open(self) -> frozenset[Right]:
         """The rights on top in projects that are open to all annotators."""
-        return OPEN_RIGHTS.get(Role(self.role), frozenset()) if self.role in Role.values else frozenset()
+        return open_role_rights(self.role)
 
     def may(self, right: Right) -> bool:
         """Whether the right holds in the organisation, or in any project of it."""

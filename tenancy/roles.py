@@ -167,9 +167,25 @@ def scopes_for(right: Right, *, is_change: bool) -> frozenset[TokenScope]:
     return frozenset(scopes)
 
 
+# By the roles as columns have them: `Role.values` makes a list each time, and each request asks several times.
+_RIGHTS_BY_NAME = {role.value: rights for role, rights in RIGHTS.items()}
+_OPEN_RIGHTS_BY_NAME = {role.value: rights for role, rights in OPEN_RIGHTS.items()}
+_NO_RIGHTS = frozenset[Right]()
+
+
+def role_rights(role: str) -> frozenset[Right]:
+    """What a membership of this role may in all projects; an unknown role gives nothing."""
+    return _RIGHTS_BY_NAME.get(role, _NO_RIGHTS)
+
+
+def open_role_rights(role: str) -> frozenset[Right]:
+    """What it may on top in projects that are open to all annotators."""
+    return _OPEN_RIGHTS_BY_NAME.get(role, _NO_RIGHTS)
+
+
 def role_has(role: str, right: Right) -> bool:
-    """Whether a membership of this role carries the right in all projects; an unknown role carries none."""
-    return right in RIGHTS.get(Role(role), frozenset()) if role in Role.values else False
+    """Whether a membership of this role carries the right in all projects."""
+    return right in role_rights(role)
 
 
 def roles_with(right: Right) -> list[Role]:

@@ -42,7 +42,7 @@ def assignment_summaries(assignments: "QuerySet[Assignment]") -> list[shapes.Ass
 
 
 def assignment_summary(assignment: UUID) -> shapes.Assignment:
-    return shapes.Assignment(**_summary(_with_all.get(assignment)))
+    return shapes.Assignment(**_summary(_for_summary.get(assignment)))
 
 
 def assignment_in_detail(assignment: UUID) -> shapes.AssignmentInDetail:
@@ -118,6 +118,12 @@ def annotations(submissions: list[Submission]) -> list[shapes.Submission]:
         )
         for submission in submissions
     ]
+
+
+@prepared
+def _for_summary(assignment: UUID) -> "QuerySet[Assignment]":
+    rows = Assignment.objects.filter(pk=assignment).select_related("project", "trace", "version")
+    return rows.only(*_IN_SUMMARIES)
 
 
 @prepared

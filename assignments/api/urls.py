@@ -17,6 +17,10 @@ from assignments.api import (
 )
 
 urlpatterns = [
+    # Django tries them one after another, and pages ask for these all the time.
+    path("assignments/<uuid:assignment_id>/heartbeat/", views.HeartbeatView.as_view(), name="api-heartbeat"),
+    path("assignments/<uuid:assignment_id>/draft/", views.DraftView.as_view(), name="api-draft"),
+    path("assignments/<uuid:assignment_id>/submit/", views.SubmitView.as_view(), name="api-submit"),
     path("projects/<slug:project>/next/", views.NextView.as_view(), name="api-next"),
     path("projects/<slug:project>/annotations/", views.AnnotationsView.as_view(), name="api-annotations"),
     path(
@@ -58,11 +62,8 @@ urlpatterns = [
     *secrets.urlpatterns,
     path("assignments/", views.AssignmentsView.as_view(), name="api-assignments"),
     path("assignments/<uuid:assignment_id>/", views.AssignmentView.as_view(), name="api-assignment"),
-    path("assignments/<uuid:assignment_id>/heartbeat/", views.HeartbeatView.as_view(), name="api-heartbeat"),
     path("assignments/<uuid:assignment_id>/resume/", views.ResumeView.as_view(), name="api-resume"),
-    path("assignments/<uuid:assignment_id>/draft/", views.DraftView.as_view(), name="api-draft"),
     path("assignments/<uuid:assignment_id>/lines/", views.LinesView.as_view(), name="api-lines"),
-    path("assignments/<uuid:assignment_id>/submit/", views.SubmitView.as_view(), name="api-submit"),
     path("assignments/<uuid:assignment_id>/skip/", views.SkipView.as_view(), name="api-skip"),
     path("assignments/<uuid:assignment_id>/release/", views.ReleaseView.as_view(), name="api-release"),
     path("submissions/<uuid:submission_id>/", reading.SubmissionView.as_view(), name="api-submission"),
