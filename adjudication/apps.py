@@ -7,7 +7,12 @@ class AdjudicationConfig(AppConfig):
     def ready(self) -> None:
         from accounts import project_pages
         from adjudication import audit_sentences, disagreements
-        from adjudication.computing import ComputeDisagreements, answers_imported, configuration_published
+        from adjudication.computing import (
+            ComputeDisagreements,
+            answers_imported,
+            configuration_published,
+            reports_joined,
+        )
         from adjudication.feedback import feedback
         from adjudication.job_sentences import DISAGREEMENTS
         from adjudication.trace_use import USERS
@@ -18,6 +23,7 @@ class AdjudicationConfig(AppConfig):
         from tenancy import sentences
         from tenancy.roles import Right
         from traces import uses
+        from traces.importing.check_reports import REPORTS_JOINED
 
         parts.register("adjudication", parts.ReadPart("adjudication/partials/feedback.html", feedback))
         uses.register("adjudication", USERS)
@@ -28,6 +34,7 @@ class AdjudicationConfig(AppConfig):
         outbox.subscribe("submission.withdrawn", disagreements.submission_changed)
         outbox.subscribe(DECISION_MADE, disagreements.submission_changed)
         outbox.subscribe("configuration.published", configuration_published)
+        outbox.subscribe(REPORTS_JOINED, reports_joined)
         outbox.subscribe(outbox.JOB_FINISHED, answers_imported)
         project_pages.register(
             project_pages.ProjectTab(

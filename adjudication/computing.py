@@ -37,6 +37,11 @@ def configuration_published(event: OutboxEvent) -> None:
     request_disagreements(event.payload["project"])
 
 
+def reports_joined(event: OutboxEvent) -> None:
+    """Tests may contradict what people said."""
+    request_disagreements(event.payload["project"])
+
+
 def answers_imported(event: OutboxEvent) -> None:
     """A source's answers may contradict what people said; where the API took them, its comparison follows."""
     if event.payload["state"] != JobState.DONE:

@@ -1,6 +1,6 @@
 """Where most of those who judged a trace contradict its tests, or a source: worth a second look.
 
-The tests are what the trace's tags say of them; nothing is guessed where no tag does.
+The tests are what imported reports say of them, else the trace's tags; nothing is guessed where neither does.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,6 +10,8 @@ from adjudication.compared import ComparedAnnotations
 from agreement.models import SourceAnswer
 from potato.schemes.comparisons import FirstErrorComparison, ValueComparison
 from potato.schemes.registry import scheme_types
+from traces.evidence.checks import stored_reports
+from traces.models import Trace
 
 PASSED = frozenset({"resolved", "tests passed", "tests:passed", "tests-passed", "resolved:true"})
 FAILED = frozenset({"unresolved", "tests failed", "tests:failed", "tests-failed", "resolved:false"})
@@ -23,7 +25,7 @@ def conflicts_of(compared: ComparedAnnotations) -> list[dict[str, str]]:
     if people is None:
         return []
     conflicts = []
-    tests = tests_passed(compared.trace.tags)
+    tests = tests_of(compared.trace)
     if tests is not None and tests != people:
         words = "The tests pass, and most people do not accept it" if tests else "The tests fail, and most accept it"
         conflicts.append({"kind": "tests", "name": "tests", "words": words})
@@ -32,6 +34,15 @@ def conflicts_of(compared: ComparedAnnotations) -> list[dict[str, str]]:
             words = f"{name} accepts it, and most people do not" if machine else f"{name} does not accept it"
             conflicts.append({"kind": "source", "name": name, "words": words})
     return conflicts
+
+
+def tests_of(trace: Trace) -> bool | None:
+    """What became of the run's tests, as far as reports or its tags say it: a report knows better than a tag. What the
+    agent ran itself does not count, as it chooses what it runs."""
+    outcomes = {row.outcome for row in stored_reports(trace) if row.outcome in ("passed", "failed")}
+    if outcomes:
+        return outcomes == {"passed"}
+    return tests_passed(trace.tags)
 
 
 def tests_passed(tags: Any) -> bool | None:

@@ -36,7 +36,17 @@ from exports.sent_rows import (
     unpacked_size,
 )
 from exports.source_answers import SourceAnswers
-from exports.stored_facts import GZIP, PATH_LENGTH, StoredFacts, StoredFile, StoredFiles, StoredRuns, reading
+from exports.stored_facts import (
+    GZIP,
+    PATH_LENGTH,
+    CheckRows,
+    StoredFacts,
+    StoredFile,
+    StoredFiles,
+    StoredRuns,
+    reading,
+    report_record,
+)
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.archives import BY_PROGRAM, KINDS
@@ -58,7 +68,7 @@ from potato.wording import UNKNOWN, timestamp
 from tenancy.actor import Actor
 from tenancy.snapshots import Snapshot
 from traces.importing.screenshots import has_pictures, with_pictures_inside
-from traces.models import Body, Trace, TraceFile
+from traces.models import Body, CheckReport, Trace, TraceFile
 
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 64 * 2**20
@@ -206,9 +216,11 @@ class StoredProject:
                 chosen = first_within(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 packed = self._packed({named[pk].content_sha256 for pk in chosen})
+                with reading(self._actor):
+                    reports = self._reports({named[pk].external_id for pk in chosen})
                 for pk in chosen:
                     trace = named[pk]
-                    yield pk, _trace_line(trace, self._native(packed[trace.content_sha256]))
+                    yield pk, _trace_line(trace, self._native(packed[trace.content_sha256]), reports[trace.external_id])
 
     def _named(self, traces: Sequence[UUID]) -> tuple[dict[UUID, Trace], list[tuple[UUID, int]]]:
         """What the import named the traces, and how large each is in the database, in the order given."""
@@ -335,18 +347,47 @@ class StoredProject:
         columns = ["pk", "content_sha256", *(name for name in ("agent_model",) if name in needs)]
         if "task_description" in needs:
             columns.append("task")
+        if "checks" in needs:
+            columns += ("external_id", "tests_outcome")
         if "files" in needs:
             columns += ("project_id", "repo", "base_commit")
         with reading(self._actor):
             traces = {row["pk"].bytes: row for row in Trace.objects.filter(pk__in=keys).values(*columns)}
             files = self._wanted_files(keys, wanted) if {"operations", "files"} & {*needs} else {}
             links = self._links(keys) if "links" in needs else {}
+            checks = self._checks(traces) if "checks" in needs else {}
         if "run" in needs:
             self._runs.expect(traces[record.trace]["content_sha256"] for record, _ in wanted)
         for record, _ in wanted:
             row, own = traces[record.trace], files.get(record.trace, {})
             said = links.get(record.trace, ())
-            yield StoredFacts(self._actor, row, own, self._files, self._runs, said) if row else NO_TRACE
+            said_by = checks.get(record.trace)
+            yield StoredFacts(self._actor, row, own, self._files, self._runs, said, said_by) if row else NO_TRACE
+
+    def _checks(self, traces: Mapping[bytes, Mapping[str, Any]]) -> dict[Any, CheckRows]:
+        """The reports of the runs of these traces, and the files that those with findings changed."""
+        reports = self._reports({row["external_id"] for row in traces.values()})
+        checks: dict[Any, CheckRows] = {}
+        with_findings = [
+            UUID(bytes=trace)
+            for trace, row in traces.items()
+            if any(one["findings"] for one in reports[row["external_id"]])
+        ]
+        paths: defaultdict[bytes, list[str]] = defaultdict(list)
+        rows = TraceFile.objects.filter(trace__in=with_findings).values_list("trace", "path")
+        for pk, path in rows.order_by("trace", "index"):
+            paths[pk.bytes].append(path)
+        for trace, row in traces.items():
+            checks[trace] = reports[row["external_id"]], paths[trace]
+        return checks
+
+    def _reports(self, runs: Collection[str]) -> defaultdict[str, list[dict[str, Any]]]:
+        """The reports of runs, by the runs' ids and in the order of their kinds and names."""
+        found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        rows = CheckReport.objects.filter(organisation=self._row.organisation_id, project=self._row)
+        for row in rows.filter(external_id__in=runs).order_by("kind", "name", "pk"):
+            found[row.external_id].append(report_record(row))
+        return found
 
     def _links(self, traces: Collection[UUID]) -> dict[Any, list[tuple[str, str, Any]]]:
         """What is kept of the links of all files, by trace and in the files' order."""
@@ -422,8 +463,8 @@ def _unpacked_within(rows: Iterable[tuple[SentRow, str, bytes]]) -> Iterator[lis
         yield few
 
 
-def _trace_line(trace: Trace, native: bytes) -> bytes:
-    """The run as it was imported, with what the import named it beside it.
+def _trace_line(trace: Trace, native: bytes, reports: Sequence[Mapping[str, Any]] = ()) -> bytes:
+    """The run as it was imported, with what the import named it beside it, and what reports say of it.
 
     A run without an id gets the one that the import gave it, so that it keeps it wherever it is imported again.
     """
@@ -434,4 +475,6 @@ def _trace_line(trace: Trace, native: bytes) -> bytes:
         native = b'{"id":' + name.encode("ascii") + native.removeprefix(b'{"id":""')
     elif not native.startswith(b'{"id":' + name.encode("ascii") + b","):
         more += f',"external_id":{name}'
+    if reports:
+        more += f',"reports":{json_text(reports)}'
     return native.removesuffix(b"}") + more.encode("ascii") + b"}"

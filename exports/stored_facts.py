@@ -15,6 +15,7 @@ from isal import isal_zlib
 from exports.record_chunks import first_within
 from jobs.row_text import storable
 from potato.records.folders import parse_run
+from potato.records.sources import NO_CHECKS, TraceChecks
 from potato.runs.changes.linked_lines import LinkedLines
 from potato.runs.changes.model import LineLink
 from potato.runs.changes.places import Evidence, JudgedFile
@@ -22,7 +23,7 @@ from potato.runs.exact_json import change_from
 from potato.runs.model import AgentRun
 from tenancy.actor import Actor, acting
 from traces.evidence.base_files import BaseCommit, base_commit, bases_at
-from traces.models import Body, Trace
+from traces.models import Body, CheckReport, Trace
 
 LINES_KEPT = 100_000
 COMMITS_KEPT = 1_000
@@ -78,6 +79,19 @@ class StoredFile:
 
 LinkRows: TypeAlias = Sequence[tuple[str, str, Sequence[Any] | None]]
 """Of each file of a trace its path as the column keeps it, its body, and the stretches of its links."""
+
+
+CheckRows: TypeAlias = tuple[Sequence[Mapping[str, Any]], Sequence[str]]
+"""Of a trace the reports of its run, and the paths of its files."""
+
+
+def report_record(row: CheckReport) -> dict[str, Any]:
+    """A report as it stands beside a run in an archive: as the API has it."""
+    return {
+        **{name: getattr(row, name) for name in ("kind", "name", "outcome", "passed", "failed", "errors", "skipped")},
+        "tests": row.content.get("tests", []),
+        "findings": row.content.get("findings", []),
+    }
 
 
 class StoredFiles:
@@ -179,6 +193,7 @@ class StoredFacts:
         cache: StoredFiles,
         runs: StoredRuns,
         links: LinkRows = (),
+        checks: CheckRows | None = None,
     ) -> None:
         self._actor = actor
         self._row = row
@@ -186,6 +201,7 @@ class StoredFacts:
         self._cache = cache
         self._runs = runs
         self._links = links
+        self._checks = checks
 
     @property
     def task_description(self) -> str | None:
@@ -209,6 +225,13 @@ class StoredFacts:
             for path, sha256, stretches in self._links
             if stretches and paths[path] == 1
         }
+
+    @cached_property
+    def checks(self) -> TraceChecks:
+        if self._checks is None:
+            return NO_CHECKS
+        reports, paths = self._checks
+        return TraceChecks(reports, self._row["tests_outcome"], paths)
 
     def _exact_path(self, path: str, sha256: str) -> str:
         if _is_exact(path, PATH_LENGTH):

@@ -34,7 +34,18 @@ from tenancy.actor import active_organisation, current, removing
 from tenancy.ids import read_id
 from tenancy.removal import hanging_on, remove_all, remove_rows
 from traces.contents import may_remove_contents
-from traces.models import Body, Fragment, ImportedFile, ImportProblem, Picture, TaskText, Trace, TraceFile, TraceStep
+from traces.models import (
+    Body,
+    CheckReport,
+    Fragment,
+    ImportedFile,
+    ImportProblem,
+    Picture,
+    TaskText,
+    Trace,
+    TraceFile,
+    TraceStep,
+)
 from webhooks.models import Delivery
 
 ROWS_A_PART = 5_000
@@ -159,6 +170,7 @@ def removal_facts(ids: Collection[UUID]) -> dict[str, Any]:
         "pictures": sorted({name for name in steps.values_list("picture", flat=True) if name}),
         "projects": sorted({str(row.project_id) for row in traces}),
         "files": sorted({str(row.file_id) for row in traces}),
+        "runs": sorted({(str(row.project_id), row.external_id) for row in traces}),
         "instances": sorted({(str(row.project_id), row.instance_id) for row in traces if row.instance_id}),
     }
 
@@ -232,7 +244,13 @@ def _remove_content(left: dict[str, Any], organisation: UUID) -> int:
     # What could not be read of a file may quote it.
     removed += remove_all(ImportProblem.objects.filter(organisation=organisation, file__in=left["files"]))
     used = Trace.objects.filter(organisation=organisation, file__in=left["files"]).values("file")
-    removed += remove_all(files.exclude(pk__in=used))
+    for project, run in left["runs"]:
+        # Reports are of all versions of a run.
+        if not Trace.objects.filter(organisation=organisation, project=project, external_id=run).exists():
+            reports = CheckReport.objects.filter(organisation=organisation, project=project, external_id=run)
+            removed += remove_all(reports)
+    brought = CheckReport.objects.filter(organisation=organisation, file__in=left["files"]).values("file")
+    removed += remove_all(files.exclude(pk__in=used).exclude(pk__in=brought))
     for project, instance in left["instances"]:
         others = Trace.objects.filter(organisation=organisation, project=project, instance_id=instance)
         if not others.exists():

@@ -12,14 +12,16 @@ from django.urls import reverse
 
 from accounts.models import Membership, Project
 from jobs.models import JobState
+from potato.checks.reading import NAMES as REPORT_NAMES
 from potato.runs.converters.registry import trace_converters
 from potato.runs.run_files import in_words
 from potato.wording import counted
 from traces import uses
 from traces.actions import can_try_again
+from traces.importing.check_reports import waiting_reports
 from traces.importing.task_texts import texts_without_trace
 from traces.listing import first_line
-from traces.models import ImportedFile, ImportedMember, ImportProblem, Trace
+from traces.models import CheckReport, ImportedFile, ImportedMember, ImportProblem, Trace
 from traces.uses import Whereabouts
 
 IMPORTS_SHOWN = 25
@@ -28,7 +30,7 @@ PROBLEMS_SHOWN = 100
 MEMBERS_SHOWN = 100
 TRACES_SHOWN = 20
 TEXTS_SHOWN = 50
-_COUNTS = ("imported", "versions", "known", "errors", "stated")
+_COUNTS = ("imported", "versions", "known", "errors", "stated", "reports")
 _ICONS = {
     "queued": ("hourglass", ""),
     "running": ("loader-circle", ""),
@@ -79,6 +81,9 @@ class ImportRow:
     matched: int
     unmatched: int
     joined: int
+    reports: int
+    reports_joined: int
+    reports_waiting: int
     error: str
     problems: tuple[ImportProblem, ...]
     remarks: int
@@ -99,7 +104,7 @@ class ImportRow:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.imported or self.known or self.stated or self.errors)
+        return not (self.imported or self.known or self.stated or self.reports or self.errors)
 
     @property
     def announcement(self) -> str:
@@ -140,6 +145,7 @@ class ImportPage:
     with_badged_files: int
     whereabouts: Sequence[Whereabouts]
     unmatched: Sequence[str]
+    waiting: Sequence[CheckReport]
     chosen: Sequence[tuple[str, int]]
 
 
@@ -220,6 +226,7 @@ def import_page(file: ImportedFile) -> ImportPage:
         with_badged_files=counts["badged"],
         whereabouts=uses.whereabouts(file.pk),
         unmatched=texts_without_trace(file)[:TEXTS_SHOWN] if row.stated and not row.is_open else (),
+        waiting=waiting_reports(file) if row.reports and not row.is_open else (),
         chosen=_chosen_formats(file),
     )
 
@@ -228,6 +235,7 @@ def _chosen_formats(file: ImportedFile) -> list[tuple[str, int]]:
     """The formats of its files as people call them, the most frequent first."""
     rows = file.members.exclude(chosen="").order_by().values("chosen").annotate(number=Count("pk"))
     labels = dict(format_choices())
+    labels |= {kind: name.removeprefix("a ") for kind, name in REPORT_NAMES.items()}
     return [(labels.get(row["chosen"], row["chosen"]), row["number"]) for row in rows.order_by("-number", "chosen")]
 
 
@@ -288,10 +296,12 @@ def _row(
         matched=result.get("matched", 0),
         unmatched=result.get("unmatched", 0),
         joined=result.get("joined", 0),
+        reports_joined=result.get("reports_joined", 0),
+        reports_waiting=result.get("reports_waiting", 0),
         error=job.error if job is not None and state == "failed" else "",
         problems=() if is_open else tuple(problems),
         remarks=remarks,
-        can_undo=file.undone_at is None and not is_open and bool(traces or counts["stated"]),
+        can_undo=file.undone_at is None and not is_open and bool(traces or counts["stated"] or counts["reports"]),
         can_try_again=can_try_again(file),
         undone=_undone(file, names),
         chosen=file.chosen,

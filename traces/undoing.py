@@ -18,7 +18,7 @@ from tenancy.errors import Refused
 from traces import uses
 from traces.contents import may_remove_contents
 from traces.importing.storing import one_at_a_time
-from traces.models import ImportedFile, ImportProblem, TaskText, Trace, TraceSecrets
+from traces.models import CheckReport, ImportedFile, ImportProblem, TaskText, Trace, TraceSecrets
 from traces.models.traces import TraceQuerySet
 from traces.run_names import run_name
 
@@ -41,6 +41,7 @@ class Undoing:
 
     traces: int
     texts: int
+    reports: int
     reopened: int
     obstacles: tuple[str, ...]
     further: int
@@ -52,10 +53,9 @@ class Undoing:
     @property
     def words(self) -> str:
         """What goes, as in "12 traces and 3 texts of tasks"."""
-        parts = [counted(self.traces, "trace")] if self.traces or not self.texts else []
-        return listed(
-            [*parts, *([counted(self.texts, "text of a task", "texts of tasks")] if self.texts else [])], "and"
-        )
+        parts = [counted(self.traces, "trace")] if self.traces or not (self.texts or self.reports) else []
+        parts += [counted(self.texts, "text of a task", "texts of tasks")] if self.texts else []
+        return listed([*parts, *([counted(self.reports, "report")] if self.reports else [])], "and")
 
 
 def undoing(file: ImportedFile) -> Undoing:
@@ -86,6 +86,7 @@ def undo_import(*, file: ImportedFile) -> Undoing:
             # Who refers to one of them is told by the database here, and not when the answer is on its way.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         TaskText.objects.filter(organisation=locked.organisation_id, file=locked).delete()
+        CheckReport.objects.filter(organisation=locked.organisation_id, file=locked).delete()
         _forget_quotations(locked)
         locked.undone_at, locked.undone_by_id = timezone.now(), current().user
         locked.save(update_fields=["undone_at", "undone_by"])
@@ -95,6 +96,7 @@ def undo_import(*, file: ImportedFile) -> Undoing:
             file=locked.name,
             traces=preview.traces,
             texts=preview.texts,
+            reports=preview.reports,
             reopened=preview.reopened,
         )
     if locked.stored_as:
@@ -122,6 +124,7 @@ def _preview(file: ImportedFile, traces: Sequence[UUID]) -> Undoing:
     return Undoing(
         traces=len(traces) if len(traces) <= UNDONE_AT_ONCE else _traces(file).count(),
         texts=TaskText.objects.filter(organisation=file.organisation_id, file=file).count(),
+        reports=CheckReport.objects.filter(organisation=file.organisation_id, file=file).count(),
         reopened=_traces(file).filter(Exists(older.exclude(file=file))).count(),
         obstacles=tuple(sentences[:_SHOWN]),
         further=max(0, len(sentences) - _SHOWN),

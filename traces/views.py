@@ -18,8 +18,9 @@ from tenancy.middleware import OrganisationRequest
 from tenancy.permissions import requires
 from tenancy.roles import Right
 from traces.evidence.base_pages import base_page, patch_answer
+from traces.evidence.checks import checks_of
 from traces.evidence.fragments import published_configuration
-from traces.evidence.pages import addresses
+from traces.evidence.pages import FilesPage, StepsPage, addresses, listed_files
 from traces.evidence.responses import answer_file, answer_picture, answer_step, display_settings, files_tab, steps_tab
 from traces.evidence.task_description import asked_for
 from traces.models import Trace
@@ -34,7 +35,7 @@ def trace_files(request: OrganisationRequest, project: str, trace_id: UUID) -> H
     configuration = _configuration(trace.project)
     tab = files_tab(request, trace, configuration, addresses("trace-file-fragment", project, trace_id))
     tab["base_url"] = reverse("trace-base", args=[project, trace_id])
-    return render(request, "traces/files.html", {**_frame(request, trace, configuration), **tab})
+    return render(request, "traces/files.html", {**_frame(request, trace, configuration, tab["evidence"]), **tab})
 
 
 @requires(Right.SEE_TRACES)
@@ -60,7 +61,7 @@ def trace_steps(request: OrganisationRequest, project: str, trace_id: UUID) -> H
     trace = _trace(request, project, trace_id)
     configuration = _configuration(trace.project)
     tab = steps_tab(request, trace, configuration, addresses("trace-step-fragment", project, trace_id), with_names=True)
-    return render(request, "traces/steps.html", {**_frame(request, trace, configuration), **tab})
+    return render(request, "traces/steps.html", {**_frame(request, trace, configuration, tab["evidence"]), **tab})
 
 
 @requires(Right.SEE_TRACES)
@@ -101,7 +102,12 @@ def _trace(request: OrganisationRequest, project: str, trace_id: UUID) -> Trace:
     )
 
 
-def _frame(request: OrganisationRequest, trace: Trace, configuration: ProjectConfiguration | None) -> dict[str, Any]:
+def _frame(
+    request: OrganisationRequest,
+    trace: Trace,
+    configuration: ProjectConfiguration | None,
+    page: FilesPage | StepsPage,
+) -> dict[str, Any]:
     """What stands around both tabs: the task, what is known of the run, its other versions, and what apps above add."""
     versions = trace.project.traces.filter(external_id=trace.external_id).order_by("version")
     counted = trace.report
@@ -109,6 +115,8 @@ def _frame(request: OrganisationRequest, trace: Trace, configuration: ProjectCon
         "project": trace.project,
         "trace": trace,
         "files_url": reverse("trace", args=[trace.project.slug, trace.pk]),
+        "steps_url": reverse("trace-steps", args=[trace.project.slug, trace.pk]),
+        "checks": checks_of(trace, listed_files(trace, page)),
         "asked": asked_for(trace),
         "versions": list(versions.values_list("version", "pk")),
         "remarks": [

@@ -204,6 +204,7 @@ class ImportUndoView(ImporterView):
             UndoPreview(
                 traces=preview.traces,
                 texts=preview.texts,
+                reports=preview.reports,
                 reopened=preview.reopened,
                 in_the_way=list(preview.obstacles),
             )
@@ -226,7 +227,7 @@ def _shown(file: ImportedFile, row: ImportRow) -> Import:
         name: getattr(row, name)
         for name in (
             "files", "chosen", "reason", "imported", "versions", "known", "errors", "stated", "matched", "unmatched",
-            "joined", "error", "can_undo", "can_try_again",
+            "joined", "reports", "reports_joined", "reports_waiting", "error", "can_undo", "can_try_again",
         )
     }  # fmt: skip
     return Import(

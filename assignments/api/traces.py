@@ -22,16 +22,18 @@ from accounts.api.pages import cursor_page
 from accounts.api.parameters import CURSOR
 from accounts.api.views import ApiView
 from assignments.api.imports import shown_imports
-from assignments.pool.filters import AGREEMENT, JUDGED, LISTS, MARKS, SIZES, USAGE, PoolFilters
+from assignments.pool.filters import AGREEMENT, CHECKS, JUDGED, LISTS, MARKS, SIZES, USAGE, PoolFilters
 from assignments.pool.listing import PoolList, Row
 from assignments.pool.states import STATES
 from jobs.row_text import storable
+from potato.api.checks import ListedReport, ListedReports, ReportFacts, TestRunFacts, TraceChecks
 from potato.api.imports import Import
 from potato.api.traces import ListedFile, ListedFiles, ListedStep, ListedSteps, ListedTrace, ListedTraces, WholeTrace
 from tenancy.roles import Right
 from traces.actions import request_import
+from traces.evidence.checks import stored_reports
 from traces.importing.screenshots import with_pictures_inside
-from traces.models import Body, Trace, TraceFile, TraceStep
+from traces.models import Body, CheckReport, Trace, TraceFile, TraceStep
 
 LARGEST_RUN = 16 * 2**20
 """Unpacked; as it comes a request of the API has at most potato_site.receiving.API_BYTES."""
@@ -42,6 +44,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "usage": list(USAGE),
     "judged": list(JUDGED),
     "marks": list(MARKS),
+    "checks": list(CHECKS),
     "agreement": list(AGREEMENT),
 }
 _WHAT = {
@@ -51,6 +54,7 @@ _WHAT = {
     "model": "The agent's model; `-` for traces of which it is not known, as with `repo`.",
     "agent": "The name of the agent program; `-` for traces of which it is not known.",
     "usage": "What the run took, as far as its trace says.",
+    "checks": "What reports of tests and checkers say of the run, and the last tests that the agent ran itself.",
     "batch": "The number of a batch; `-` for none.",
     "imported": "A day, as in 2026-12-04.",
     "file": "The id of an import.",
@@ -133,6 +137,7 @@ class OneTraceView(TraceView):
                 content_sha256=trace.content_sha256,
                 versions=list(versions.order_by("version").values_list("version", flat=True)),
                 report=trace.report,
+                tests_outcome=trace.tests_outcome,
             )
         )
 
@@ -144,6 +149,31 @@ class StepsView(TraceView):
         following, previous, page = cursor_page(self.of_trace(TraceStep.objects.all()), request)
         results = [_taken(ListedStep, row) for row in page]
         return Response(ListedSteps(next=following, previous=previous, results=results))
+
+
+class ChecksView(TraceView):
+    @extend_schema(responses=TraceChecks)
+    def get(self, request: Request, project: str, trace_id: UUID) -> Response:
+        """What tests and checkers said of the run: the reports that were imported, and the tests that the agent ran."""
+        trace = self.trace()
+        return Response(
+            TraceChecks(
+                test_runs=[TestRunFacts(**run) for run in trace.test_runs],
+                reports=[_report_facts(row) for row in stored_reports(trace)],
+            )
+        )
+
+
+class ReportsView(ApiView):
+    right = Right.SEE_TRACES
+
+    @extend_schema(parameters=[CURSOR], responses=ListedReports)
+    def get(self, request: Request, project: str) -> Response:
+        """The reports of tests and checkers that were imported, the oldest first, each with the run that it is of."""
+        chosen = self.project()
+        rows = CheckReport.objects.filter(organisation=chosen.organisation_id, project=chosen).defer("content")
+        following, previous, page = cursor_page(rows, request)
+        return Response(ListedReports(next=following, previous=previous, results=[_listed_report(row) for row in page]))
 
 
 class StepView(TraceView):
@@ -214,6 +244,20 @@ def _listed(row: Row) -> ListedTrace:
     return ListedTrace(**same, annotators=[face.name for face in row.faces], failed_steps=row.failed)
 
 
+def _report_facts(row: CheckReport) -> ReportFacts:
+    numbers = {name: getattr(row, name) for name in ("passed", "failed", "errors", "skipped")}
+    said = {"tests": row.content.get("tests", []), "findings": row.content.get("findings", [])}
+    return ReportFacts(kind=row.kind, name=row.name, outcome=row.outcome, file=row.member, **numbers, **said)
+
+
+def _listed_report(row: CheckReport) -> ListedReport:
+    same = {
+        name: getattr(row, name)
+        for name in ("kind", "name", "outcome", "passed", "failed", "errors", "skipped", "findings", "added_at")
+    }
+    return ListedReport(id=row.pk, run=row.external_id, names=row.names["ids"], file=row.member, **same)
+
+
 def _taken(shape: type[Any], row: Any) -> Any:
     return shape(**{name: getattr(row, name) for name in shape.model_fields})
 
@@ -224,6 +268,8 @@ urlpatterns = [
     path("projects/<slug:project>/traces/", TracesView.as_view(), name="api-traces"),
     path(_TRACE, OneTraceView.as_view(), name="api-trace"),
     path(f"{_TRACE}steps/", StepsView.as_view(), name="api-trace-steps"),
+    path("projects/<slug:project>/reports/", ReportsView.as_view(), name="api-reports"),
+    path(f"{_TRACE}checks/", ChecksView.as_view(), name="api-trace-checks"),
     path(f"{_TRACE}steps/<int:index>/", StepView.as_view(), name="api-trace-step"),
     path(f"{_TRACE}files/", FilesView.as_view(), name="api-trace-files"),
     path(f"{_TRACE}files/<int:index>/", FileView.as_view(), name="api-trace-file"),

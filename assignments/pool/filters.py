@@ -18,6 +18,7 @@ from assignments.pool.states import STATES
 from jobs.row_text import storable
 from tenancy.actor import active_organisation
 from tenancy.ids import read_id
+from traces.models import CheckReport
 from traces.models.traces import TraceQuerySet
 
 NOT_GIVEN = "-"
@@ -48,6 +49,14 @@ USAGE: dict[str, tuple[str, Q]] = {
 COLUMNS = {"model": "agent_model", "agent": "agent", "repo": "repo", "converter": "converter"}
 JUDGED = {"no": ("by nobody yet", 0), "yes": ("by one or more", 1)}
 MARKS = {"errors": ("with failed steps", "error_steps"), "badges": ("with files to read with care", "badged_files")}
+CHECKS: dict[str, tuple[str, Q]] = {
+    "tests-failed": ("reports: tests failed", Q(has_failed_report=True)),
+    "tests-passed": ("reports: tests passed", Q(has_passed_report=True, has_failed_report=False)),
+    "findings": ("reports: findings", Q(has_findings=True)),
+    "run-failed": ("the agent's last tests failed", Q(tests_outcome__in=("failed", "error"))),
+    "run-passed": ("the agent's last tests passed", Q(tests_outcome="passed")),
+    "none": ("nothing is known", Q(tests_outcome="", has_report=False)),
+}
 AGREEMENT = {
     "low": ("below 0.40", Q(agreement__lt=0.4)),
     "middle": ("0.40 to 0.67", Q(agreement__gte=0.4, agreement__lt=2 / 3)),
@@ -90,6 +99,7 @@ class PoolFilters:
     file: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     agreement: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
@@ -168,6 +178,9 @@ class PoolFilters:
             wanted = Q(*((Q(done__gt=0) if one == "yes" else Q(done=0)) for one in self.judged), _connector=Q.OR)
             unknown = ~_queue(Q()) if "no" in self.judged else Q(pk=None)
             traces = traces.filter(Q(_queue(wanted)) | Q(unknown))
+        if self.checks:
+            known = traces.alias(**report_flags())
+            traces = known.filter(Q(*(CHECKS[one][1] for one in self.checks), _connector=Q.OR))
         if self.agreement:
             ranges = Q(*(AGREEMENT[one][1] for one in self.agreement), _connector=Q.OR)
             traces = traces.alias(agreement=trace_agreement()).filter(ranges)
@@ -178,6 +191,17 @@ class PoolFilters:
                 Exists(offers_now().filter(trace=OuterRef("pk"), user__in=people_named(self.offered)))
             )
         return traces
+
+
+def report_flags() -> dict[str, Exists]:
+    """What is asked of the reports of a trace's run, by the names that CHECKS has for it."""
+    reports = CheckReport.objects
+    return {
+        "has_report": Exists(reports.of_trace()),
+        "has_failed_report": Exists(reports.of_trace(outcome__in=("failed", "error"))),
+        "has_passed_report": Exists(reports.of_trace(outcome="passed")),
+        "has_findings": Exists(reports.of_trace(findings__gt=0)),
+    }
 
 
 def people_named(names: Collection[str]) -> Any:
@@ -211,6 +235,7 @@ LISTS = (
     "file",
     "judged",
     "marks",
+    "checks",
     "agreement",
     "held",
     "offered",
@@ -221,6 +246,7 @@ _ALLOWED: dict[str, Any] = {
     "usage": USAGE,
     "judged": JUDGED,
     "marks": MARKS,
+    "checks": CHECKS,
     "agreement": AGREEMENT,
 }
 

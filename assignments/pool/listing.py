@@ -16,6 +16,7 @@ from assignments.history import TASK_START, trace_title
 from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority, Reservation
 from assignments.pool.filters import (
     AGREEMENT,
+    CHECKS,
     JUDGED,
     MARKS,
     NOT_GIVEN,
@@ -25,6 +26,7 @@ from assignments.pool.filters import (
     PoolFilters,
     held_now,
     offers_now,
+    report_flags,
     trace_agreement,
 )
 from assignments.pool.states import STATES, project_traces, with_states
@@ -236,7 +238,7 @@ class PoolList:
                 agreement=trace_agreement(),
             )
             .order_by(*order)
-            .defer("task", "report")
+            .defer("task", "report", "test_runs")
         )
 
     def _row(
@@ -379,6 +381,14 @@ class PoolList:
         others = self.chosen(self.filters.without("marks")).order_by()
         counts = {value: others.filter(**{f"{column}__gt": 0}).count() for value, (_, column) in MARKS.items()}
         return "Only", self._options("marks", counts, {value: label for value, (label, _) in MARKS.items()})
+
+    def _checks_options(self) -> tuple[str, list[FilterOption]]:
+        others = self.chosen(self.filters.without("checks")).order_by().annotate(**report_flags())
+        counts = others.aggregate(
+            **{name.replace("-", "_"): Count("pk", filter=condition) for name, (_, condition) in CHECKS.items()}
+        )
+        numbers = {name: counts[name.replace("-", "_")] for name in CHECKS}
+        return "Checks", self._options("checks", numbers, {name: label for name, (label, _) in CHECKS.items()})
 
     def _held_options(self) -> tuple[str, list[FilterOption]]:
         return "Held by", self._by_person("held", held_now())

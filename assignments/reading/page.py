@@ -32,6 +32,7 @@ from assignments.submission_records import annotator_names, elapsed, initials
 from assignments.summaries import ShownChoice
 from assignments.task_page.page import shows_steps
 from assignments.task_page.schemes import ShownScheme, judges_steps, shown_schemes
+from assignments.task_page.shown_checks import checks_of_task
 from assignments.wording import duration
 from potato.api.shapes import File
 from potato.configuration import ProjectConfiguration, UnreadablePinError
@@ -41,6 +42,7 @@ from tenancy.actor import ActiveMembership
 from tenancy.permissions import allowed
 from tenancy.roles import Right
 from tenancy.urls import global_reverse
+from traces.evidence.checks import Checks, checks_of
 from traces.evidence.judged_files import exact_paths
 from traces.evidence.pages import listed_files
 from traces.evidence.responses import display_settings
@@ -238,6 +240,9 @@ class ReadPage:
             "asked": asked_for(trace),
             "display": display_settings(self.configuration),
             "schemes": schemes,
+            "checks": self._checks(files),
+            "files_url": self.urls["files"],
+            "steps_url": self.urls["steps"],
             "judged": step_scheme,
             "keys_are_off": False,
             "urls": self.urls,
@@ -262,6 +267,12 @@ class ReadPage:
             return 0
         number = len(annotations_to_compare(self.membership, self.user, self.trace))
         return number if number > 1 else 0
+
+    def _checks(self, files: Sequence[TraceFile]) -> Checks | None:
+        """All that is known, for whoever reads everybody's; its author has what the task shows."""
+        if self.sees_all:
+            return checks_of(self.trace, files)
+        return None if self.configuration is None else checks_of_task(self.assignment, self.configuration, files)
 
     @cached_property
     def _returned_before(self) -> Mapping[str, Any]:

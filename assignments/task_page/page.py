@@ -29,6 +29,7 @@ from assignments.task_page.schemes import (
     starts_with_steps,
     work_word,
 )
+from assignments.task_page.shown_checks import checks_of_task
 from potato.configuration import ProjectConfiguration
 from potato.records.annotations import unasked
 from tenancy.actor import ActiveMembership
@@ -127,6 +128,9 @@ class TaskPage:
             "keys_are_off": tab["tab"] == "steps" and step_scheme is not None and step_scheme.keys_are_off,
             "comment_label": _COMMENT if any(scheme.target == "line" for scheme in schemes) else "",
             "task_number": number,
+            "checks": checks_of_task(self.assignment, self.configuration, files),
+            "files_url": self.urls["files"],
+            "steps_url": self.urls["steps"],
             "returned": returned,
             "corrects": corrected_annotation(self.assignment),
             "questions": questions_of_task(self.assignment),

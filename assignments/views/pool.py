@@ -49,7 +49,7 @@ from traces.models import Trace
 
 CHIPS = (
     "model", "agent", "repo", "converter", "size", "usage", "batch", "tag", "imported", "file", "judged", "marks",
-    "agreement", "held", "offered",
+    "checks", "agreement", "held", "offered",
 )  # fmt: skip
 _DIALOGS = {
     "offer": "offer",

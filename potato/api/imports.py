@@ -38,6 +38,10 @@ class Import(ImportFacts):
     matched: int
     unmatched: int
     joined: int
+    reports: int
+    """Reports of tests and checkers; of those `reports_joined` found their run, and `reports_waiting` wait for one."""
+    reports_joined: int
+    reports_waiting: int
     error: str
     requested_at: datetime
     can_undo: bool
@@ -67,6 +71,7 @@ class ImportedFileFacts(ImportFacts):
     known: int
     errors: int
     stated: int
+    reports: int
     is_over: bool
 
 
@@ -126,6 +131,7 @@ class UndoPreview(ImportFacts):
 
     traces: int
     texts: int
+    reports: int
     reopened: int
     """Older versions that are given out again."""
     in_the_way: list[str]

@@ -75,6 +75,8 @@ class WholeTrace(ListedTrace):
     content_sha256: str
     versions: list[int]
     """All versions of this id that the project has."""
+    tests_outcome: str
+    """What the last tests said that the agent ran: `passed`, `failed`, `error`, or empty where nothing tells it."""
     report: dict[str, Any]
     """What the import repaired, left out or did not know."""
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from potato.api.adjudication import AdjudicationQueue, AdjudicationShape, TakenTrace, ToSettle, WaitingTrace
 from potato.api.agreement import AgreementReportWithFigures
 from potato.api.batches import Batches, ShownBatch
+from potato.api.checks import ListedReport, TraceChecks
 from potato.api.exports import Export, ExportScheduleRun, ExportScheduleShown
 from potato.api.imports import Import, Unread
 from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeople, ProjectRole, ProjectRoleOfPerson
@@ -235,6 +236,16 @@ class ProjectOperations:
     def trace(self, trace: UUID) -> Steps[WholeTrace]:
         """One trace."""
         return ask(get(self._path("traces", trace)), WholeTrace)
+
+    @stream
+    def reports(self) -> Stream[ListedReport]:
+        """The reports of tests and checkers that were imported, each with the run that it is of."""
+        return pages(self._path("reports"), ListedReport)
+
+    @operation
+    def checks(self, trace: UUID) -> Steps[TraceChecks]:
+        """What tests and checkers said of a run: reports that were imported, and the tests that the agent ran."""
+        return ask(get(self._path("traces", trace, "checks")), TraceChecks)
 
     @operation
     def batches(self) -> Steps[list[ShownBatch]]:

@@ -87,6 +87,9 @@ def parser() -> argparse.ArgumentParser:
     attached.add_argument("--clone-url", default="", metavar="ADDRESS", help="where people clone it from")
     attached.add_argument("--remove", metavar="ID", help="take an attached file away")
 
+    checks = add("checks", "reports of tests and checkers; all that is known of one run", project=True)
+    checks.add_argument("--trace", metavar="ID", help="test by test and finding by finding, of the run with this id")
+
     watch = add("watch", "tell how far a project is, until it has all its annotations", project=True)
     watch.add_argument("--every", type=_seconds, default=10.0, metavar="SECONDS", help="between two looks (10)")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from potato.api.checks import TraceChecks
 from potato.api.imports import Import
 from potato.client import (
     Client,
@@ -325,6 +326,57 @@ def repositories(flags: argparse.Namespace) -> int:
     return DONE
 
 
+def checks(flags: argparse.Namespace) -> int:
+    """The reports of a project in short; or what is known of one run, test by test and finding by finding."""
+    with _asking(flags) as client:
+        project = client.project(flags.project)
+        if flags.trace is None:
+            return _reports(flags, project)
+        named = [one for one in project.traces(q=flags.trace) if one.external_id == flags.trace]
+        if not named:
+            raise Failure(f"{flags.project} has no run {flags.trace!r}.")
+        found = project.checks(named[-1].id)
+    if flags.json:
+        put_json(found)
+    else:
+        put_table(("check", "outcome", "what", "said"), list(_said_by(found)))
+    return DONE
+
+
+def _reports(flags: argparse.Namespace, project: Project) -> int:
+    found = list(project.reports())
+    if flags.json:
+        put_json(found)
+    else:
+        put_table(
+            ("run", "check", "outcome", "failed", "passed", "findings", "file"),
+            [
+                (
+                    one.run or "(waits)",
+                    one.name,
+                    one.outcome,
+                    one.failed + one.errors,
+                    one.passed,
+                    one.findings,
+                    one.file,
+                )
+                for one in found
+            ],
+        )
+    return DONE
+
+
+def _said_by(found: TraceChecks) -> Iterator[tuple[str, str, str, str]]:
+    for run in found.test_runs:
+        yield f"step {run.step}", run.outcome, run.runner, run.command
+    for report in found.reports:
+        for test in report.tests:
+            yield report.name, test["outcome"], test["name"], test.get("message", "").partition("\n")[0]
+        for finding in report.findings:
+            line = f":{finding['line']}" if "line" in finding else ""
+            yield report.name, finding["level"], f"{finding['path']}{line}", finding["message"].partition("\n")[0]
+
+
 def _id(text: str) -> UUID:
     try:
         return UUID(text)
@@ -426,6 +478,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "watch": watch,
     "people": people,
     "repositories": repositories,
+    "checks": checks,
     "export": export,
     "agreement": agreement,
     "suggestions": suggestions,

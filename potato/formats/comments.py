@@ -3,10 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
+from potato.checks.places import findings_within
 from potato.formats.options import RecordOptions
 from potato.formats.registry import Format
 from potato.formats.review_comments import TYPE, comment_entries, commented_paths
-from potato.records.sources import Record, TraceFacts, json_text
+from potato.records.sources import Record, TraceChecks, TraceFacts, json_text
 from potato.runs.changes.linked_lines import links_within
 from potato.runs.changes.model import Hunk
 from potato.runs.changes.places import SIDES, JudgedFile, Side
@@ -27,14 +28,18 @@ class Comments(Format):
 
     `line_steps` stands where steps of the trace are known to have written commented lines: stretches of them with
     `steps`, the indexes of the steps from 0, the last one first. Of a line on the old side that is the step that
-    removed it. Lines that a command or a person wrote, as far as the trace does not say how, are in no stretch."""
+    removed it. Lines that a command or a person wrote, as far as the trace does not say how, are in no stretch.
+
+    `test_outcome` is what imported reports of tests say of the run together ("passed", "failed" or "error"),
+    `agent_test_outcome` what the last tests said that the agent ran itself, and `findings` what checkers found on
+    commented lines of the new side; each stands where something is known."""
 
     name = "code_review_comments"
     label = "Comments with the code they are about, one a line"
     suffix = ".jsonl"
     media_type = "application/jsonl"
     options = RecordOptions
-    needs = frozenset({"task_description", "files", "links"})
+    needs = frozenset({"task_description", "files", "links", "checks"})
     annotation_types = frozenset({TYPE})
 
     def paths(self, record: Record) -> Collection[str]:
@@ -67,6 +72,7 @@ def _row(comment: dict[str, Any], record: Record, facts: TraceFacts) -> dict[str
         "diff_hunk": hunk,
         "commented_text": text,
         **_line_steps(facts, path, side, start, end),
+        **_checks(facts.checks, path, side, start, end),
     }
 
 
@@ -76,6 +82,18 @@ def _line_steps(facts: TraceFacts, path: Any, side: Side, start: Any, end: Any) 
     links = links_within(facts.linked_lines.get(path, ()), side, start, end)
     steps = [{"line_start": link.first, "line_end": link.last, "steps": list(link.steps)} for link in links]
     return {"line_steps": steps} if steps else {}
+
+
+def _checks(checks: TraceChecks, path: Any, side: Side, start: Any, end: Any) -> dict[str, Any]:
+    said = {
+        name: outcome
+        for name, outcome in (("test_outcome", checks.outcome), ("agent_test_outcome", checks.agent_outcome))
+        if outcome
+    }
+    if not (isinstance(path, str) and isinstance(start, int) and isinstance(end, int)) or side != "new":
+        return said
+    findings = findings_within(checks.findings.get(path, ()), start, end)
+    return {**said, "findings": [dict(finding) for finding in findings]} if findings else said
 
 
 def diff_hunk(file: JudgedFile, side: Side, start: int, end: int) -> str | None:

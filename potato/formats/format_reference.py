@@ -61,6 +61,7 @@ _NEEDS = {
     "files": "the changed lines",
     "run": "the whole run",
     "links": "which steps wrote the lines",
+    "checks": "what tests and checkers said",
 }
 _AT = "2026-03-01T10:00:00Z"
 _RUNS = tuple(

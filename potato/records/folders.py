@@ -6,14 +6,15 @@ Pure: no Django and no database. Every answer about a file names it, with the li
 import json
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from potato.checks.model import is_report_record
 from potato.configuration import ProjectConfiguration, check_configuration
 from potato.records.archives import CONFIGURATION, VERSIONS, RecordFiles, parsed_object, read_record
 from potato.records.filters import Filters
@@ -28,6 +29,7 @@ from potato.records.sources import (
     RecordPaths,
     RecordsError,
     Resolve,
+    TraceChecks,
     TraceFacts,
 )
 from potato.runs.changes.derive import derive
@@ -36,6 +38,7 @@ from potato.runs.changes.model import FileChange
 from potato.runs.changes.places import Evidence, JudgedFile
 from potato.runs.converters.native import run_in
 from potato.runs.model import AgentRun, Bounds, ReadingOptions
+from potato.runs.test_runs import last_outcome, test_runs
 from potato.wording import UNKNOWN
 
 RECORDS_AT_ONCE = 500
@@ -252,6 +255,7 @@ class RunFacts:
     """What a run as it was imported says."""
 
     run: AgentRun
+    reports: Sequence[Mapping[str, Any]] = ()
 
     @property
     def task_description(self) -> str | None:
@@ -273,6 +277,10 @@ class RunFacts:
     def linked_lines(self) -> LinkedLines:
         return linked_lines(self._changes)
 
+    @cached_property
+    def checks(self) -> TraceChecks:
+        return TraceChecks(self.reports, last_outcome(test_runs(self.run)), [file.path for file in self._changes])
+
     def operation(self, path: str) -> str | None:
         file = self.evidence.files.get(path)
         return file.operation if file else None
@@ -292,7 +300,15 @@ def parse_run(line: bytes) -> AgentRun | None:
 def _read_facts(line: bytes) -> TraceFacts:
     """What the line of a trace says; a line that is no trace says nothing."""
     run = parse_run(line)
-    return NO_TRACE if run is None else RunFacts(run)
+    return NO_TRACE if run is None else RunFacts(run, _reports_in(line))
+
+
+def _reports_in(line: bytes) -> list[Mapping[str, Any]]:
+    """The reports that stand beside the run, as the site wrote them. Others' are none."""
+    if b',"reports":[' not in line:
+        return []
+    value = json.loads(line).get("reports")
+    return value if isinstance(value, list) and all(map(is_report_record, value)) else []
 
 
 def read_configuration(text: str, name: str) -> ProjectConfiguration:

@@ -6,8 +6,10 @@ Sources (files or a database) make these; nothing here knows where they come fro
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
+from potato.checks.places import findings_by_file
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
 from potato.records.archives import AutomatedSource, Kind, Record, RecordsError, json_text
 from potato.runs.changes.linked_lines import LinkedLines
@@ -25,6 +27,7 @@ Answer = TypeVar("Answer")
 
 __all__ = [
     "AMONG_ANNOTATORS",
+    "NO_CHECKS",
     "NO_TRACE",
     "Answer",
     "AutomatedSource",
@@ -37,6 +40,7 @@ __all__ = [
     "RecordSource",
     "RecordsError",
     "Resolve",
+    "TraceChecks",
     "TraceFacts",
     "json_text",
     "scheme_annotation",
@@ -70,6 +74,35 @@ class TraceFacts(Protocol):
         """Which steps wrote the changed lines of its files."""
         ...
 
+    @property
+    def checks(self) -> "TraceChecks":
+        """What tests and checkers said of the run."""
+        ...
+
+
+@dataclass(frozen=True)
+class TraceChecks:
+    """What tests and checkers said: `reports` as the API has them, `agent_outcome` of the last tests that the agent ran
+    itself, and `paths` of the files that it changed."""
+
+    reports: Sequence[Mapping[str, Any]] = ()
+    agent_outcome: str = ""
+    paths: Sequence[str] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What the reports of tests say together: `passed` only where none says another thing."""
+        outcomes = [str(report["outcome"]) for report in self.reports if report["outcome"]]
+        return next((each for each in ("failed", "error", "passed") if each in outcomes), "")
+
+    @cached_property
+    def findings(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """By the file of the change."""
+        return findings_by_file(self.reports, self.paths)
+
+
+NO_CHECKS = TraceChecks()
+
 
 @dataclass(frozen=True)
 class NoTrace:
@@ -82,6 +115,10 @@ class NoTrace:
     @property
     def linked_lines(self) -> LinkedLines:
         return {}
+
+    @property
+    def checks(self) -> TraceChecks:
+        return NO_CHECKS
 
     def operation(self, path: str) -> str | None:
         return None
@@ -155,7 +192,7 @@ def scheme_annotation(record: Record, scheme: SchemeConfiguration | None, kind: 
     raise RecordsError(f"{name} of the record {json_text(record.id)} by {json_text(record.annotator)} must be {noun}.")
 
 
-Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run", "links"]
+Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run", "links", "checks"]
 RecordPaths: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
 

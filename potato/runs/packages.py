@@ -38,6 +38,8 @@ _LOCATOR = struct.Struct("<8xQ4x")
 _LARGE_END = struct.Struct("<32xQQ8x")
 _UNPACKED_BYTES = 4 * 2**30
 _TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt"})
+_REPORT = re.compile(r"(?:.+\.(?:sarif|rdjsonl?)|(?:test-|.*(?:junit|tests?|report|results)).*\.xml)", re.IGNORECASE)
+"""Reports of tests and checkers, by their names: other XML is part of no run."""
 _INDEX = ".index.json"
 _TRAJECTORIES = (".atif.jsonl", ".atif.json", ".trajectory.json", ".jsonl", ".json")
 _PACKED_LINES = ".jsonl.zst"
@@ -140,7 +142,9 @@ def _members(name: str, package: zipfile.ZipFile, first: Collection[str]) -> Ite
     belonging = {member for members_of_one in companions.values() for member in members_of_one}
     before = [member for member in first if member in entries]
     members_of_runs = before + [
-        member for member in runs_among(entries) if member not in belonging and member not in before
+        member
+        for member in sorted({*runs_among(entries), *reports_among(entries)})
+        if member not in belonging and member not in before
     ]
     if not members_of_runs:
         yield Unreadable(
@@ -215,12 +219,13 @@ def _head(package: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 def left_out(names: Iterable[str]) -> list[str]:
     """Of files that come together, those that are read neither as runs nor with one, by their names alone."""
     names = list(names)
-    kept = set(runs_among(names))
+    kept, reports = set(runs_among(names)), set(reports_among(names))
     stems = {name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")}
     return sorted(
         name
         for name in names
         if name not in kept
+        and name not in reports
         and PurePosixPath(name).suffix.lower() not in _BESIDE_RUNS | _TASKS
         and not any(str(folder) in stems for folder in PurePosixPath(name).parents)
     )
@@ -231,6 +236,16 @@ def runs_among(names: Iterable[str]) -> list[str]:
     names = list(names)
     of_one_run = {path.parent for path in map(PurePosixPath, names) if path.name == _RUN_OF_A_FOLDER}
     return sorted(name for name in names if _may_be_a_trace(PurePosixPath(name), of_one_run))
+
+
+def reports_among(names: Iterable[str]) -> list[str]:
+    """The files that may be reports of tests or checkers and by their names are no traces, in order."""
+    return sorted(name for name in names if _REPORT.fullmatch(PurePosixPath(name).name) and not _is_hidden(name))
+
+
+def _is_hidden(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.name.startswith(".") or "__MACOSX" in path.parts
 
 
 def companions_among(names: Iterable[str], head: Callable[[str], bytes]) -> dict[str, list[str]]:

@@ -235,7 +235,8 @@ function listenToKeys() {
     key("ArrowUp", arrow(-1));
   } else {
     // Where steps are judged the project says which keys move.
-    if (!("judged" in root.dataset)) {
+    if (document.getElementById("findings")) void import("./findings.js").then(({ start: show }) => show());
+  if (!("judged" in root.dataset)) {
       key("j", () => moveByStep(1, articles));
       key("k", () => moveByStep(-1, articles));
     }

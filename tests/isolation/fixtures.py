@@ -85,6 +85,7 @@ from tests.tenants import Tenants
 from traces.evidence.fragments import DisplayOptions, render_files, render_steps
 from traces.models import (
     Body,
+    CheckReport,
     Fragment,
     ImportedFile,
     ImportedMember,
@@ -239,6 +240,22 @@ def _trace_secrets(fixtures: Fixtures) -> TraceSecrets:
 def _task_text(fixtures: Fixtures) -> TaskText:
     return TaskText.objects.create(
         project=fixtures.rows["accounts.Project"], instance_id=fixtures.mark, text=fixtures.mark
+    )
+
+
+def _check_report(fixtures: Fixtures) -> CheckReport:
+    return CheckReport.objects.create(
+        project=fixtures.rows["accounts.Project"],
+        file=fixtures.rows["traces.ImportedFile"],
+        member=fixtures.mark,
+        identity_sha256="3" * 64,
+        kind="junit",
+        name=fixtures.mark,
+        names={"ids": [fixtures.mark], "model": "", "hints": []},
+        external_id=fixtures.mark,
+        outcome="failed",
+        failed=1,
+        content={"tests": [{"name": fixtures.mark, "outcome": "failed"}], "findings": [], "left_out": {}},
     )
 
 
@@ -805,6 +822,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "traces.ImportedMember": _imported_member,
     "traces.ImportProblem": _import_problem,
     "traces.TaskText": _task_text,
+    "traces.CheckReport": _check_report,
     "traces.Trace": _trace,
     "traces.Body": _body,
     "traces.Picture": _picture,

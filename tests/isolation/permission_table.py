@@ -545,6 +545,10 @@ GET    /o/<organisation>/api/v1/imports/<file_id>/undo/                         
 POST   /o/<organisation>/api/v1/imports/<file_id>/undo/                                       401       404       403       409       409       409       404
 GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/base/                    401       404       403       404       404       404       404
 POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/base/                    401       404       403       405       405       405       404
+GET    /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/checks/                  401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/traces/<trace_id>/checks/                  401       404       403       405       405       405       404
+GET    /o/<organisation>/api/v1/projects/<project>/reports/                                   401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/projects/<project>/reports/                                   401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/repositories/                              401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/repositories/                              401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/repositories/<repository_id>/                                 401       404       403       405       405       405       405
@@ -562,6 +566,8 @@ any    /api/v1/imports/<file_id>/problems/                                      
 any    /api/v1/imports/<file_id>/task-texts/                                                  401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/undo/                                                        401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/traces/<trace_id>/base/                                     401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/traces/<trace_id>/checks/                                   401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/reports/                                                    401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/repositories/                                               401       401       401       401       401       401       401
 any    /api/v1/repositories/<repository_id>/                                                  401       401       401       401       401       401       401
 any    /api/v1/imports/<file_id>/cancel/                                                      401       401       401       401       401       401       401

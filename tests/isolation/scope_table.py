@@ -45,6 +45,8 @@ GET    /api/v1/imports/<file_id>/problems/                                      
 GET    /api/v1/imports/<file_id>/task-texts/                                        import read
 GET    /api/v1/imports/<file_id>/undo/                                              import read
 POST   /api/v1/imports/<file_id>/undo/                                              import
+GET    /api/v1/projects/<project>/reports/                                          read
+GET    /api/v1/projects/<project>/traces/<trace_id>/checks/                         read
 GET    /api/v1/projects/<project>/repositories/                                     import read
 POST   /api/v1/projects/<project>/repositories/                                     import
 GET    /api/v1/projects/<project>/traces/<trace_id>/base/                           read

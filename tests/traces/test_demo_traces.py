@@ -18,7 +18,7 @@ from potato.runs.model import Converted, FileRead, ReadingOptions
 from potato.runs.run_files import InMemoryRunFile
 from potato_site.demo.runs import invented_runs
 from tenancy.actor import acting_in
-from traces.models import ImportedFile, ImportProblem, Trace, TraceSecrets, TraceStep
+from traces.models import CheckReport, ImportedFile, ImportProblem, Trace, TraceSecrets, TraceStep
 
 FOLDER = Path(potato_site.__file__).parent / "demo" / "traces"
 ONE_WITH_DRIFT = "pinger-retry-deliveries"
@@ -161,7 +161,13 @@ def test_loading_the_demo_twice_imports_every_run_once() -> None:
         assert Trace.objects.count() == 16 + 1 + 2 * 7 + 2 + 3 * len(invented_runs())
         assert [row.trace.external_id for row in TraceSecrets.objects.held()] == ["orders-pool-size"]
         assert not Trace.objects.exclude(version=1).exists()
-        assert ImportedFile.objects.count() == 4 + 1 + 2 + 1 + 3
+        assert ImportedFile.objects.count() == 4 + 1 + 3 + 2 + 1 + 3
+        reports = CheckReport.objects.order_by("member").values_list("external_id", "outcome", "failed", "findings")
+        assert list(reports) == [
+            ("ledgerlite-118-harbor", "passed", 0, 0),
+            ("ledgerlite-118-marlin", "failed", 2, 0),
+            ("ledgerlite-118-marlin", "", 0, 2),
+        ]
         assert not ImportProblem.objects.exists()
         written = Trace.objects.exclude(external_id__in=[run.name for run in invented_runs()])
         assert written.filter(project__slug="agent-code-review").in_order()[0].external_id == "shop-orders-sorting"

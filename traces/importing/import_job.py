@@ -31,6 +31,14 @@ from potato.runs.secrets import hide
 from traces.contents import keep_contents
 from traces.evidence.fragments import published_configuration
 from traces.evidence.nothing_to_judge import judged_of_file
+from traces.importing.check_reports import (
+    StatedReports,
+    counts_of_reports,
+    join_reports,
+    keep_reports,
+    kind_of_report,
+    read_source,
+)
 from traces.importing.joining import join_tasks, note_joined
 from traces.importing.screening import DEFAULT, groups_looked_for
 from traces.importing.screenshots import with_pictures
@@ -48,7 +56,7 @@ TRACES_IMPORTED = "traces.imported"
 _BEGINNING = {
     "phase": "read", "seen": 0, "imported": 0, "versions": 0, "known": 0, "errors": 0, "member": 0, "mark": None,
 }  # fmt: skip
-_COUNTS = ("imported", "versions", "known", "errors", "stated")
+_COUNTS = ("imported", "versions", "known", "errors", "stated", "reports")
 
 
 class ImportTraces:
@@ -71,6 +79,10 @@ class ImportTraces:
             return _read(file, source or _stored(file), cursor)
         if cursor["phase"] == "join":
             if join_tasks(file, cursor, secrets_rules(file)):
+                cursor["phase"] = "join_reports"
+            return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"])
+        if cursor["phase"] == "join_reports":
+            if join_reports(file, cursor):
                 cursor["phase"] = "end"
             return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"])
         return _sum_up(file, cursor)
@@ -113,13 +125,13 @@ def _read(file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]) -> 
     mark: Bookmark | None = cursor["mark"]
     cursor["mark"] = mark.as_json() if mark else None
     if is_over:
-        cursor |= {"phase": "join" if cursor.get("stated") else "end", "mark": None}
+        cursor |= {"phase": "join" if cursor.get("stated") else "join_reports", "mark": None}
     return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"] if is_over else None)
 
 
 def _entries(
     file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]
-) -> Iterator[tuple[Entry | None, StoredRunFile, int]]:
+) -> Iterator[tuple[Entry | StatedReports | None, StoredRunFile, int]]:
     """What the file holds from the cursor on, or the members of a ZIP one after another, each with the source that it
     came from and that one's number. The cursor stands behind each of them; None is a piece of work that gave nothing
     yet."""
@@ -148,7 +160,11 @@ def _entries(
 
 def _of_one(
     file: ImportedFile, source: StoredRunFile, cursor: dict[str, Any]
-) -> Iterator[tuple[Entry | None, StoredRunFile]]:
+) -> Iterator[tuple[Entry | StatedReports | None, StoredRunFile]]:
+    if cursor["mark"] is None and file.format == AUTOMATIC and (kind := kind_of_report(source)):
+        cursor["seen"] += 1
+        yield read_source(source, kind), source
+        return
     named, options = _reading(file)
     # What the person named wins; the project's own converter is only what it expects.
     for entry, behind in read_on(
@@ -197,18 +213,21 @@ class _Batch:
             self.member.is_over = True
             self.changed[self.member.number] = self.member
 
-    def add(self, entry: Entry, source: StoredRunFile) -> None:
+    def add(self, entry: Entry | StatedReports, source: StoredRunFile) -> None:
         match entry:
             case Chosen():
-                # A ZIP has several: the last one stands in the file's row.
-                self.file.chosen, self.file.reason = entry.format, entry.sentence
-                self._member.chosen, self._member.reason = entry.format, storable(entry.sentence)
-                self.has_chosen = True
+                self._chose(entry.format, entry.sentence)
             case StatedTask():
                 self.stated.append(entry)
                 self.size += len(entry.text)
                 self._count("stated", self._member)
                 self.has_texts = True
+            case StatedReports():
+                self._chose(entry.kind, entry.sentence)
+                # A ZIP's paths name the runs, and so does a file's own name.
+                keep_reports(self.file, self._member.name, entry.reports, self.secrets)
+                for _ in entry.reports:
+                    self._count("reports", self._member)
             case Converted():
                 # It may be of an instance whose text has just come.
                 self._keep_tasks()
@@ -222,6 +241,12 @@ class _Batch:
                 self._note(entry, self._member)
         if len(self.runs) + len(self.stated) >= RUNS_A_BATCH or self.size >= BYTES_A_BATCH:
             self.store()
+
+    def _chose(self, format: str, sentence: str) -> None:
+        # A ZIP has several: the last one stands in the file's row.
+        self.file.chosen, self.file.reason = format, sentence
+        self._member.chosen, self._member.reason = format, storable(sentence)
+        self.has_chosen = True
 
     @property
     def _member(self) -> ImportedMember:
@@ -300,6 +325,8 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
         result["versions"] = cursor["versions"]
     if stated := cursor.get("stated", 0):
         result |= {"stated": stated, **note_joined(file, cursor)}
+    if reports := cursor.get("reports", 0):
+        result |= {"reports": reports, **counts_of_reports(file)}
     note_silent_tasks(file)
     if "stopped" in cursor:
         came_in = f"{cursor['imported']:,} traces of them came in and stay"
@@ -308,7 +335,7 @@ def _sum_up(file: ImportedFile, cursor: dict[str, Any]) -> Part:
             f"(IMPORT_MOST_RECORDS). The first {cursor['stopped']:,} were read, and {came_in}. Split the file by runs, "
             "and import the rest."
         )
-    if not cursor["imported"] and not cursor["known"] and not stated and file.job_id:
+    if not (cursor["imported"] or cursor["known"] or stated or reports) and file.job_id:
         first = file.problems.first()
         raise JobFailed(f"No trace came in. {first.sentence if first else ''}".strip())
     return Part(cursor=cursor, progress=cursor["seen"], total=cursor["seen"], finished=True, result=result)

@@ -17,6 +17,7 @@ from potato.runs.converters.native import run_as_native
 from potato.runs.exact_json import canonical, change_record, json_sha256, step_record, usage_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
+from potato.runs.test_runs import last_outcome, run_record, test_runs
 from tenancy.bulk_insert import insert_many
 from tenancy.models import new_id
 from traces.contents import keep_contents
@@ -31,6 +32,7 @@ from traces.run_names import run_name
 
 FILES_A_RUN = 3_000
 DIVIDERS_KEPT = 12
+TEST_RUNS_KEPT = 200
 ID_LENGTH = 300
 COUNTED_FIRST = 1_000
 """When an import has brought so many runs, and each time as many again, PostgreSQL counts their tables."""
@@ -271,6 +273,7 @@ def _external_id(run: AgentRun, report: ConversionReport) -> str:
 
 def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Sequence[FileChange]) -> dict[str, Any]:
     run, report = ready.converted.run, ready.converted.report
+    tests = test_runs(run)
     return {
         "id": trace,
         "project_id": file.project_id,
@@ -298,6 +301,8 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
             for name in ("dropped", "unknown", "repairs")
         },
         "gaps": [storable(gap, 1_000) for gap in run.gaps[:50]],
+        "test_runs": [{**run_record(each), "command": storable(each.command)} for each in tests[-TEST_RUNS_KEPT:]],
+        "tests_outcome": last_outcome(tests),
         "steps_count": len(run.steps),
         "tool_calls": sum(len(step.calls) for step in run.steps),
         "files_count": sum(1 for change in files if change.operation != "unchanged"),

@@ -65,6 +65,7 @@ class ImportedMember(TenantModel):
     known = models.PositiveIntegerField(default=0)
     errors = models.PositiveIntegerField(default=0)
     stated = models.PositiveIntegerField(default=0)
+    reports = models.PositiveIntegerField(default=0, db_default=0)
     is_over = models.BooleanField(default=False)
 
     class Meta(TenantModel.Meta):

@@ -48,7 +48,8 @@ class Trace(TenantModel):
     Texts in columns are for lists and filters: what PostgreSQL cannot keep in them is replaced by visible signs.
     The run as it was imported, whole and exact, is the body `content_sha256`; where placeholders took the place of
     secrets, `original_sha256` is the hash of the run with them, so that it is known when it comes again. Tokens and
-    seconds are those of all steps together, NULL where no step says them.
+    seconds are those of all steps together, NULL where no step says them. `test_runs` are the commands that ran tests,
+    as potato.runs.test_runs keeps them, the last ones; `tests_outcome` is what the last of them said.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="traces", db_index=False)
@@ -75,6 +76,8 @@ class Trace(TenantModel):
     converter = models.CharField(max_length=64)
     report: "models.JSONField[Any]" = models.JSONField(default=dict)
     gaps: "models.JSONField[Any]" = models.JSONField(default=list, db_default=[])
+    test_runs: "models.JSONField[Any]" = models.JSONField(default=list, db_default=[])
+    tests_outcome = models.CharField(max_length=10, blank=True, default="", db_default="")
     steps_count = models.PositiveIntegerField()
     tool_calls = models.PositiveIntegerField()
     files_count = models.PositiveIntegerField()

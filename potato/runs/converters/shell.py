@@ -126,6 +126,25 @@ def command_effects(command: str, depth: int = 0) -> tuple[Effect, ...]:
     return tuple(dict.fromkeys(effects))
 
 
+def simple_commands(command: str, depth: int = 0) -> list[list[str]]:
+    """The words of each simple command of the line in their order, without what runs it (`sudo`, `env`, `timeout`) and
+    with those that a shell is told to run; [] where the line cannot be read."""
+    bodies = [match[4] for match in _HEREDOC.finditer(command[:_LONGEST])]
+    bare = _HEREDOC.sub(lambda match: f" {match[3]}", command[:_LONGEST]).replace("\\\n", " ")
+    try:
+        words = list(_lexer(bare))
+    except ValueError:
+        return []
+    commands: list[list[str]] = []
+    for simple, _ in _simple_commands(words):
+        code = _shell_code(simple, bodies) if depth < _DEEPEST else ""
+        if code:
+            commands += simple_commands(code, depth + 1)
+        elif plain := _without_wrappers(simple):
+            commands.append(plain)
+    return commands
+
+
 def _shell_code(words: list[str], bodies: list[str]) -> str:
     """What a shell is told to run: behind -c, or in a here document; "" for any other command."""
     words = _without_wrappers(words)
@@ -248,10 +267,17 @@ def _without_wrappers(words: list[str]) -> list[str]:
         if words[0] in _BEFORE or _ASSIGNMENT.match(words[0]):
             words = words[1:]
         elif words[0] == "timeout":
-            words = [word for word in words[1:] if not word.startswith("-")][1:]
+            words = _behind_timeout(words[1:])
         else:
             break
     return words
+
+
+def _behind_timeout(words: list[str]) -> list[str]:
+    """The command behind the options and the duration of `timeout`, with its own options."""
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-s", "-k", "--signal", "--kill-after") else 1 :]
+    return words[1:]
 
 
 def _of_git(rest: list[str]) -> Effect | None:

@@ -53,7 +53,7 @@ from rewards.statistics import request_statistics
 from tenancy.actor import Actor, acting_in
 from tenancy.roles import ProjectRole, Role
 from traces.actions import import_now
-from traces.models import Trace
+from traces.models import CheckReport, Trace
 
 PASSWORD = "potato-demo"  # noqa: S105  (a demo on this machine, which production refuses)
 MANAGER = "manager"
@@ -114,6 +114,9 @@ PROJECTS = (
             "traces/claude-code-session.jsonl",
             "traces/close-response-bodies.patch",
             "secrets/pool-size.jsonl",
+            "checks/ledgerlite-118-harbor.junit.xml",
+            "checks/ledgerlite-118-marlin.junit.xml",
+            "checks/ledgerlite-118-marlin.sarif",
         ),
         ("code_review", "code_review_comments"),
     ),
@@ -225,7 +228,8 @@ class Command(BaseCommand):
             with _upload(name) as path:
                 digest = hashlib.sha256(path.read_bytes()).hexdigest()
                 with acting_in(organisation):
-                    is_there = Trace.objects.filter(project=project, file__sha256=digest).exists()
+                    same = {"project": project, "file__sha256": digest}
+                    is_there = Trace.objects.filter(**same).exists() or CheckReport.objects.filter(**same).exists()
                 if not is_there:
                     import_now(organisation=organisation, project=project, path=path)
 
