@@ -235,8 +235,7 @@ function listenToKeys() {
     key("ArrowUp", arrow(-1));
   } else {
     // Where steps are judged the project says which keys move.
-    if (document.getElementById("findings")) void import("./findings.js").then(({ start: show }) => show());
-  if (!("judged" in root.dataset)) {
+    if (!("judged" in root.dataset)) {
       key("j", () => moveByStep(1, articles));
       key("k", () => moveByStep(-1, articles));
     }
@@ -313,6 +312,7 @@ function start() {
   customElements.define("lazy-fragment", LazyFragment);
   showWhetherAllOpen();
   if (root.querySelector("article[data-links]")) void import("./line-links.js").then(({ start: link }) => link());
+  if (document.getElementById("findings")) void import("./findings.js").then(({ start: show }) => show());
   if (!("judged" in root.dataset)) watchArticles();
   followHash();
 }

@@ -1,8 +1,12 @@
 """What tests and checkers said, beside the change: a panel, and findings at their lines that a reader may hide."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
+from accounts.actions.projects import publish_configuration
+from tenancy.actor import acting_in
 from tests.potato.checks.test_reports import JUNIT
 from tests.stories.conftest import Reader
 from tests.stories.pictures import shoot
@@ -18,6 +22,10 @@ def test_findings_stand_at_their_lines_and_tests_in_a_panel_that_leads_to_steps(
     tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
     tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    with acting_in(tenants.acme, tenants.alice):
+        schemes = [{"name": "comments", "annotation_type": "code_review_comments"}]
+        source = json.dumps({"task_name": "Parser", "annotation_schemes": schemes})
+        publish_configuration(project=tenants.acme_project, source=source, confirmed=True)
     trace = stored(
         tenants.acme,
         tenants.acme_project,
@@ -40,7 +48,7 @@ def test_findings_stand_at_their_lines_and_tests_in_a_panel_that_leads_to_steps(
     expect(panel.locator("summary").first).to_contain_text("pytest")
     reader.assert_clean()
     panel.locator("summary").first.click()
-    expect(panel.get_by_text("test_sum")).to_be_visible()
+    expect(panel.get_by_text("test_sum", exact=True)).to_be_visible()
     shoot(reader, "checks")
     reader.assert_clean()
     # A comment on the line stands between it and the finding, and keys go over the finding.

@@ -188,7 +188,7 @@ def test_the_page_of_a_trace_shows_all_of_it_apart_from_comments_and_nothing_tha
     assert_harmless(page, "alert(1)")
     plain = re.sub(r"<[^>]+>|\s+", " ", page)
     assert "Tests pytest" in plain
-    assert "1 failed, 1 could not be run, 2 passed, 1 skipped" in re.sub(r" +", " ", plain)
+    assert "Failed: 1 failed, 1 could not be run, 2 passed, 1 skipped" in re.sub(r" +", " ", plain)
     assert "2 failed, 3 passed" in plain
     (data,) = re.findall(r'<script id="findings" type="application/json">(.*?)</script>', page, re.S)
     (at_line,) = json.loads(data)

@@ -105,6 +105,10 @@ class ShownReport:
     def icon(self) -> str:
         return _OUTCOMES[self.outcome][2] if self.outcome else "search"
 
+    @property
+    def icon_classes(self) -> str:
+        return f"i {self.tone}"
+
 
 @dataclass(frozen=True)
 class ShownTestRun:
@@ -126,6 +130,10 @@ class ShownTestRun:
     @property
     def icon(self) -> str:
         return _OUTCOMES[self.outcome][2]
+
+    @property
+    def icon_classes(self) -> str:
+        return f"i {self.tone}"
 
 
 @dataclass(frozen=True)
