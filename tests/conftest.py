@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
-from pytest_django.plugin import DjangoDbBlocker
+from pytest_django.plugin import DjangoDbBlocker, blocking_manager_key
 
 from tests.browser import chromium as chromium  # a fixture
 from tests.template_database import ensure_template
@@ -29,13 +29,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Create the test database as the role that may; POTATO_TEST_RUN keeps two runs at once apart."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Migrate before the first test: on a busy machine that takes longer than a test may."""
+    if not session.config.option.collectonly and any(map(_needs_database, session.items)):
+        _connect_to_template(session.config.stash[blocking_manager_key])
+
+
+def _needs_database(test: pytest.Item) -> bool:
+    used = {"db", "transactional_db", "django_db_setup"}.intersection(getattr(test, "fixturenames", ()))
+    return bool(used or test.get_closest_marker("django_db"))
+
+
+def _connect_to_template(blocker: DjangoDbBlocker) -> None:
+    """Let the test database be created as the role that may; POTATO_TEST_RUN keeps two runs at once apart."""
     connection.settings_dict.update({**settings.DATABASE_OWNER, "NAME": connection.settings_dict["NAME"]})
     connection.settings_dict["TEST"]["NAME"] = f"test_potato{os.environ.get('POTATO_TEST_RUN', '')}"
-    with django_db_blocker.unblock():
+    with blocker.unblock():
         connection.settings_dict["TEST"]["TEMPLATE"] = ensure_template()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker) -> None:
+    _connect_to_template(django_db_blocker)
 
 
 @pytest.fixture(scope="session")
