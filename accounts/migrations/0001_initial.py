@@ -136,6 +136,12 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['name'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='accounts_project_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_project_org_id'),
+                    models.UniqueConstraint(fields=('organisation', 'slug'), name='accounts_project_slug', violation_error_message='Another project has this address.'),
+                    models.CheckConstraint(condition=models.Q(('slug__regex', '^[a-z0-9][a-z0-9-]{0,62}$')), name='accounts_project_slug_form'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -154,6 +160,13 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-number'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='accounts_configurationversion_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_configurationversion_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='accounts_configurationversion_project'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'number'), name='accounts_configurationversion_number'),
+                    models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='accounts_configurationversion_from_one'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -193,41 +206,5 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['organisation', '-at'], name='accounts_auditevent_at'), models.Index(fields=['organisation', 'target_id', '-at'], name='accounts_auditevent_target')],
                 'constraints': [tenancy.constraints.TenantPolicy(append_only=True, name='accounts_auditevent_tenant'), models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_auditevent_org_id')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=tenancy.constraints.TenantPolicy(name='accounts_project_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_project_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.UniqueConstraint(fields=('organisation', 'slug'), name='accounts_project_slug', violation_error_message='Another project has this address.'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('slug__regex', '^[a-z0-9][a-z0-9-]{0,62}$')), name='accounts_project_slug_form'),
-        ),
-        migrations.AddConstraint(
-            model_name='configurationversion',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='accounts_configurationversion_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='configurationversion',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_configurationversion_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='configurationversion',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='accounts_configurationversion_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='configurationversion',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'number'), name='accounts_configurationversion_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='configurationversion',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='accounts_configurationversion_from_one'),
         ),
     ]

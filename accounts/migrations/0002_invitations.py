@@ -34,6 +34,12 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='accounts_invitation_tenant'),
+                    models.CheckConstraint(condition=models.Q(('email', django.db.models.functions.text.Lower('email'))), name='accounts_invitation_email_small'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'manager', 'annotator'])), name='accounts_invitation_role'),
+                    models.CheckConstraint(condition=models.Q(('annotator_name__regex', '^[A-Za-z0-9_.-]{1,64}$')), name='accounts_invitation_annotator_name_form'),
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -61,10 +67,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='invitation',
-            constraint=tenancy.constraints.TenantPolicy(name='accounts_invitation_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_invitation_org_id'),
         ),
         migrations.AddConstraint(
@@ -78,18 +80,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='invitation',
             constraint=models.UniqueConstraint(models.F('organisation'), django.db.models.functions.text.Lower('annotator_name'), condition=models.Q(('accepted_at', None), ('revoked_at', None)), name='accounts_invitation_open_annotator_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('email', django.db.models.functions.text.Lower('email'))), name='accounts_invitation_email_small'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'manager', 'annotator'])), name='accounts_invitation_role'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(('annotator_name__regex', '^[A-Za-z0-9_.-]{1,64}$')), name='accounts_invitation_annotator_name_form'),
         ),
         migrations.AddConstraint(
             model_name='invitation',

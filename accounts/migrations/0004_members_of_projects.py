@@ -102,6 +102,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='accounts_invitationproject_tenant'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['manager', 'annotator', 'viewer'])), name='accounts_invitationproject_role'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -116,6 +120,10 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['added_at'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='accounts_projectmember_tenant'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['manager', 'annotator', 'viewer'])), name='accounts_projectmember_role'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -125,6 +133,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='accounts_tokenproject_tenant'),
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -274,10 +285,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='invitationproject',
-            constraint=tenancy.constraints.TenantPolicy(name='accounts_invitationproject_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitationproject',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='accounts_invitationproject_org_id'),
         ),
         migrations.AddConstraint(
@@ -292,17 +299,9 @@ class Migration(migrations.Migration):
             model_name='invitationproject',
             constraint=models.UniqueConstraint(fields=('organisation', 'invitation', 'project'), name='accounts_invitationproject_once'),
         ),
-        migrations.AddConstraint(
-            model_name='invitationproject',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['manager', 'annotator', 'viewer'])), name='accounts_invitationproject_role'),
-        ),
         migrations.AddIndex(
             model_name='projectmember',
             index=models.Index(fields=['organisation', 'project'], name='accounts_projectmember_people'),
-        ),
-        migrations.AddConstraint(
-            model_name='projectmember',
-            constraint=tenancy.constraints.TenantPolicy(name='accounts_projectmember_tenant'),
         ),
         migrations.AddConstraint(
             model_name='projectmember',
@@ -320,17 +319,9 @@ class Migration(migrations.Migration):
             model_name='projectmember',
             constraint=models.UniqueConstraint(fields=('organisation', 'membership', 'project'), name='accounts_projectmember_once', violation_error_message='This person is a member of the project already.'),
         ),
-        migrations.AddConstraint(
-            model_name='projectmember',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['manager', 'annotator', 'viewer'])), name='accounts_projectmember_role'),
-        ),
         migrations.AddIndex(
             model_name='tokenproject',
             index=models.Index(fields=['organisation', 'project'], name='accounts_tokenproject_of'),
-        ),
-        migrations.AddConstraint(
-            model_name='tokenproject',
-            constraint=tenancy.constraints.TenantPolicy(name='accounts_tokenproject_tenant'),
         ),
         migrations.AddConstraint(
             model_name='tokenproject',

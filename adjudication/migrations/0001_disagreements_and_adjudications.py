@@ -39,6 +39,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'id'], name='adjudication_adjudication_o'),
+                    models.Index(fields=['organisation', 'trace'], name='adjudication_adjudication_t'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='adjudication_adjudication_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_adjudication_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='adjudication_adjudication_project'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='adjudication_adjudication_trace'),
+                    tenancy.constraints.SameOrganisation(field='submission', name='adjudication_adjudication_submission'),
+                    models.UniqueConstraint(fields=('organisation', 'submission'), name='adjudication_adjudication_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -61,6 +73,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', '-weight'], name='adjudication_disagreement_w'),
+                    models.Index(condition=models.Q(('has_conflict', True)), fields=['organisation', 'project'], name='adjudication_disagreement_c'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='adjudication_disagreement_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_disagreement_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='adjudication_disagreement_project'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='adjudication_disagreement_trace'),
+                    models.UniqueConstraint(fields=('organisation', 'trace'), name='adjudication_disagreement_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -75,94 +98,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'submission'], name='adjudication_side_of'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='adjudication_side_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_side_org_id'),
+                    tenancy.constraints.SameOrganisation(field='adjudication', name='adjudication_side_adjudication'),
+                    tenancy.constraints.SameOrganisation(field='submission', name='adjudication_side_submission'),
+                    models.UniqueConstraint(fields=('organisation', 'adjudication', 'submission'), name='adjudication_side_once'),
+                    models.CheckConstraint(condition=models.Q(('same__lte', models.F('parts'))), name='adjudication_side_counted'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='adjudication',
-            index=models.Index(fields=['organisation', 'project', 'id'], name='adjudication_adjudication_o'),
-        ),
-        migrations.AddIndex(
-            model_name='adjudication',
-            index=models.Index(fields=['organisation', 'trace'], name='adjudication_adjudication_t'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='adjudication_adjudication_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_adjudication_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='adjudication_adjudication_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='adjudication_adjudication_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=tenancy.constraints.SameOrganisation(field='submission', name='adjudication_adjudication_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.UniqueConstraint(fields=('organisation', 'submission'), name='adjudication_adjudication_once'),
-        ),
-        migrations.AddIndex(
-            model_name='disagreement',
-            index=models.Index(fields=['organisation', 'project', '-weight'], name='adjudication_disagreement_w'),
-        ),
-        migrations.AddIndex(
-            model_name='disagreement',
-            index=models.Index(condition=models.Q(('has_conflict', True)), fields=['organisation', 'project'], name='adjudication_disagreement_c'),
-        ),
-        migrations.AddConstraint(
-            model_name='disagreement',
-            constraint=tenancy.constraints.TenantPolicy(name='adjudication_disagreement_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='disagreement',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_disagreement_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='disagreement',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='adjudication_disagreement_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='disagreement',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='adjudication_disagreement_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='disagreement',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace'), name='adjudication_disagreement_once'),
-        ),
-        migrations.AddIndex(
-            model_name='side',
-            index=models.Index(fields=['organisation', 'submission'], name='adjudication_side_of'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='adjudication_side_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='adjudication_side_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=tenancy.constraints.SameOrganisation(field='adjudication', name='adjudication_side_adjudication'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=tenancy.constraints.SameOrganisation(field='submission', name='adjudication_side_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=models.UniqueConstraint(fields=('organisation', 'adjudication', 'submission'), name='adjudication_side_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='side',
-            constraint=models.CheckConstraint(condition=models.Q(('same__lte', models.F('parts'))), name='adjudication_side_counted'),
         ),
     ]

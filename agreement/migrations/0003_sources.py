@@ -36,6 +36,14 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['name', '-added_at'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='agreement_source_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_source_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='agreement_source_project'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'name', 'model', 'version'), name='agreement_source_once'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['llm_judge', 'process_reward_model', 'automated_reviewer', 'other'])), name='agreement_source_kind'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('version', ''), _negated=True)), name='agreement_source_named'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -56,6 +64,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='agreement_sourceanswer_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_sourceanswer_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='agreement_sourceanswer_project'),
+                    tenancy.constraints.SameOrganisation(field='source', name='agreement_sourceanswer_source'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='agreement_sourceanswer_trace'),
+                    tenancy.constraints.SameOrganisation(field='version', name='agreement_sourceanswer_version'),
+                    models.UniqueConstraint(fields=('organisation', 'source', 'trace'), name='agreement_sourceanswer_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -77,86 +94,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'source', '-requested_at'], name='agreement_sourcereport_newest'),
+                    models.Index(fields=['organisation', 'job'], name='agreement_sourcereport_job'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='agreement_sourcereport_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_sourcereport_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='agreement_sourcereport_project'),
+                    tenancy.constraints.SameOrganisation(field='source', name='agreement_sourcereport_source'),
+                    tenancy.constraints.SameOrganisation(field='job', name='agreement_sourcereport_job'),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=tenancy.constraints.TenantPolicy(name='agreement_source_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_source_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='agreement_source_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'name', 'model', 'version'), name='agreement_source_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['llm_judge', 'process_reward_model', 'automated_reviewer', 'other'])), name='agreement_source_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('version', ''), _negated=True)), name='agreement_source_named'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='agreement_sourceanswer_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_sourceanswer_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='agreement_sourceanswer_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=tenancy.constraints.SameOrganisation(field='source', name='agreement_sourceanswer_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='agreement_sourceanswer_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=tenancy.constraints.SameOrganisation(field='version', name='agreement_sourceanswer_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourceanswer',
-            constraint=models.UniqueConstraint(fields=('organisation', 'source', 'trace'), name='agreement_sourceanswer_once'),
-        ),
-        migrations.AddIndex(
-            model_name='sourcereport',
-            index=models.Index(fields=['organisation', 'source', '-requested_at'], name='agreement_sourcereport_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='sourcereport',
-            index=models.Index(fields=['organisation', 'job'], name='agreement_sourcereport_job'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcereport',
-            constraint=tenancy.constraints.TenantPolicy(name='agreement_sourcereport_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcereport',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_sourcereport_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcereport',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='agreement_sourcereport_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcereport',
-            constraint=tenancy.constraints.SameOrganisation(field='source', name='agreement_sourcereport_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='sourcereport',
-            constraint=tenancy.constraints.SameOrganisation(field='job', name='agreement_sourcereport_job'),
         ),
     ]

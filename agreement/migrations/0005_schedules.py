@@ -44,6 +44,11 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['created_at'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='agreement_agreementschedule_tenant'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('cron', ''), ('interval_minutes__isnull', False)), models.Q(models.Q(('cron', ''), _negated=True), ('interval_minutes__isnull', True)), _connector='OR'), name='agreement_agreementschedule_timing'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('compares', 'chosen'), models.Q(('sources', []), _negated=True)), models.Q(('compares__in', ['none', 'all']), ('sources', [])), _connector='OR'), name='agreement_agreementschedule_compares'),
+                ],
             },
         ),
         migrations.AddField(
@@ -80,23 +85,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='agreementschedule',
-            constraint=tenancy.constraints.TenantPolicy(name='agreement_agreementschedule_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='agreementschedule',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='agreement_agreementschedule_org_id'),
         ),
         migrations.AddConstraint(
             model_name='agreementschedule',
             constraint=tenancy.constraints.SameOrganisation(field='project', name='agreement_agreementschedule_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='agreementschedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cron', ''), ('interval_minutes__isnull', False)), models.Q(models.Q(('cron', ''), _negated=True), ('interval_minutes__isnull', True)), _connector='OR'), name='agreement_agreementschedule_timing'),
-        ),
-        migrations.AddConstraint(
-            model_name='agreementschedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('compares', 'chosen'), models.Q(('sources', []), _negated=True)), models.Q(('compares__in', ['none', 'all']), ('sources', [])), _connector='OR'), name='agreement_agreementschedule_compares'),
         ),
         migrations.AddConstraint(
             model_name='agreementreport',

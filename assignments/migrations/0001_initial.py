@@ -50,6 +50,23 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'user', '-since'], name='assignments_assignment_history'),
+                    models.Index(condition=models.Q(('state', 'claimed')), fields=['organisation', 'project', 'user'], name='assignments_assignment_open'),
+                    models.Index(condition=models.Q(('state', 'claimed')), fields=['organisation', 'lease_until'], name='assignments_assignment_leases'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_assignment_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_assignment_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_assignment_project'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='assignments_assignment_trace'),
+                    tenancy.constraints.SameOrganisation(field='version', name='assignments_assignment_version'),
+                    models.UniqueConstraint(fields=('organisation', 'trace', 'user', 'kind'), name='assignments_assignment_once'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['claimed', 'submitted', 'skipped', 'expired', 'released'])), name='assignments_assignment_state'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['normal', 'gold', 'adjudication'])), name='assignments_assignment_kind'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'claimed')), models.Q(models.Q(('state', 'claimed'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='assignments_assignment_lease'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('state', 'skipped'), models.Q(('skip_reason', ''), _negated=True)), models.Q(models.Q(('state', 'skipped'), _negated=True), ('skip_reason', '')), _connector='OR'), name='assignments_assignment_reason'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -63,6 +80,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_desk_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_desk_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_desk_project'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'user'), name='assignments_desk_one_a_person'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -77,6 +100,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_draft_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_draft_org_id'),
+                    tenancy.constraints.SameOrganisation(field='assignment', name='assignments_draft_assignment'),
+                    models.UniqueConstraint(fields=('organisation', 'assignment'), name='assignments_draft_one'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -96,6 +125,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'id'], name='assignments_submission_order'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_submission_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_submission_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_submission_project'),
+                    tenancy.constraints.SameOrganisation(field='assignment', name='assignments_submission_assignment'),
+                    models.UniqueConstraint(fields=('organisation', 'assignment', 'number'), name='assignments_submission_number'),
+                    models.UniqueConstraint(fields=('organisation', 'assignment', 'key'), name='assignments_submission_key'),
+                    models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='assignments_submission_from_one'),
+                    models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='assignments_submission_has_key'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -112,6 +154,20 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(condition=models.Q(('live__lt', django.db.models.expressions.CombinedExpression(models.F('wanted'), '-', models.F('done')))), fields=['organisation', 'project', 'trace'], name='assignments_traceplaces_free'),
+                    models.Index(condition=models.Q(('done__lt', models.F('wanted'))), fields=['organisation', 'project', 'trace'], name='assignments_traceplaces_undone'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_traceplaces_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_traceplaces_org_id'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='assignments_traceplaces_trace'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_traceplaces_project'),
+                    models.UniqueConstraint(fields=('organisation', 'trace'), name='assignments_traceplaces_one_a_trace'),
+                    models.CheckConstraint(condition=models.Q(('done__gte', 0), ('live__gte', 0)), name='assignments_traceplaces_counted'),
+                    models.CheckConstraint(condition=models.Q(('places__gte', django.db.models.expressions.CombinedExpression(models.F('live'), '+', models.F('done')))), name='assignments_traceplaces_never_more'),
+                    models.CheckConstraint(condition=models.Q(('places__gte', models.F('wanted'))), name='assignments_traceplaces_enough'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -125,183 +181,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_withdrawal_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_withdrawal_org_id'),
+                    tenancy.constraints.SameOrganisation(field='submission', name='assignments_withdrawal_submission'),
+                    models.UniqueConstraint(fields=('organisation', 'submission'), name='assignments_withdrawal_once'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['organisation', 'project', 'user', '-since'], name='assignments_assignment_history'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'claimed')), fields=['organisation', 'project', 'user'], name='assignments_assignment_open'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'claimed')), fields=['organisation', 'lease_until'], name='assignments_assignment_leases'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_assignment_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_assignment_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_assignment_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='assignments_assignment_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=tenancy.constraints.SameOrganisation(field='version', name='assignments_assignment_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace', 'user', 'kind'), name='assignments_assignment_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['claimed', 'submitted', 'skipped', 'expired', 'released'])), name='assignments_assignment_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['normal', 'gold', 'adjudication'])), name='assignments_assignment_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'claimed')), models.Q(models.Q(('state', 'claimed'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='assignments_assignment_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'skipped'), models.Q(('skip_reason', ''), _negated=True)), models.Q(models.Q(('state', 'skipped'), _negated=True), ('skip_reason', '')), _connector='OR'), name='assignments_assignment_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='desk',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_desk_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='desk',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_desk_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='desk',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_desk_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='desk',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'user'), name='assignments_desk_one_a_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='draft',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_draft_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='draft',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_draft_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='draft',
-            constraint=tenancy.constraints.SameOrganisation(field='assignment', name='assignments_draft_assignment'),
-        ),
-        migrations.AddConstraint(
-            model_name='draft',
-            constraint=models.UniqueConstraint(fields=('organisation', 'assignment'), name='assignments_draft_one'),
-        ),
-        migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['organisation', 'project', 'id'], name='assignments_submission_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_submission_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_submission_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_submission_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=tenancy.constraints.SameOrganisation(field='assignment', name='assignments_submission_assignment'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('organisation', 'assignment', 'number'), name='assignments_submission_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(fields=('organisation', 'assignment', 'key'), name='assignments_submission_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='assignments_submission_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='assignments_submission_has_key'),
-        ),
-        migrations.AddIndex(
-            model_name='traceplaces',
-            index=models.Index(condition=models.Q(('live__lt', django.db.models.expressions.CombinedExpression(models.F('wanted'), '-', models.F('done')))), fields=['organisation', 'project', 'trace'], name='assignments_traceplaces_free'),
-        ),
-        migrations.AddIndex(
-            model_name='traceplaces',
-            index=models.Index(condition=models.Q(('done__lt', models.F('wanted'))), fields=['organisation', 'project', 'trace'], name='assignments_traceplaces_undone'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_traceplaces_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_traceplaces_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='assignments_traceplaces_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_traceplaces_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace'), name='assignments_traceplaces_one_a_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=models.CheckConstraint(condition=models.Q(('done__gte', 0), ('live__gte', 0)), name='assignments_traceplaces_counted'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=models.CheckConstraint(condition=models.Q(('places__gte', django.db.models.expressions.CombinedExpression(models.F('live'), '+', models.F('done')))), name='assignments_traceplaces_never_more'),
-        ),
-        migrations.AddConstraint(
-            model_name='traceplaces',
-            constraint=models.CheckConstraint(condition=models.Q(('places__gte', models.F('wanted'))), name='assignments_traceplaces_enough'),
-        ),
-        migrations.AddConstraint(
-            model_name='withdrawal',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_withdrawal_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='withdrawal',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_withdrawal_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='withdrawal',
-            constraint=tenancy.constraints.SameOrganisation(field='submission', name='assignments_withdrawal_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='withdrawal',
-            constraint=models.UniqueConstraint(fields=('organisation', 'submission'), name='assignments_withdrawal_once'),
         ),
         migrations.RunSQL(WITH_ENDED_LEASES, "DROP FUNCTION assignments_organisations_with_ended_leases()"),
     ]

@@ -41,6 +41,13 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'batches',
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_batch_tenant'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'open', 'paused', 'withdrawn'])), name='assignments_batch_state'),
+                    models.CheckConstraint(condition=models.Q(('priority__in', [4, 3, 2, 1])), name='assignments_batch_priority'),
+                    models.CheckConstraint(condition=models.Q(('order__in', ['imported', 'random', 'fewest'])), name='assignments_batch_order'),
+                    models.CheckConstraint(condition=models.Q(('redundancy__isnull', True), ('redundancy__gte', 1), _connector='OR'), name='assignments_batch_redundancy'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -51,6 +58,9 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'people of batches',
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_batchperson_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -64,6 +74,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_batchposition_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -74,6 +87,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_reservation_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -89,6 +105,9 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['number'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_standingrule_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -100,6 +119,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_steering_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -114,6 +136,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_steeringact_tenant'),
+                ],
             },
         ),
         migrations.RemoveIndex(
@@ -348,10 +373,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='batch',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_batch_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='batch',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_batch_org_id'),
         ),
         migrations.AddConstraint(
@@ -363,36 +384,12 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('is_standard', True)), fields=('organisation', 'project'), name='assignments_batch_standard'),
         ),
         migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'open', 'paused', 'withdrawn'])), name='assignments_batch_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('priority__in', [4, 3, 2, 1])), name='assignments_batch_priority'),
-        ),
-        migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('order__in', ['imported', 'random', 'fewest'])), name='assignments_batch_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='batch',
-            constraint=models.CheckConstraint(condition=models.Q(('redundancy__isnull', True), ('redundancy__gte', 1), _connector='OR'), name='assignments_batch_redundancy'),
-        ),
-        migrations.AddConstraint(
-            model_name='batchperson',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_batchperson_tenant'),
-        ),
-        migrations.AddConstraint(
             model_name='batchperson',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_batchperson_org_id'),
         ),
         migrations.AddConstraint(
             model_name='batchperson',
             constraint=models.UniqueConstraint(fields=('organisation', 'batch', 'user'), name='assignments_batchperson_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='batchposition',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_batchposition_tenant'),
         ),
         migrations.AddConstraint(
             model_name='batchposition',
@@ -412,10 +409,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='reservation',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_reservation_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='reservation',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_reservation_org_id'),
         ),
         migrations.AddConstraint(
@@ -424,19 +417,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='standingrule',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_standingrule_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='standingrule',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_standingrule_org_id'),
         ),
         migrations.AddConstraint(
             model_name='standingrule',
             constraint=models.UniqueConstraint(fields=('organisation', 'project', 'number'), name='assignments_standingrule_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='steering',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_steering_tenant'),
         ),
         migrations.AddConstraint(
             model_name='steering',
@@ -449,10 +434,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='steeringact',
             index=models.Index(fields=['organisation', 'project', '-done_at'], name='assignments_steeringact_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='steeringact',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_steeringact_tenant'),
         ),
         migrations.AddConstraint(
             model_name='steeringact',

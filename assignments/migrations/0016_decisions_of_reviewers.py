@@ -27,6 +27,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_correction_tenant'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -43,6 +46,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_decision_tenant'),
+                    models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='assignments_decision_from_one'),
+                    models.CheckConstraint(condition=models.Q(('outcome__in', ['accepted', 'returned', 'corrected', 'voided', 'undecided'])), name='assignments_decision_outcome'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('outcome', 'undecided'), _negated=True), ('takes_back', True), _connector='OR'), name='assignments_decision_undecided'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -56,6 +65,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_noteanswer_tenant'),
+                    models.CheckConstraint(condition=models.Q(('is_kept', False), models.Q(('text', ''), _negated=True), _connector='OR'), name='assignments_noteanswer_says_why'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -67,6 +80,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='assignments_reviewhold_tenant'),
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -171,10 +187,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='correction',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_correction_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='correction',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_correction_org_id'),
         ),
         migrations.AddConstraint(
@@ -203,10 +215,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='decision',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_decision_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_decision_org_id'),
         ),
         migrations.AddConstraint(
@@ -226,22 +234,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('organisation', 'submission', 'number'), name='assignments_decision_number'),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='assignments_decision_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['accepted', 'returned', 'corrected', 'voided', 'undecided'])), name='assignments_decision_outcome'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome', 'undecided'), _negated=True), ('takes_back', True), _connector='OR'), name='assignments_decision_undecided'),
-        ),
-        migrations.AddConstraint(
-            model_name='noteanswer',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_noteanswer_tenant'),
-        ),
-        migrations.AddConstraint(
             model_name='noteanswer',
             constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_noteanswer_org_id'),
         ),
@@ -253,17 +245,9 @@ class Migration(migrations.Migration):
             model_name='noteanswer',
             constraint=models.UniqueConstraint(fields=('organisation', 'decision', 'note'), name='assignments_noteanswer_once'),
         ),
-        migrations.AddConstraint(
-            model_name='noteanswer',
-            constraint=models.CheckConstraint(condition=models.Q(('is_kept', False), models.Q(('text', ''), _negated=True), _connector='OR'), name='assignments_noteanswer_says_why'),
-        ),
         migrations.AddIndex(
             model_name='reviewhold',
             index=models.Index(fields=['organisation', 'user'], name='assignments_reviewhold_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewhold',
-            constraint=tenancy.constraints.TenantPolicy(name='assignments_reviewhold_tenant'),
         ),
         migrations.AddConstraint(
             model_name='reviewhold',

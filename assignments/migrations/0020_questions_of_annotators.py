@@ -34,6 +34,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'id'], name='assignments_question_order'),
+                    models.Index(fields=['organisation', 'assignment'], name='assignments_question_of'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_question_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_question_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_question_project'),
+                    tenancy.constraints.SameOrganisation(field='assignment', name='assignments_question_assignment'),
+                    models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='assignments_question_has_text'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -49,54 +60,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_questionanswer_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_questionanswer_org_id'),
+                    tenancy.constraints.SameOrganisation(field='question', name='assignments_questionanswer_question'),
+                    models.UniqueConstraint(fields=('organisation', 'question'), name='assignments_questionanswer_once'),
+                    models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='assignments_questionanswer_has_text'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='question',
-            index=models.Index(fields=['organisation', 'project', 'id'], name='assignments_question_order'),
-        ),
-        migrations.AddIndex(
-            model_name='question',
-            index=models.Index(fields=['organisation', 'assignment'], name='assignments_question_of'),
-        ),
-        migrations.AddConstraint(
-            model_name='question',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_question_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='question',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_question_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='question',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_question_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='question',
-            constraint=tenancy.constraints.SameOrganisation(field='assignment', name='assignments_question_assignment'),
-        ),
-        migrations.AddConstraint(
-            model_name='question',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='assignments_question_has_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionanswer',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_questionanswer_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionanswer',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_questionanswer_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionanswer',
-            constraint=tenancy.constraints.SameOrganisation(field='question', name='assignments_questionanswer_question'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionanswer',
-            constraint=models.UniqueConstraint(fields=('organisation', 'question'), name='assignments_questionanswer_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='questionanswer',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='assignments_questionanswer_has_text'),
         ),
     ]

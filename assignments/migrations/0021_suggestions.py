@@ -39,6 +39,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'id'], name='assignments_suggestion_order'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_suggestion_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_suggestion_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='assignments_suggestion_project'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='assignments_suggestion_trace'),
+                    tenancy.constraints.SameOrganisation(field='configuration', name='assignments_suggestion_configuration'),
+                    models.UniqueConstraint(fields=('organisation', 'trace', 'model', 'model_version'), name='assignments_suggestion_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('model', ''), _negated=True), models.Q(('model_version', ''), _negated=True)), name='assignments_suggestion_named'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -53,62 +65,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'suggestion'], name='assignments_exposure_of'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='assignments_suggestionexposure_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_suggestionexposure_org_id'),
+                    tenancy.constraints.SameOrganisation(field='assignment', name='assignments_suggestionexposure_assignment'),
+                    tenancy.constraints.SameOrganisation(field='suggestion', name='assignments_suggestionexposure_suggestion'),
+                    models.UniqueConstraint(fields=('organisation', 'assignment'), name='assignments_suggestionexposure_once'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='suggestion',
-            index=models.Index(fields=['organisation', 'project', 'id'], name='assignments_suggestion_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_suggestion_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_suggestion_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='assignments_suggestion_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='assignments_suggestion_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=tenancy.constraints.SameOrganisation(field='configuration', name='assignments_suggestion_configuration'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace', 'model', 'model_version'), name='assignments_suggestion_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('model', ''), _negated=True), models.Q(('model_version', ''), _negated=True)), name='assignments_suggestion_named'),
-        ),
-        migrations.AddIndex(
-            model_name='suggestionexposure',
-            index=models.Index(fields=['organisation', 'suggestion'], name='assignments_exposure_of'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestionexposure',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='assignments_suggestionexposure_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestionexposure',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='assignments_suggestionexposure_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestionexposure',
-            constraint=tenancy.constraints.SameOrganisation(field='assignment', name='assignments_suggestionexposure_assignment'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestionexposure',
-            constraint=tenancy.constraints.SameOrganisation(field='suggestion', name='assignments_suggestionexposure_suggestion'),
-        ),
-        migrations.AddConstraint(
-            model_name='suggestionexposure',
-            constraint=models.UniqueConstraint(fields=('organisation', 'assignment'), name='assignments_suggestionexposure_once'),
         ),
     ]

@@ -57,6 +57,17 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['created_at'],
                 'abstract': False,
+                'indexes': [
+                    models.Index(condition=models.Q(('removed_at__isnull', True)), fields=['organisation', 'project'], name='exports_exportschedule_p'),
+                    models.Index(condition=models.Q(('paused_at__isnull', True), ('removed_at__isnull', True)), fields=['organisation', 'next_at'], name='exports_exportschedule_n'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='exports_exportschedule_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='exports_exportschedule_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='exports_exportschedule_project'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('cron', ''), ('interval_minutes__isnull', False)), models.Q(models.Q(('cron', ''), _negated=True), ('interval_minutes__isnull', True)), _connector='OR'), name='exports_exportschedule_timing'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('destination', 'bucket'), models.Q(('bucket', ''), _negated=True)), models.Q(('bucket', ''), ('destination__in', ['kept', 'webhook']), ('folder', '')), _connector='OR'), name='exports_exportschedule_destination'),
+                ],
             },
         ),
         migrations.AddField(
@@ -67,34 +78,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='export',
             index=models.Index(condition=models.Q(('schedule__isnull', False)), fields=['organisation', 'schedule'], name='exports_export_by_schedule'),
-        ),
-        migrations.AddIndex(
-            model_name='exportschedule',
-            index=models.Index(condition=models.Q(('removed_at__isnull', True)), fields=['organisation', 'project'], name='exports_exportschedule_p'),
-        ),
-        migrations.AddIndex(
-            model_name='exportschedule',
-            index=models.Index(condition=models.Q(('paused_at__isnull', True), ('removed_at__isnull', True)), fields=['organisation', 'next_at'], name='exports_exportschedule_n'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportschedule',
-            constraint=tenancy.constraints.TenantPolicy(name='exports_exportschedule_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportschedule',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='exports_exportschedule_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportschedule',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='exports_exportschedule_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportschedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('cron', ''), ('interval_minutes__isnull', False)), models.Q(models.Q(('cron', ''), _negated=True), ('interval_minutes__isnull', True)), _connector='OR'), name='exports_exportschedule_timing'),
-        ),
-        migrations.AddConstraint(
-            model_name='exportschedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('destination', 'bucket'), models.Q(('bucket', ''), _negated=True)), models.Q(('bucket', ''), ('destination__in', ['kept', 'webhook']), ('folder', '')), _connector='OR'), name='exports_exportschedule_destination'),
         ),
         migrations.AddConstraint(
             model_name='export',

@@ -42,6 +42,21 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'use'], name='gold_expected_of_project'),
+                    models.Index(fields=['organisation', 'trace'], name='gold_expected_of_trace'),
+                    models.Index(condition=models.Q(('source__isnull', False)), fields=['organisation', 'source'], name='gold_expected_of_source'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='gold_expectedannotation_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='gold_expectedannotation_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='gold_expected_project'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='gold_expected_trace'),
+                    tenancy.constraints.SameOrganisation(field='source', name='gold_expected_source'),
+                    models.UniqueConstraint(condition=models.Q(('retired_at__isnull', True)), fields=('organisation', 'trace'), name='gold_expected_one_live'),
+                    models.CheckConstraint(condition=models.Q(('use__in', ['gold', 'practice'])), name='gold_expected_use'),
+                    models.CheckConstraint(condition=models.Q(('origin__in', ['expert', 'imported', 'planted'])), name='gold_expected_origin'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -60,6 +75,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'user'], name='gold_score_of_person'),
+                    models.Index(fields=['organisation', 'expected'], name='gold_score_of_expected'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='gold_goldscore_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='gold_score_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='gold_score_project'),
+                    tenancy.constraints.SameOrganisation(field='expected', name='gold_score_expected'),
+                    tenancy.constraints.SameOrganisation(field='submission', name='gold_score_submission'),
+                    models.UniqueConstraint(fields=('organisation', 'submission', 'number'), name='gold_score_number'),
+                    models.CheckConstraint(condition=models.Q(('score__gte', 0), ('score__lte', 1)), name='gold_score_bounds'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -80,6 +108,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='gold_goldstanding_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='gold_goldstanding_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='gold_standing_project'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'user'), name='gold_standing_one_a_person'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['too_few', 'fine', 'warned', 'paused'])), name='gold_standing_state'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -99,6 +134,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'user'], name='gold_attempt_of_person'),
+                    models.Index(fields=['organisation', 'expected'], name='gold_attempt_of_expected'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='gold_practiceattempt_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='gold_attempt_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='gold_attempt_project'),
+                    tenancy.constraints.SameOrganisation(field='expected', name='gold_attempt_expected'),
+                    tenancy.constraints.SameOrganisation(field='submission', name='gold_attempt_submission'),
+                    models.UniqueConstraint(fields=('organisation', 'expected', 'user', 'number'), name='gold_attempt_number'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -132,137 +179,5 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'constraints': [tenancy.constraints.TenantPolicy(name='gold_admission_tenant'), models.UniqueConstraint(fields=('organisation', 'id'), name='gold_admission_org_id'), tenancy.constraints.SameOrganisation(field='project', name='gold_admission_project'), models.UniqueConstraint(fields=('organisation', 'project', 'user'), name='gold_admission_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='expectedannotation',
-            index=models.Index(fields=['organisation', 'project', 'use'], name='gold_expected_of_project'),
-        ),
-        migrations.AddIndex(
-            model_name='expectedannotation',
-            index=models.Index(fields=['organisation', 'trace'], name='gold_expected_of_trace'),
-        ),
-        migrations.AddIndex(
-            model_name='expectedannotation',
-            index=models.Index(condition=models.Q(('source__isnull', False)), fields=['organisation', 'source'], name='gold_expected_of_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=tenancy.constraints.TenantPolicy(name='gold_expectedannotation_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='gold_expectedannotation_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='gold_expected_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='gold_expected_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=tenancy.constraints.SameOrganisation(field='source', name='gold_expected_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_at__isnull', True)), fields=('organisation', 'trace'), name='gold_expected_one_live'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=models.CheckConstraint(condition=models.Q(('use__in', ['gold', 'practice'])), name='gold_expected_use'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedannotation',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['expert', 'imported', 'planted'])), name='gold_expected_origin'),
-        ),
-        migrations.AddIndex(
-            model_name='goldscore',
-            index=models.Index(fields=['organisation', 'project', 'user'], name='gold_score_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='goldscore',
-            index=models.Index(fields=['organisation', 'expected'], name='gold_score_of_expected'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='gold_goldscore_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='gold_score_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='gold_score_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=tenancy.constraints.SameOrganisation(field='expected', name='gold_score_expected'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=tenancy.constraints.SameOrganisation(field='submission', name='gold_score_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=models.UniqueConstraint(fields=('organisation', 'submission', 'number'), name='gold_score_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldscore',
-            constraint=models.CheckConstraint(condition=models.Q(('score__gte', 0), ('score__lte', 1)), name='gold_score_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldstanding',
-            constraint=tenancy.constraints.TenantPolicy(name='gold_goldstanding_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldstanding',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='gold_goldstanding_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldstanding',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='gold_standing_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldstanding',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'user'), name='gold_standing_one_a_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='goldstanding',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['too_few', 'fine', 'warned', 'paused'])), name='gold_standing_state'),
-        ),
-        migrations.AddIndex(
-            model_name='practiceattempt',
-            index=models.Index(fields=['organisation', 'project', 'user'], name='gold_attempt_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='practiceattempt',
-            index=models.Index(fields=['organisation', 'expected'], name='gold_attempt_of_expected'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='gold_practiceattempt_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='gold_attempt_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='gold_attempt_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=tenancy.constraints.SameOrganisation(field='expected', name='gold_attempt_expected'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=tenancy.constraints.SameOrganisation(field='submission', name='gold_attempt_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='practiceattempt',
-            constraint=models.UniqueConstraint(fields=('organisation', 'expected', 'user', 'number'), name='gold_attempt_number'),
         ),
     ]

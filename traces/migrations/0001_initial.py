@@ -39,6 +39,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', '-added_at'], name='traces_importedfile_newest'),
+                    models.Index(fields=['organisation', 'job'], name='traces_importedfile_job'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_importedfile_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_importedfile_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='traces_importedfile_project'),
+                    tenancy.constraints.SameOrganisation(field='job', name='traces_importedfile_job'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -54,6 +64,14 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['place', 'pk'],
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'file', 'place'], name='traces_importproblem_place'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_importproblem_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_importproblem_org_id'),
+                    tenancy.constraints.SameOrganisation(field='file', name='traces_importproblem_file'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -86,6 +104,18 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'project', 'agent_model'], name='traces_trace_agent_model'),
+                    models.Index(fields=['organisation', 'project', 'task_id'], name='traces_trace_task_id'),
+                    models.Index(fields=['organisation', 'file'], name='traces_trace_file'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='traces_trace_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_trace_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='traces_trace_project'),
+                    tenancy.constraints.SameOrganisation(field='file', name='traces_trace_file'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'external_id', 'version'), name='traces_trace_external_id'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -108,6 +138,13 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['index'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='traces_tracefile_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_tracefile_org_id'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='traces_tracefile_trace'),
+                    models.UniqueConstraint(fields=('organisation', 'trace', 'index'), name='traces_tracefile_index'),
+                    models.CheckConstraint(condition=models.Q(('operation__in', ['added', 'modified', 'deleted', 'renamed', 'copied', 'unchanged'])), name='traces_tracefile_operation'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -126,6 +163,12 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['index'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(append_only=True, name='traces_tracestep_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_tracestep_org_id'),
+                    tenancy.constraints.SameOrganisation(field='trace', name='traces_tracestep_trace'),
+                    models.UniqueConstraint(fields=('organisation', 'trace', 'index'), name='traces_tracestep_index'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -157,113 +200,5 @@ class Migration(migrations.Migration):
                 'abstract': False,
                 'constraints': [tenancy.constraints.TenantPolicy(name='traces_fragment_tenant'), models.UniqueConstraint(fields=('organisation', 'id'), name='traces_fragment_org_id'), models.UniqueConstraint(fields=('organisation', 'sha256', 'render_version', 'view', 'part'), name='traces_fragment_key')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='importedfile',
-            index=models.Index(fields=['organisation', 'project', '-added_at'], name='traces_importedfile_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='importedfile',
-            index=models.Index(fields=['organisation', 'job'], name='traces_importedfile_job'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedfile',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_importedfile_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedfile',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_importedfile_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedfile',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='traces_importedfile_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedfile',
-            constraint=tenancy.constraints.SameOrganisation(field='job', name='traces_importedfile_job'),
-        ),
-        migrations.AddIndex(
-            model_name='importproblem',
-            index=models.Index(fields=['organisation', 'file', 'place'], name='traces_importproblem_place'),
-        ),
-        migrations.AddConstraint(
-            model_name='importproblem',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_importproblem_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='importproblem',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_importproblem_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='importproblem',
-            constraint=tenancy.constraints.SameOrganisation(field='file', name='traces_importproblem_file'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['organisation', 'project', 'agent_model'], name='traces_trace_agent_model'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['organisation', 'project', 'task_id'], name='traces_trace_task_id'),
-        ),
-        migrations.AddIndex(
-            model_name='trace',
-            index=models.Index(fields=['organisation', 'file'], name='traces_trace_file'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='traces_trace_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_trace_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='traces_trace_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=tenancy.constraints.SameOrganisation(field='file', name='traces_trace_file'),
-        ),
-        migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'external_id', 'version'), name='traces_trace_external_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracefile',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='traces_tracefile_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracefile',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_tracefile_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracefile',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='traces_tracefile_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracefile',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace', 'index'), name='traces_tracefile_index'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracefile',
-            constraint=models.CheckConstraint(condition=models.Q(('operation__in', ['added', 'modified', 'deleted', 'renamed', 'copied', 'unchanged'])), name='traces_tracefile_operation'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracestep',
-            constraint=tenancy.constraints.TenantPolicy(append_only=True, name='traces_tracestep_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracestep',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_tracestep_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracestep',
-            constraint=tenancy.constraints.SameOrganisation(field='trace', name='traces_tracestep_trace'),
-        ),
-        migrations.AddConstraint(
-            model_name='tracestep',
-            constraint=models.UniqueConstraint(fields=('organisation', 'trace', 'index'), name='traces_tracestep_index'),
         ),
     ]

@@ -36,6 +36,9 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['number'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_importedmember_tenant'),
+                ],
             },
         ),
         migrations.AddField(
@@ -79,10 +82,6 @@ class Migration(migrations.Migration):
             model_name='importedmember',
             name='organisation',
             field=models.ForeignKey(db_index=False, default=tenancy.actor.active_organisation, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='accounts.organisation'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedmember',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_importedmember_tenant'),
         ),
         migrations.AddConstraint(
             model_name='importedmember',

@@ -43,6 +43,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_repository_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repository_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='traces_repository_project'),
+                    models.UniqueConstraint(fields=('organisation', 'project', 'name', 'sha256'), name='traces_repository_file'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -56,6 +62,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_repositorycommit_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repositorycommit_org_id'),
+                    tenancy.constraints.SameOrganisation(field='repository', name='traces_repositorycommit_repository'),
+                    models.UniqueConstraint(fields=('organisation', 'repository', 'commit'), name='traces_repositorycommit_commit'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -68,50 +80,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='traces_repositoryobject_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repositoryobject_org_id'),
+                    models.UniqueConstraint(fields=('organisation', 'git_id'), name='traces_repositoryobject_id'),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_repository_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repository_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='traces_repository_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(fields=('organisation', 'project', 'name', 'sha256'), name='traces_repository_file'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositorycommit',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_repositorycommit_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositorycommit',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repositorycommit_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositorycommit',
-            constraint=tenancy.constraints.SameOrganisation(field='repository', name='traces_repositorycommit_repository'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositorycommit',
-            constraint=models.UniqueConstraint(fields=('organisation', 'repository', 'commit'), name='traces_repositorycommit_commit'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositoryobject',
-            constraint=tenancy.constraints.TenantPolicy(name='traces_repositoryobject_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositoryobject',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='traces_repositoryobject_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositoryobject',
-            constraint=models.UniqueConstraint(fields=('organisation', 'git_id'), name='traces_repositoryobject_id'),
         ),
     ]

@@ -64,6 +64,13 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['created_at'],
                 'abstract': False,
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='webhooks_endpoint_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='webhooks_endpoint_org_id'),
+                    tenancy.constraints.SameOrganisation(field='project', name='webhooks_endpoint_project'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['on', 'paused', 'off'])), name='webhooks_endpoint_state'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('old_secret', ''), ('old_secret_until__isnull', True)), models.Q(models.Q(('old_secret', ''), _negated=True), ('old_secret_until__isnull', False)), _connector='OR'), name='webhooks_endpoint_old_secret'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -85,63 +92,20 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at', '-pk'],
                 'abstract': False,
+                'indexes': [
+                    models.Index(fields=['organisation', 'endpoint', '-created_at'], name='webhooks_delivery_newest'),
+                    models.Index(condition=models.Q(('state', 'waiting')), fields=['organisation', 'endpoint', 'next_attempt_at'], name='webhooks_delivery_waiting'),
+                    models.Index(fields=['organisation', 'expires_at'], name='webhooks_delivery_expiry'),
+                ],
+                'constraints': [
+                    tenancy.constraints.TenantPolicy(name='webhooks_delivery_tenant'),
+                    models.UniqueConstraint(fields=('organisation', 'id'), name='webhooks_delivery_org_id'),
+                    tenancy.constraints.SameOrganisation(field='endpoint', name='webhooks_delivery_endpoint'),
+                    models.UniqueConstraint(fields=('organisation', 'endpoint', 'event'), name='webhooks_delivery_once'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'delivered', 'failed'])), name='webhooks_delivery_state'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('next_attempt_at__isnull', False), ('state', 'waiting')), models.Q(models.Q(('state', 'waiting'), _negated=True), ('next_attempt_at__isnull', True)), _connector='OR'), name='webhooks_delivery_next_attempt'),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=tenancy.constraints.TenantPolicy(name='webhooks_endpoint_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='webhooks_endpoint_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=tenancy.constraints.SameOrganisation(field='project', name='webhooks_endpoint_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['on', 'paused', 'off'])), name='webhooks_endpoint_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('old_secret', ''), ('old_secret_until__isnull', True)), models.Q(models.Q(('old_secret', ''), _negated=True), ('old_secret_until__isnull', False)), _connector='OR'), name='webhooks_endpoint_old_secret'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['organisation', 'endpoint', '-created_at'], name='webhooks_delivery_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['organisation', 'endpoint', 'next_attempt_at'], name='webhooks_delivery_waiting'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['organisation', 'expires_at'], name='webhooks_delivery_expiry'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=tenancy.constraints.TenantPolicy(name='webhooks_delivery_tenant'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('organisation', 'id'), name='webhooks_delivery_org_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=tenancy.constraints.SameOrganisation(field='endpoint', name='webhooks_delivery_endpoint'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('organisation', 'endpoint', 'event'), name='webhooks_delivery_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'delivered', 'failed'])), name='webhooks_delivery_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('next_attempt_at__isnull', False), ('state', 'waiting')), models.Q(models.Q(('state', 'waiting'), _negated=True), ('next_attempt_at__isnull', True)), _connector='OR'), name='webhooks_delivery_next_attempt'),
         ),
         migrations.RunSQL(WITH_DUE_DELIVERIES, "DROP FUNCTION webhooks_organisations_with_due_deliveries()"),
         migrations.RunSQL(WITH_EXPIRED_DELIVERIES, "DROP FUNCTION webhooks_organisations_with_expired_deliveries()"),
