@@ -12,6 +12,8 @@ from agreement.rows import Row, row
 from agreement.since_report import came_in_after, decided_after
 from agreement.wording import MEANINGS, SHORT, main_estimate, read_estimate
 from assignments.filtering import filtered
+from assignments.models import Batch
+from potato.statistics.agreement.report import batch_text
 from potato.statistics.agreement.words import CHANCE_CORRECTED, unjudged_in_words
 from potato.wording import title_case
 
@@ -20,6 +22,7 @@ GROUP_TITLES = {
     "tag": "Tag",
     "source_file": "Imported file",
     "week": "Week",
+    "batch": "Batch",
     "file": "File",
 }
 
@@ -96,13 +99,17 @@ def in_order(comparison: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]
     )
 
 
-def groups(comparison: Mapping[str, Any], kind: str) -> Groups:
-    """The main measure by agent model, tag, imported file, week or file."""
+def groups(comparison: Mapping[str, Any], kind: str, project: Project) -> Groups:
+    """The main measure by agent model, tag, imported file, week, batch or file. Batches have their names of today."""
     entries = comparison["groups"].get(kind, [])
+    titles: Mapping[str, str] = {}
+    if kind == "batch":
+        titles = batch_titles(project)
+        entries = sorted(entries, key=lambda group: int(group["name"]))
     rows = tuple(
         row(
             f"groups/{kind}/{group['name']}",
-            group["name"] or "unknown",
+            titles.get(group["name"]) or group["name"] or "unknown",
             "",
             comparison["main"],
             read_estimate(group),
@@ -112,6 +119,12 @@ def groups(comparison: Mapping[str, Any], kind: str) -> Groups:
         for group in entries
     )
     return Groups(GROUP_TITLES[kind], SHORT[comparison["main"]], rows, comparison["groups_left_out"].get(kind, 0))
+
+
+def batch_titles(project: Project) -> dict[str, str]:
+    """The batches by their numbers as a report names them, as in "2, Sample of March"."""
+    batches = Batch.objects.for_project(project).values_list("number", "name")
+    return {batch_text(number): f"{number}, {name}" for number, name in batches}
 
 
 def by_category(comparison: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:

@@ -16,7 +16,7 @@ from potato.configuration import SchemeConfiguration, pinned
 from potato.records.filters import Filters
 from potato.records.folders import EVERYTHING
 from potato.records.sources import Record
-from potato.statistics.agreement.report import About, iso_week
+from potato.statistics.agreement.report import About, batch_text, iso_week
 from potato.wording import timestamp
 from tenancy.snapshots import Snapshot
 from traces.models import ImportedFile
@@ -30,7 +30,7 @@ class StoredAnswers:
     """The project's counted submissions in the order of their making, at the snapshot, read within one transaction.
 
     `version` is the configuration version whose schemes are compared. With `filters` there are those submissions alone
-    that they let pass; in which batch a trace is, is asked when it is read.
+    that they let pass.
     """
 
     def __init__(
@@ -60,14 +60,17 @@ class StoredAnswers:
         columns = [
             "submitted_at", "assignment__user_id", "assignment__kind", "assignment__trace__external_id",
             "assignment__trace__version", "assignment__trace__agent_model", "assignment__trace__tags",
-            "assignment__trace__file_id",
+            "assignment__trace__file_id", "batch_number",
         ]  # fmt: skip
         rows = self._rows([*columns, "packed"] if with_answers else columns)
-        for at, user, kind, name, version, model, tags, file, *packed in rows:
+        for at, user, kind, name, version, model, tags, file, batch, *packed in rows:
             when = timestamp(at)
             answers = isal_zlib.decompress(packed[0], _GZIP).decode("ascii") if packed else "{}"
             record = Record(name, names[user], when, answers, trace_version=version, kind=kind)
-            yield record, About(model, tuple(dict.fromkeys(tags)), files.get(file, ""), iso_week(when))
+            yield (
+                record,
+                About(model, tuple(dict.fromkeys(tags)), files.get(file, ""), iso_week(when), batch_text(batch)),
+            )
 
     def seconds(self) -> Iterator[tuple[str, float]]:
         """The annotator and how long each people's own judgement took, where it is known: the time at work, else from

@@ -277,7 +277,7 @@ def _context(request: OrganisationRequest, project: Project) -> dict[str, Any]:
         context |= {
             "people": people.people(report, comparison, reverse("annotations", args=[project.slug])),
             "on": pages.choices_on(figures, comparison, query),
-            "groups": pages.groups(comparison, kind) if kind else None,
+            "groups": pages.groups(comparison, kind, project) if kind else None,
             "by": pages.choices_by(comparison, kind, query),
         }
     return context

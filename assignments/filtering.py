@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Q
 
@@ -25,12 +24,13 @@ def filtered(rows: Any, project: Project, filters: Filters) -> Any:
     if filters.made_until:
         rows = rows.filter(submitted_at__lt=midnight(filters.made_until) + timedelta(days=1))
     if filters.batches:
-        rows = rows.filter(assignment__trace__quotas__batch__in=chosen_batches(project, filters))
+        rows = rows.filter(batch_number__in=chosen_batches(project, filters))
     return versions_filtered(traces_filtered(rows, filters, "assignment__trace__"), filters, "assignment__version__")
 
 
 def traces_filtered(rows: Any, filters: Filters, trace: str = "") -> Any:
-    """The traces whose runs the filters let pass, or what has such a trace by that path; batches are not asked."""
+    """The traces whose runs the filters let pass, or what has such a trace by that path. Batches are not asked for: in
+    which one a trace is, each annotation says of its own time."""
     if filters.agent_models:
         rows = rows.filter(**{f"{trace}agent_model__in": filters.agent_models})
     if filters.tags:
@@ -49,24 +49,24 @@ def versions_filtered(rows: Any, filters: Filters, version: str = "") -> Any:
     return rows
 
 
-def chosen_batches(project: Project, filters: Filters) -> list[UUID]:
-    """The project's batches that the filters name. Who has no batch of a name has it of that number, or it is refused:
-    raises RecordsError."""
+def chosen_batches(project: Project, filters: Filters) -> list[int]:
+    """The numbers of the project's batches that the filters name. Who has no batch of a name has it of that number, or
+    it is refused: raises RecordsError."""
     if not filters.batches:
         return []
     batches = Batch.objects.for_project(project)
-    by_name: dict[str, list[UUID]] = {}
-    for pk, name in batches.filter(name__in=filters.batches).values_list("pk", "name"):
-        by_name.setdefault(name, []).append(pk)
-    by_number = {str(number): [pk] for pk, number in batches.values_list("pk", "number")}
-    chosen: list[UUID] = []
+    by_name: dict[str, list[int]] = {}
+    for number, name in batches.filter(name__in=filters.batches).values_list("number", "name"):
+        by_name.setdefault(name, []).append(number)
+    by_number = {str(number): [number] for number in batches.values_list("number", flat=True)}
+    chosen: list[int] = []
     for batch in filters.batches:
-        if not (pks := by_name.get(batch) or by_number.get(batch)):
+        if not (numbers := by_name.get(batch) or by_number.get(batch)):
             raise RecordsError(
                 f"batches: {project.name} has no batch {batch!r}. Write a batch's name or number, as on the page "
                 "Batches."
             )
-        chosen += pks
+        chosen += numbers
     return chosen
 
 

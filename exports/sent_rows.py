@@ -30,11 +30,12 @@ COLUMNS = (
     "name",
     "active_seconds",
     "via_token",
+    "batch_number",
 )
 """What is asked for of a submission; `name` is NAME."""
 NAME = Func("assignment__trace__external_id", Value("UTF8"), function="convert_to", output_field=BinaryField())
 # Ids and numbers come behind one another.
-_LAYOUT = ">16sq16s16s16siiiiii"
+_LAYOUT = ">16sq16s16s16siiiiiii"
 _SIZE: Final = 7
 _NAME_LENGTH: Final = 8
 SENT = """
@@ -43,13 +44,14 @@ SELECT chunk.* FROM unnest(%s::uuid[], %s::uuid[]) AS chunks (first, last) CROSS
     string_agg(
       uuid_send(id) || timestamptz_send(at) || uuid_send(trace) || uuid_send(annotator) || uuid_send(version)
       || int4send(trace_version) || int4send(ascii(kind)) || int4send(octet_length(packed))
-      || int4send(octet_length(name)) || int4send(coalesce(active_seconds, -1)) || int4send(via_token::int),
+      || int4send(octet_length(name)) || int4send(coalesce(active_seconds, -1)) || int4send(via_token::int)
+      || int4send(coalesce(batch, 0)),
       ''
     ),
     string_agg(packed, ''),
     string_agg(name, '')
   FROM ({rows}) AS rows (id, at, trace, annotator, version, trace_version, kind, packed, name, active_seconds,
-                         via_token)
+                         via_token, batch)
 ) AS chunk
 """
 """The rows between each two ids, as SentRows; `{rows}` selects COLUMNS where the id is between chunks.first and
@@ -59,9 +61,9 @@ BYTES_A_CHUNK = 2**20
 UNPACKED_BYTES_A_CHUNK = 4 * 2**20
 CHUNKS_AHEAD = 2
 
-SentRow: TypeAlias = tuple[bytes, int, bytes, bytes, bytes, int, int, int, int, int, int]
+SentRow: TypeAlias = tuple[bytes, int, bytes, bytes, bytes, int, int, int, int, int, int, int]
 """Id, microseconds since 2000, trace, annotator, version, trace version, letter of the kind, bytes of the answers and
-of the name, seconds of work or -1, whether by a token."""
+of the name, seconds of work or -1, whether by a token, number of the batch or 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,8 @@ def answers_filtered(rows: Any, project: Project, filters: Filters) -> Any:
     if filters.made_until:
         rows = rows.filter(answered_at__lt=midnight(filters.made_until) + timedelta(days=1))
     if filters.batches:
-        rows = rows.filter(trace__quotas__batch__in=chosen_batches(project, filters))
+        # Nobody is given a task for such an answer: its batch is the one in which its trace is when it is read.
+        rows = rows.filter(trace__quotas__batch__number__in=chosen_batches(project, filters))
     return versions_filtered(traces_filtered(rows, filters, "trace__"), filters, "version__")
 
 

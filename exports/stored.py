@@ -296,7 +296,7 @@ class StoredProject:
             yield from starmap(SentRows.read, copy.rows())
 
     def _record(self, row: SentRow, name: str, text: str) -> Record:
-        pk, at, trace, user, version, trace_version, kind, _, _, active_seconds, via_token = row
+        pk, at, trace, user, version, trace_version, kind, _, _, active_seconds, via_token, batch = row
         # In the order of its fields: naming them takes a microsecond more, and there are millions.
         return Record(
             name,
@@ -311,6 +311,8 @@ class StoredProject:
             BY_PROGRAM if via_token else None,
             None,
             self._correctors.get(pk),
+            None,
+            batch or None,
         )
 
     def _seen_traces(self) -> QuerySet[Trace]:

@@ -119,6 +119,7 @@ def store_correction(
             is_check=corrected.is_check,
             active_seconds=corrected.active_seconds,
             via_token=via_token,
+            batch_number=corrected.batch_number,
         )
         insert(submission)
         decide(locked, row.user, Outcome.CORRECTED, [], correction=submission)

@@ -10,6 +10,7 @@ from assignments.actions.locks import lock_queue_position
 from assignments.actions.quotas import open_quotas
 from assignments.events import TRACE_COMPLETE
 from assignments.models import Assignment, AssignmentState, Kind, Submission, TraceQuota
+from assignments.models.batches import number_of_batch
 from jobs import outbox
 from potato.runs.exact_json import json_sha256
 from tenancy.errors import Refused
@@ -60,7 +61,8 @@ def restore(
             state=AssignmentState.SUBMITTED,
             since=at,
         )
-        is_complete = assignment.takes_slot and _take_slot(project, trace)
+        quota = _lock_quota(project, trace)
+        is_complete = assignment.takes_slot and _take_slot(quota)
         submission = Submission.objects.create(
             project=project,
             assignment=assignment,
@@ -71,6 +73,7 @@ def restore(
             request_sha256=digest,
             active_seconds=active_seconds,
             via_token=via_token,
+            batch_number=number_of_batch(quota.batch_id),
         )
         outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk))
         if is_complete:
@@ -78,14 +81,17 @@ def restore(
     return True
 
 
-def _take_slot(project: Project, trace: Trace) -> bool:
-    """Count one more as done; whether it is the last that was wanted."""
+def _lock_quota(project: Project, trace: Trace) -> TraceQuota:
     quota = TraceQuota.objects.for_project(project).filter(trace=trace)
     # Each call opens some, the oldest first, and this trace may be among the last.
     while not quota.exists() and open_quotas(project=project):
         pass
-    row = quota.select_for_update(no_key=True, of=("self",)).get()
-    row.slots = max(row.slots, row.active + row.done + 1)
-    row.save(update_fields=["slots"])
-    row.move(done=1)
-    return row.done == row.target
+    return quota.select_for_update(no_key=True, of=("self",)).get()
+
+
+def _take_slot(quota: TraceQuota) -> bool:
+    """Count one more as done; whether it is the last that was wanted."""
+    quota.slots = max(quota.slots, quota.active + quota.done + 1)
+    quota.save(update_fields=["slots"])
+    quota.move(done=1)
+    return quota.done == quota.target

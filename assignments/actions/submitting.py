@@ -18,6 +18,7 @@ from assignments.errors import NotesLeft, NotOpen, TooLateToWithdraw, WasReviewe
 from assignments.events import TRACE_COMPLETE
 from assignments.mixing import check_submitted
 from assignments.models import Assignment, AssignmentState, Kind, Submission, Withdrawal
+from assignments.models.batches import number_of_batch
 from assignments.models.claims import OVER
 from assignments.models.submissions import UNDO, UNDO_WITH_GRACE
 from jobs import outbox
@@ -131,6 +132,7 @@ def store_submission(
             is_check=row.is_check,
             active_seconds=active_seconds(row, now),
             via_token=via_token,
+            batch_number=number_of_batch(quota.batch_id),
         )
         insert(submission)
         row.state, row.since, row.lease_until = AssignmentState.SUBMITTED, now, None

@@ -4,7 +4,9 @@ A trace that is in no batch waits in the pool. Priority, pause, people and deadl
 changing them touches one row, however many traces the batch has; what is of one trace stands in its TraceQuota.
 """
 
+from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
@@ -97,6 +99,16 @@ class Batch(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+@lru_cache(maxsize=10_000)
+def _number(batch: UUID) -> int:
+    return int(Batch.objects.values_list("number", flat=True).get(pk=batch))
+
+
+def number_of_batch(batch: UUID | None) -> int | None:
+    """The number of a batch, which never changes and is asked for once a process; None for none."""
+    return None if batch is None else _number(batch)
 
 
 def number_of_batches(project: Project) -> int:

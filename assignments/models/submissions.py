@@ -185,7 +185,8 @@ class Submission(TenantModel):
     answers with this row. `is_surplus` says that no slot was free any more when it came, late. `is_check` says that it
     was made to see how its person works, and counts for nothing else. `active_seconds` is how long its person was at
     work on it, null where nobody knows. `via_token` says that a program submitted it, by a token that acts for the
-    person.
+    person. `batch_number` is the number of the batch in which its trace was then, null for one that was in none: where
+    a trace is put later changes nothing of it, so that figures by batch can be computed again.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -205,6 +206,7 @@ class Submission(TenantModel):
     is_check = models.BooleanField(default=False, db_default=False)
     active_seconds = models.PositiveIntegerField(null=True)
     via_token = models.BooleanField(default=False, db_default=False)
+    batch_number = models.PositiveIntegerField(null=True)
     transaction = transaction_id()
 
     objects = SubmissionQuerySet.as_manager()

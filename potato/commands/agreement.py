@@ -23,6 +23,7 @@ from potato.statistics.agreement.report import (
     About,
     AgreementReport,
     Settings,
+    batch_text,
     compare_in,
     count_basics,
     iso_week,
@@ -32,7 +33,10 @@ from potato.statistics.agreement.words import CHANCE_CORRECTED, in_words, unjudg
 from potato.wording import counted
 
 HELP = {
-    "batches": "annotations of traces in any of these batches alone, by name or number, with commas between",
+    "batches": (
+        "annotations of traces in any of these batches at that time alone, by number or, on a site, name, with commas "
+        "between"
+    ),
     "agent_models": "annotations of runs by these agent models alone",
     "tags": "annotations of runs with any of these tags alone",
     "annotators": "annotations by these annotators alone",
@@ -70,7 +74,7 @@ class FolderAnswers:
         for batch in self._folder.records("all", buffered=False):
             for record in batch:
                 model, tags = self._of_trace(record)
-                yield record, About(model, tags, "", iso_week(record.timestamp))
+                yield record, About(model, tags, "", iso_week(record.timestamp), batch_text(record.batch))
 
     def _of_trace(self, record: Record) -> tuple[str, tuple[str, ...]]:
         """The agent's model and the tags, read once for each trace."""
@@ -154,8 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in (agreement, anchoring):
         _add_settings(command)
     for name, described in HELP.items():
-        if name != "batches":
-            agreement.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=described)
+        agreement.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=described)
     flags = parser.parse_args(arguments)
     try:
         chosen = read_filters({name: value for name in HELP if (value := getattr(flags, name, None))})

@@ -6,7 +6,8 @@ from potato.records.sources import Record, TraceFacts, json_text
 
 
 class Archive(Format):
-    """The rows are the records, with the configuration version and the kind of assignment beside them. Answers of
+    """The rows are the records, with the configuration version, the kind of assignment and the number of the batch in
+    which the trace was beside them. Answers of
     automated sources are among them where they were chosen, with `source` in the place of `annotator`; whoever reads
     the archive leaves them out unless they are chosen again."""
 
@@ -23,4 +24,6 @@ class Archive(Format):
         more = "" if version is None else f',"configuration_version":{version}'
         if record.kind != "normal":
             more += f',"kind":{json_text(record.kind)}'
+        if record.batch is not None:
+            more += f',"batch":{record.batch}'
         return (record.text[:-1] + more + "}\n").encode("ascii")

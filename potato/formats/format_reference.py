@@ -48,7 +48,10 @@ with commas between them.
 _ONE_RECORD = "The files of {activity} are made of this one invented record:\n"
 _RECORDS_OF_RUNS = "The files of {activity} are made of these records, of two runs of one task:\n"
 _ARCHIVE_FILES = {
-    ANNOTATIONS: "the records, with `configuration_version`, and with `kind` where it is not `normal`",
+    ANNOTATIONS: (
+        "the records, with `configuration_version`, with `kind` where it is not `normal`, and with `batch`, the number "
+        "of the batch in which the trace was when it was annotated"
+    ),
     TRACES: "the traces, in [Potato's own format](trace-format.md)",
     CONFIGURATION: "the newest configuration",
     VERSIONS: "every version of it: `version`, `source` (the YAML), `note`",

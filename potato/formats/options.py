@@ -58,7 +58,7 @@ class Options(BaseModel):
     tags: Values = ()
     """annotations of runs with any of these tags alone; empty for all"""
     batches: Values = ()
-    """annotations of traces in any of these batches alone, by their names or numbers; empty for all"""
+    """annotations of traces in any of these batches at that time alone, by their names or numbers; empty for all"""
     made_from: Day = ""
     """annotations of this day (UTC, as 2026-11-22) and later alone"""
     made_until: Day = ""

@@ -72,7 +72,8 @@ class Record:
     at work, None where nobody knows. `via` is BY_PROGRAM where a program submitted it for the person, else None.
     `corrected_by` is the reviewer whose revision it is, None where it is the annotator's own. `source` is the program
     that answered, or the person in another tool, None where a person here did; a source's record has no annotator.
-    `origin` is where a record of another tool comes from (tool, file, id, author), None for all others.
+    `origin` is where a record of another tool comes from (tool, file, id, author), None for all others. `batch` is the
+    number of the batch in which its trace was when it was annotated, None in none, or where the source does not say.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Record:
     source: AutomatedSource | None = None
     corrected_by: str | None = None
     origin: Mapping[str, str] | None = None
+    batch: int | None = None
     _parsed: dict[str, Any] | None = None
 
     @property
@@ -199,9 +201,11 @@ def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | Non
     if not isinstance(value.get("annotations"), dict):
         raise RecordsError(f"{where}: annotations must be an object with a part for each scheme.")
     version, made_under = value.get("trace_version", 1), value.get("configuration_version")
-    kind = value.get("kind", "normal")
+    kind, batch = value.get("kind", "normal"), value.get("batch")
     if not _is_number(version) or not (made_under is None or _is_number(made_under)):
         raise RecordsError(f"{where}: trace_version and configuration_version must be whole numbers from 1.")
+    if not (batch is None or _is_number(batch)):
+        raise RecordsError(f"{where}: batch must be a whole number from 1, or left out.")
     if kind not in KINDS:
         raise RecordsError(f"{where}: kind must be one of {', '.join(KINDS)}.")
     active = value.get("active_seconds")
@@ -231,6 +235,7 @@ def read_record(value: Any, where: str, places: dict[tuple[str, int], int] | Non
         source=source,
         corrected_by=value.get("corrected_by"),
         origin=origin,
+        batch=batch,
     )
 
 

@@ -13,7 +13,8 @@ from potato.wording import UNKNOWN
 class Filters:
     """Empty members let everything pass. Days are texts as 2026-11-22, of UTC, both of them included.
 
-    Batches are known to a project on a site alone: kept() does not ask for them, and who reads files refuses them.
+    A batch is the one in which a trace was when it was annotated. A site knows batches by their names, too; kept() asks
+    for the number that a record has, and who reads files refuses other names.
     `sources` are the automated sources whose answers count besides, by name or by name and version; without `people`
     theirs count alone.
     """
@@ -45,7 +46,7 @@ class Filters:
     @property
     def of_traces(self) -> bool:
         """Whether they say which runs are annotated."""
-        return bool(self.agent_models or self.tags or self.batches)
+        return bool(self.agent_models or self.tags)
 
     def kept(self, record: Record, read_run: Callable[[Hashable], AgentRun | None]) -> Record | None:
         """The record as far as it counts; None where nothing of it does."""
@@ -55,6 +56,8 @@ class Filters:
         if self.annotators and record.source is None and record.annotator not in self.annotators:
             return None
         if (self.made_from and day < self.made_from) or (self.made_until and not "" < day <= self.made_until):
+            return None
+        if self.batches and record.source is None and str(record.batch) not in self.batches:
             return None
         if self.agent_models or self.tags:
             run = read_run(record.trace)

@@ -59,11 +59,8 @@ class Folder:
     """
 
     def __init__(self, path: Path, configuration: Path | None = None, filters: Filters = EVERYTHING) -> None:
-        if filters.batches:
-            raise RecordsError(
-                "Files do not say in which batch a trace is. Export from the site: manage.py export --project "
-                "ORG/PROJECT."
-            )
+        if not all(batch.isdecimal() for batch in filters.batches):
+            raise RecordsError("batches: files know batches by their numbers alone, as the page Batches shows them.")
         self._filters = filters
         self._files = RecordFiles(path)
         folder = self._files.folder

@@ -10,7 +10,8 @@ from django.core.management import call_command
 from accounts.models import User
 from agreement.actions import PAUSE, request_report
 from agreement.models import AgreementReport
-from assignments.models import Submission
+from assignments.actions.quotas import open_quotas
+from assignments.models import Batch, BatchState, Submission, TraceQuota
 from jobs.models import Job
 from jobs.runner import run
 from tenancy.actor import acting, acting_in
@@ -54,6 +55,17 @@ class Comparing(Annotating):
         return stored(
             self.tenants.acme, self.project, file, external_id=external_id, steps=acts, agent_model=model, **more
         )
+
+    def put_into_second_batch(self, *external_ids: str) -> Batch:
+        """Some of the traces into an open batch of their own, "Second, small"; answers the one with the others."""
+        with acting(self.actor):
+            open_quotas(project=self.project)
+            first = Batch.objects.for_project(self.project).get()
+            second = Batch.objects.create(
+                project=self.project, number=first.number + 1, name="Second, small", state=BatchState.OPEN
+            )
+            TraceQuota.objects.filter(trace__external_id__in=external_ids).update(batch=second)
+        return first
 
     def judge(
         self,

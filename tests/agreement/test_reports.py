@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -15,6 +16,7 @@ from agreement.models import AgreementReport, Reason
 from agreement.models.reports import figures_text
 from agreement.reports import newest_report
 from agreement.thresholds import BELOW_THRESHOLD
+from assignments.models import TraceQuota
 from jobs import outbox
 from jobs.models import Job, JobState, OutboxEvent
 from potato.commands.agreement import report_on
@@ -22,6 +24,7 @@ from potato.records.folders import Folder
 from potato.statistics.agreement.report import Settings as ReportSettings
 from tenancy.actor import acting
 from tests.agreement.conftest import Comparing
+from tests.pages import text_of
 from webhooks.events import AgreementBelowThreshold, event_data
 
 
@@ -47,7 +50,7 @@ def test_the_same_figures_come_from_the_archive(comparing: Comparing) -> None:
     assert {one["name"] for one in kept["compared"]} == {
         "comments", "correctness", "quality", "decision", "first_error", "labels", "scores", "error_categories",
     }  # fmt: skip
-    assert compared(report, "decision")["groups"].keys() == {"agent_model", "source_file", "week"}
+    assert compared(report, "decision")["groups"].keys() == {"agent_model", "source_file", "week", "batch"}
     assert compared(report, "correctness")["groups"]["file"][0]["name"] == "src/parser.py"
     assert without_origin(kept) == without_origin(json.loads(figures_text(offline)))
 
@@ -65,6 +68,27 @@ def test_a_report_computed_again_on_its_snapshot_has_the_same_bytes(comparing: C
     with acting(comparing.actor):
         assert AgreementReport.objects.count() == 2
         assert newest_report(comparing.project) == newer
+
+
+def test_figures_by_batch_stay_though_a_trace_is_put_elsewhere(comparing: Comparing) -> None:
+    for name in ("t0", "t1"):
+        comparing.trace(name)
+    first = comparing.put_into_second_batch("t1")
+    for person, decisions in ((comparing.tenants.bob, "aa"), (comparing.tenants.dora, "ar")):
+        for letter in decisions:
+            comparing.judge(person, "approve" if letter == "a" else "request_changes")
+    report = comparing.compute()
+    by_batch = compared(report, "decision")["groups"]["batch"]
+    assert [(group["name"], group["pairs"]) for group in by_batch] == [("1", 1), ("2", 1)]
+    with acting(comparing.actor):
+        TraceQuota.objects.update(batch=first)
+        assert figures_text(computed_again(report)) == report.text
+    with Folder(comparing.archive()) as folder:
+        offline = report_on(folder, ReportSettings(samples=50)).as_json()
+    assert without_origin(json.loads(report.text)) == without_origin(json.loads(figures_text(offline)))
+    client = Client()
+    client.force_login(comparing.tenants.mallory)
+    assert "2, Second, small" in text_of(client.get("/o/acme/p/parser/agreement/?by=batch"))
 
 
 def test_in_many_parts_and_few_rows_at_once_it_is_of_one_moment(

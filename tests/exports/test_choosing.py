@@ -13,7 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from assignments.models import Batch, TraceQuota
+from assignments.actions.quotas import open_quotas
+from assignments.models import Batch, BatchState, TraceQuota
 from exports import storage
 from exports.actions import NotExportable, request_export
 from exports.estimating import estimate_export
@@ -40,10 +41,14 @@ def judged(reviews: Reviews) -> Reviews:
     reviews.publish(wanted=2)
     reviews.trace("trace_1", model="model-a")
     reviews.trace("trace_2", model="model-b")
+    judge_both(reviews)
+    return reviews
+
+
+def judge_both(reviews: Reviews) -> None:
     for person in (reviews.tenants.bob, reviews.tenants.mallory):
         reviews.submit(person)
         reviews.submit(person)
-    return reviews
 
 
 def exported(reviews: Reviews, actor: Actor, format: str = "code_review", **options: Any) -> Export:
@@ -85,14 +90,23 @@ def test_filters_choose_the_same_in_a_job_at_the_command_and_offline(
 
 
 @pytest.fixture
-def in_batches(judged: Reviews, actor: Actor) -> Reviews:
-    """trace_1 is in batch 1, "First, small"; trace_2 in batch 2, whose name is 1."""
+def in_batches(reviews: Reviews, actor: Actor) -> Reviews:
+    """trace_1 was judged in batch 1, "First, small"; trace_2 in batch 2, whose name is 1. Now both are in batch 1."""
+    reviews.publish(wanted=2)
+    reviews.trace("trace_1", model="model-a")
+    reviews.trace("trace_2", model="model-b")
     with acting(actor):
-        standard = Batch.objects.for_project(judged.project).get()
-        second = Batch.objects.create(project=judged.project, number=standard.number + 1, name=str(standard.number))
+        open_quotas(project=reviews.project)
+        standard = Batch.objects.for_project(reviews.project).get()
+        second = Batch.objects.create(
+            project=reviews.project, number=standard.number + 1, name=str(standard.number), state=BatchState.OPEN
+        )
         Batch.objects.filter(pk=standard.pk).update(name="First, small")
         TraceQuota.objects.filter(trace__external_id="trace_2").update(batch=second)
-    return judged
+    judge_both(reviews)
+    with acting(actor):
+        TraceQuota.objects.update(batch=standard)
+    return reviews
 
 
 @pytest.mark.parametrize(
@@ -171,12 +185,16 @@ def test_a_batch_of_another_organisation_is_none(in_batches: Reviews, actor: Act
         request_export(project=in_batches.project, format="code_review", options={"batches": "theirs"})
 
 
-def test_files_do_not_know_batches(judged: Reviews, capsys: pytest.CaptureFixture[str]) -> None:
-    path = judged.archive()
-    output = str(judged.folder / "x.jsonl")
+def test_files_know_batches_by_their_numbers(
+    in_batches: Reviews, actor: Actor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = in_batches.archive(), in_batches.folder / "x.jsonl"
+    assert main(["-i", str(path), "-f", "code_review", "-o", str(output), "--batches", "2"]) == 0
+    assert {record["id"] for record in records(output.read_bytes())} == {"trace_2"}
+    assert output.read_bytes() == content(exported(in_batches, actor, batches="2"))
     with pytest.raises(SystemExit):
-        main(["-i", str(path), "-f", "code_review", "-o", output, "--batches", "1"])
-    assert "Files do not say in which batch a trace is" in capsys.readouterr().err
+        main(["-i", str(path), "-f", "code_review", "-o", str(output), "--batches", "First, small"])
+    assert "files know batches by their numbers alone" in capsys.readouterr().err
 
 
 def test_a_day_includes_itself_and_nothing_before(judged: Reviews, actor: Actor) -> None:

@@ -35,12 +35,14 @@ TITLES: Mapping[str, str] = {
 
 class About(NamedTuple):
     """What is known of an answer beside it: the agent's model, the tags and the imported file of its trace, "" where
-    nobody says, and the week in which it was given, as 2026-W47."""
+    nobody says, the week in which it was given, as 2026-W47, and the number of the batch in which its trace was then,
+    or ""."""
 
     agent_model: str = ""
     tags: tuple[str, ...] = ()
     source_file: str = ""
     week: str = ""
+    batch: str = ""
 
 
 NOTHING_KNOWN = About()
@@ -95,7 +97,8 @@ class Compared:
     annotator made too, `distances` how many pairs of first errors are how many steps apart (None: one alone found
     none), of which `without_error` found none at all, `confusion` how often each two of `values` were chosen for one
     unit, and `examples` names the first few traces of two values, or of two first errors so many steps apart.
-    `groups` has the main measure by kind of group (agent_model, tag, source_file, week, file), and
+    `groups` has the main measure by kind of group (agent_model, tag, source_file, week,
+    batch, file), and
     `groups_left_out` of how many more there is no figure. `cannot_judge` counts what annotators said they could not
     judge, by what it is: "trace" for a whole one, "step" or "file". `reliability` is of values without an order.
     """

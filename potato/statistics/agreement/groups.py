@@ -1,4 +1,4 @@
-"""Parts of what was judged: the traces of one agent model, tag, imported file or week, and files by their paths."""
+"""Parts of what was judged: the traces of one agent model, tag, imported file, week or batch, and files by path."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class TraceFacts:
     def __init__(self) -> None:
         self._members: dict[str, dict[str, list[int]]] = {"agent_model": {}, "tag": {}, "source_file": {}}
         self._weeks: dict[int, str] = {}
+        self._batches: dict[str, dict[int, None]] = {}
         self._known: set[int] = set()
 
     def add(self, trace: int, answered: Answered) -> None:
@@ -28,6 +29,9 @@ class TraceFacts:
         if about.week > self._weeks.get(trace, ""):
             # A trace belongs to the week in which it was answered last.
             self._weeks[trace] = about.week
+        if about.batch:
+            # One that was put elsewhere between two answers belongs to both batches.
+            self._batches.setdefault(about.batch, {})[trace] = None
         if trace in self._known:
             return
         self._known.add(trace)
@@ -43,7 +47,8 @@ class TraceFacts:
         weeks: dict[str, list[int]] = {}
         for trace, week in self._weeks.items():
             weeks.setdefault(week, []).append(trace)
-        for kind, members in (*self._members.items(), ("week", weeks)):
+        batches = {batch: [*traces] for batch, traces in self._batches.items()}
+        for kind, members in (*self._members.items(), ("week", weeks), ("batch", batches)):
             if any(members):
                 yield (
                     kind,

@@ -35,6 +35,7 @@ __all__ = [
     "Compared",
     "Group",
     "Settings",
+    "batch_text",
     "compare",
     "compare_in",
     "count_basics",
@@ -202,6 +203,11 @@ def _week_of_day(day: str) -> str:
     except ValueError:
         return ""
     return f"{year}-W{week:02}"
+
+
+def batch_text(number: int | None) -> str:
+    """A batch as a report names it: by its number, for its name may change."""
+    return "" if number is None else str(number)
 
 
 def iso_week(timestamp: str) -> str:
