@@ -1,7 +1,9 @@
 """Records as they come out of the database: some at a time, by how large they are."""
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 from uuid import UUID
 
@@ -28,3 +30,8 @@ def first_within(sizes: Iterable[tuple[Key, int]], budget: int) -> list[Key]:
             break
         chosen.append(pk)
     return chosen
+
+
+def count_within(sizes: Sequence[int], budget: int) -> int:
+    """How many fit, at least one of those that there are."""
+    return min(len(sizes), max(1, bisect_right(list(accumulate(sizes)), budget)))

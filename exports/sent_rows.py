@@ -9,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
-from struct import iter_unpack
+from struct import iter_unpack, unpack
 from typing import Any, Final, TypeAlias
 
 from django.db.models import BinaryField, Func, Value
 from isal import igzip, isal_zlib
 
-from exports.record_chunks import first_within
+from exports.record_chunks import count_within
 from exports.stored_facts import GZIP
 
 COLUMNS = (
@@ -60,6 +60,7 @@ ROWS_A_CHUNK = 500
 BYTES_A_CHUNK = 2**20
 UNPACKED_BYTES_A_CHUNK = 4 * 2**20
 CHUNKS_AHEAD = 2
+_packed_size = itemgetter(_SIZE)
 
 SentRow: TypeAlias = tuple[bytes, int, bytes, bytes, bytes, int, int, int, int, int, int, int]
 """Id, microseconds since 2000, trace, annotator, version, trace version, letter of the kind, bytes of the answers and
@@ -89,24 +90,58 @@ class SentRows:
 
     def each(self) -> Iterator[tuple[SentRow, str, bytes]]:
         """The rows, each with its name and its answers as they are stored."""
-        at = name_at = 0
-        for row in self.rows:
-            end, name_end = at + row[_SIZE], name_at + row[_NAME_LENGTH]
-            yield row, self.names[name_at:name_end].decode("utf-8"), self.packed[at:end]
-            at, name_at = end, name_end
+        at = 0
+        for row, name in zip(self.rows, self.each_name(), strict=True):
+            end = at + row[_SIZE]
+            yield row, name, self.packed[at:end]
+            at = end
 
-    def unpacked_sizes(self) -> list[int]:
-        """How long each row's answers are."""
-        return [unpacked_size(self.packed, end) for end in accumulate(row[_SIZE] for row in self.rows)]
+    def each_name(self) -> Iterator[str]:
+        """The rows' names."""
+        at = 0
+        for length in self.name_lengths():
+            yield self.names[at : at + length].decode("utf-8")
+            at += length
+
+    def name_lengths(self) -> list[int]:
+        """How many bytes each row's name has."""
+        return list(map(itemgetter(_NAME_LENGTH), self.rows))
+
+    def unpacked_sizes(self) -> Sequence[int]:
+        """How long each row's answers are: the last four bytes of each say so."""
+        packed = self.packed
+        ends = b"".join([packed[end - 4 : end] for end in accumulate(map(_packed_size, self.rows))])
+        return unpack(f"<{len(self.rows)}I", ends)
 
 
-def id_ranges(sizes: Sequence[tuple[bytes, int]]) -> Iterator[tuple[bytes, bytes]]:
+@dataclass(frozen=True, slots=True)
+class UnpackedRows:
+    """Some rows with their answers: `sizes` says how long each one's part of `text` is. Where that would be large,
+    there is no text, and each row's answers are unpacked when it is its turn."""
+
+    sent: SentRows
+    sizes: Sequence[int]
+    text: str | None
+
+    def each(self) -> Iterator[tuple[SentRow, str, str]]:
+        """The rows, each with its name and its answers as text."""
+        if self.text is None:
+            for row, name, packed in self.sent.each():
+                yield row, name, unpacked(packed)
+            return
+        at = 0
+        for row, name, size in zip(self.sent.rows, self.sent.each_name(), self.sizes, strict=True):
+            yield row, name, self.text[at : at + size]
+            at += size
+
+
+def id_ranges(keys: Sequence[bytes], sizes: Sequence[int]) -> Iterator[tuple[bytes, bytes]]:
     """The first and the last id of so many rows as come as one."""
     start = 0
-    while start < len(sizes):
-        keys = first_within(sizes[start : start + ROWS_A_CHUNK], BYTES_A_CHUNK)
-        yield keys[0], keys[-1]
-        start += len(keys)
+    while start < len(keys):
+        end = start + count_within(sizes[start : start + ROWS_A_CHUNK], BYTES_A_CHUNK)
+        yield keys[start], keys[end - 1]
+        start = end
 
 
 def unpacked_size(packed: bytes, end: int) -> int:
@@ -119,39 +154,31 @@ def unpacked(packed: bytes) -> str:
     return text.decode("ascii")
 
 
-def unpacked_ahead(chunks: Iterable[SentRows]) -> Iterator[tuple[SentRow, str, str]]:
-    """The rows in their order, each with its name and its answers as text.
+def unpacked_ahead(chunks: Iterable[SentRows]) -> Iterator[UnpackedRows]:
+    """The rows in their order, with their answers as text.
 
-    A thread unpacks the answers of a chunk by one call, beside which other threads run, while records are made of the
-    chunk before: 5 of the 16 us a row of the main thread, where there is a second processor. In all it takes 1 us more.
-    In memory are CHUNKS_AHEAD + 1 chunks; one that is large when it is unpacked is unpacked row by row.
+    A thread unpacks the answers of a chunk by one call, beside which other threads run, while the chunk before is
+    written: 5 us a row that the main thread does not spend, where there is a second processor. In memory are
+    CHUNKS_AHEAD + 1 chunks.
     """
-    waiting: deque[tuple[SentRows, list[int], Future[str] | None]] = deque()
+    waiting: deque[tuple[SentRows, Sequence[int], Future[str] | None]] = deque()
+
+    def first() -> UnpackedRows:
+        sent, sizes, text = waiting.popleft()
+        return UnpackedRows(sent, sizes, None if text is None else text.result())
+
     with ThreadPoolExecutor(1) as thread:
         for chunk in chunks:
             sizes = chunk.unpacked_sizes()
             is_small = 0 < sum(sizes) <= UNPACKED_BYTES_A_CHUNK
             waiting.append((chunk, sizes, thread.submit(_unpacked_whole, chunk.packed) if is_small else None))
             if len(waiting) > CHUNKS_AHEAD:
-                yield from _with_texts(*waiting.popleft())
+                yield first()
         while waiting:
-            yield from _with_texts(*waiting.popleft())
+            yield first()
 
 
 def _unpacked_whole(packed: bytes) -> str:
     """Contents of gzip that lie behind one another."""
     text: bytes = igzip.decompress(packed)
     return text.decode("ascii")
-
-
-def _with_texts(chunk: SentRows, sizes: list[int], whole: Future[str] | None) -> Iterator[tuple[SentRow, str, str]]:
-    if whole is None:
-        for row, name, packed in chunk.each():
-            yield row, name, unpacked(packed)
-        return
-    text, names = whole.result(), chunk.names
-    at = name_at = 0
-    for row, size in zip(chunk.rows, sizes, strict=True):
-        end, name_end = at + size, name_at + row[_NAME_LENGTH]
-        yield row, names[name_at:name_end].decode("utf-8"), text[at:end]
-        at, name_at = end, name_end

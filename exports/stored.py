@@ -6,8 +6,7 @@ Every batch is a short transaction, so that an export of hours holds nothing bac
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, groupby, starmap
 from typing import Any, cast
 from uuid import UUID
@@ -23,7 +22,7 @@ from accounts.models import Project as ProjectRow
 from assignments.models import Decision, Submission
 from exports.counting import Counting
 from exports.pseudonyms import Pseudonyms
-from exports.record_chunks import RecordChunk, first_within
+from exports.record_chunks import RecordChunk, count_within, first_within
 from exports.sent_rows import (
     COLUMNS,
     NAME,
@@ -47,9 +46,9 @@ from exports.stored_facts import (
     reading,
     report_record,
 )
+from exports.stored_records import RecordMaker, StoredRecords
 from jobs.row_text import storable
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.archives import BY_PROGRAM, KINDS
 from potato.records.filters import Filters
 from potato.records.folders import EVERYTHING
 from potato.records.sources import (
@@ -64,7 +63,7 @@ from potato.records.sources import (
     TraceFacts,
     json_text,
 )
-from potato.wording import UNKNOWN, timestamp
+from potato.wording import UNKNOWN
 from tenancy.actor import Actor
 from tenancy.snapshots import Snapshot
 from traces.importing.screenshots import has_pictures, with_pictures_inside
@@ -77,8 +76,6 @@ BUFFERED_BYTES_AT_ONCE = 4 * 2**20
 UNPACKED_BYTES_AT_ONCE = 16 * 2**20
 FACTS_AT_ONCE = 100
 TRACES_AT_ONCE = 500
-_KINDS = {ord(kind[0]): kind for kind in KINDS}
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class StoredProject:
@@ -113,20 +110,23 @@ class StoredProject:
         self.source_answers = SourceAnswers(project, actor, snapshot, since, filters, pseudonyms)
         with reading(actor):
             # Read here, because records are made while rows are on their way.
-            versions = ConfigurationVersion.objects.filter(project=project)
+            published = ConfigurationVersion.objects.filter(project=project)
             self._versions = {
-                pk.bytes: (number, given) for pk, number, given in versions.values_list("pk", "number", "configuration")
+                pk.bytes: (number, given)
+                for pk, number, given in published.values_list("pk", "number", "configuration")
             }
             members = Membership.objects.values_list("user_id", "annotator_name")
             named = pseudonyms.of if pseudonyms is not None else _own_name
-            self._annotators = {user.bytes: named(user, name) for user, name in members}
+            annotators = {user.bytes: named(user, name) for user, name in members}
             # Apart, because few are corrected: each record would pay for a column.
             corrections = Decision.objects.for_project(project).filter(correction__isnull=False)
-            self._correctors = {
-                submission.bytes: self._annotators.get(user.bytes, UNKNOWN) if user else UNKNOWN
+            correctors = {
+                submission.bytes: annotators.get(user.bytes, UNKNOWN) if user else UNKNOWN
                 for submission, user in corrections.values_list("correction", "decided_by")
                 if submission
             }
+        versions = {pk: number for pk, (number, _) in self._versions.items()}
+        self._maker = RecordMaker(annotators, versions, correctors)
 
     @cached_property
     def project(self) -> Project:
@@ -161,20 +161,24 @@ class StoredProject:
         rows, size = (BUFFERED_AT_ONCE, BUFFERED_BYTES_AT_ONCE) if buffered else (ROWS_AT_ONCE, BYTES_AT_ONCE)
         first = after.bytes if after else None
         for places, is_whole in self._counting.batches(resolve, first, min(rows, at_most)):
-            sizes = [(place.pk, place.value) for place in places]
-            while sizes:
-                chosen = sizes[: len(first_within(sizes, size))]
-                sizes = sizes[len(chosen) :]
+            keys, sizes = [place.pk for place in places], [place.value for place in places]
+            while keys:
+                many = count_within(sizes, size)
+                sent = self._between(keys[:many], sizes[:many], is_whole)
                 if buffered:
-                    for few in _unpacked_within(_each(self._between(chosen, is_whole))):
-                        yield RecordChunk(UUID(bytes=few[-1][0][0]), len(few), list(self._kept(_one_by_one(few))))
+                    for few in _unpacked_within(_each(sent)):
+                        records: Iterable[Record] = list(self._kept(self._made(_one_by_one(few))))
+                        yield RecordChunk(UUID(bytes=few[-1][0][0]), len(few), records)
                 else:
-                    records = self._kept(unpacked_ahead(self._between(chosen, is_whole)))
-                    yield RecordChunk(UUID(bytes=chosen[-1][0]), len(chosen), records)
+                    records = self._kept(StoredRecords(unpacked_ahead(sent), self._maker))
+                    yield RecordChunk(UUID(bytes=keys[many - 1]), many, records)
+                keys, sizes = keys[many:], sizes[many:]
 
-    def _kept(self, rows: Iterable[tuple[SentRow, str, str]]) -> Iterable[Record]:
-        """The records of the rows; those alone that answer under a scheme that was chosen."""
-        records = starmap(self._record, rows)
+    def _made(self, rows: Iterable[tuple[SentRow, str, str]]) -> Iterator[Record]:
+        return starmap(self._maker.record, rows)
+
+    def _kept(self, records: Iterable[Record]) -> Iterable[Record]:
+        """Those of the records alone that answer under a scheme that was chosen, with these answers."""
         return filter(None, map(self._filters.reduced, records)) if self._filters.schemes else records
 
     def by_trace(self, read: Callable[[Record], Answer | None]) -> Iterator[tuple[Record, list[Answer]]]:
@@ -195,7 +199,7 @@ class StoredProject:
                 chosen = first_within(sizes, BUFFERED_BYTES_AT_ONCE)
                 sizes = sizes[len(chosen) :]
                 rows = {each[0][0]: each for each in _each(self._rows(chosen))}
-                yield from self._kept(_one_by_one(rows[pk] for pk in chosen))
+                yield from self._kept(self._made(_one_by_one(rows[pk] for pk in chosen)))
 
     def facts(self, wanted: RecordPaths, needs: Collection[Need]) -> Iterator[TraceFacts]:
         for start in range(0, len(wanted), FACTS_AT_ONCE):
@@ -265,14 +269,14 @@ class StoredProject:
                 f"{self._row.name} has no adjudicated annotation. Choose all annotations, or adjudicate first."
             )
 
-    def _between(self, sizes: Sequence[tuple[bytes, int]], is_whole: bool) -> Iterator[SentRows]:
+    def _between(self, keys: Sequence[bytes], sizes: Sequence[int], is_whole: bool) -> Iterator[SentRows]:
         """The rows of submissions that stand one behind another, found along their index."""
         rows = Submission.objects.for_project(self._row)
-        wanted = {key for key, _ in sizes}
+        wanted, ranges = set(keys), list(id_ranges(keys, sizes))
         if is_whole:
             # A late or unseen one may stand between them all the same.
-            return (chunk.only(wanted) for chunk in self._copied(rows, list(id_ranges(sizes))))
-        return self._copied(rows.filter(pk__any_of=wanted), list(id_ranges(sizes)))
+            return (chunk.only(wanted) for chunk in self._copied(rows, ranges))
+        return self._copied(rows.filter(pk__any_of=wanted), ranges)
 
     def _rows(self, keys: Collection[bytes]) -> Iterator[SentRows]:
         return self._copied(Submission.objects.for_project(self._row).filter(pk__any_of=keys), [(min(keys), max(keys))])
@@ -294,26 +298,6 @@ class StoredProject:
         ):
             copy.set_types(["bytea", "bytea", "bytea"])
             yield from starmap(SentRows.read, copy.rows())
-
-    def _record(self, row: SentRow, name: str, text: str) -> Record:
-        pk, at, trace, user, version, trace_version, kind, _, _, active_seconds, via_token, batch = row
-        # In the order of its fields: naming them takes a microsecond more, and there are millions.
-        return Record(
-            name,
-            self._annotators[user],
-            _timestamp(at // 1_000_000),
-            text,
-            trace_version,
-            self._versions[version][0],
-            _KINDS[kind],
-            trace,
-            None if active_seconds < 0 else active_seconds,
-            BY_PROGRAM if via_token else None,
-            None,
-            self._correctors.get(pk),
-            None,
-            batch or None,
-        )
 
     def _seen_traces(self) -> QuerySet[Trace]:
         return Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
@@ -443,11 +427,6 @@ def _each(chunks: Iterable[SentRows]) -> Iterator[tuple[SentRow, str, bytes]]:
 def _one_by_one(rows: Iterable[tuple[SentRow, str, bytes]]) -> Iterator[tuple[SentRow, str, str]]:
     for row, name, packed in rows:
         yield row, name, unpacked(packed)
-
-
-@lru_cache(maxsize=1_000)
-def _timestamp(seconds: int) -> str:
-    return timestamp(_EPOCH + timedelta(seconds=seconds))
 
 
 def _unpacked_within(rows: Iterable[tuple[SentRow, str, bytes]]) -> Iterator[list[tuple[SentRow, str, bytes]]]:

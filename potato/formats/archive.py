@@ -2,7 +2,7 @@
 
 from potato.formats.options import SourceOptions
 from potato.formats.registry import Format
-from potato.records.sources import Record, TraceFacts, json_text
+from potato.records.sources import Record, TraceFacts
 
 
 class Archive(Format):
@@ -17,13 +17,8 @@ class Archive(Format):
     media_type = "application/zip"
     options = SourceOptions
     is_archive = True
+    lines = "archived"
 
     def write(self, record: Record, facts: TraceFacts) -> bytes:
         self.state["rows"] += 1
-        version = record.configuration_version
-        more = "" if version is None else f',"configuration_version":{version}'
-        if record.kind != "normal":
-            more += f',"kind":{json_text(record.kind)}'
-        if record.batch is not None:
-            more += f',"batch":{record.batch}'
-        return (record.text[:-1] + more + "}\n").encode("ascii")
+        return record.archived_text.encode("ascii") + b"\n"

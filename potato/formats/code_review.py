@@ -19,6 +19,7 @@ class CodeReview(Format):
     media_type = "application/jsonl"
     options = RecordOptions
     annotation_types = frozenset({"code_review_comments", "code_review_file_ratings", "code_review_verdict"})
+    lines = "text"
 
     def write(self, record: Record, facts: TraceFacts) -> bytes:
         self.state["rows"] += 1

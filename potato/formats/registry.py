@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from potato.entry_points import EXPORT_FORMATS, installed
 from potato.formats.options import Options
-from potato.records.sources import Need, Project, Record, RecordsError, RecordSource, Resolve, TraceFacts
+from potato.records.sources import LineKind, Need, Project, Record, RecordsError, RecordSource, Resolve, TraceFacts
 from potato.wording import listed
 
 
@@ -37,6 +37,10 @@ class Format:
     """The scheme types whose annotations can fill it; empty for whatever there is."""
     is_archive: ClassVar[bool] = False
     """Whether the file is a folder or ZIP, with traces and configurations beside the rows."""
+
+    lines: ClassVar[LineKind | None] = None
+    """Of a format whose rows are the lines of the records and nothing else, which of them: `Record.text` or
+    `Record.archived_text`. A source that makes many at once is asked for them, `write` for those of others."""
 
     in_order: ClassVar[bool] = False
     """Whether what is gathered are lines in the order of the records, rather than notes in groups."""

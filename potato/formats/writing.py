@@ -22,7 +22,7 @@ from potato.formats.compression import compressed, demand_compressible
 from potato.formats.notes import Lines, Notes, kept_lines, noted
 from potato.formats.registry import Format
 from potato.records.archives import ANNOTATIONS, CONFIGURATION, MANIFEST, TRACES, VERSIONS
-from potato.records.sources import NO_TRACE, Record, RecordsError, RecordSource, json_text
+from potato.records.sources import NO_TRACE, LineKind, Record, RecordLines, RecordsError, RecordSource, json_text
 
 SCHEMA_VERSION = 1
 # Fast, and nearly as small: an archive of a large project is packed by one worker.
@@ -116,7 +116,9 @@ class Manifest:
 
 
 def write_rows(format: Format, source: RecordSource, batch: Iterable[Record]) -> Iterator[bytes]:
-    """The rows of some records, record by record."""
+    """The rows of some records, record by record, or many at once where the format has the lines of records alone."""
+    if format.lines and isinstance(batch, RecordLines):
+        return _lines(format, format.lines, batch)
     if not format.needed:
         return map(format.write, batch, repeat(NO_TRACE))
     records = list(batch)
@@ -124,6 +126,12 @@ def write_rows(format: Format, source: RecordSource, batch: Iterable[Record]) ->
     return map(
         format.write, records, source.facts([(record, format.paths(record)) for record in records], format.needed)
     )
+
+
+def _lines(format: Format, kind: LineKind, batch: RecordLines) -> Iterator[bytes]:
+    for many, lines in batch.lines(kind):
+        format.state["rows"] += many
+        yield lines
 
 
 def write_body(format: Format, source: RecordSource) -> Iterator[bytes]:

@@ -117,6 +117,19 @@ class Record:
             f'{json_string(self.timestamp)}{active}{via}{corrected},"annotations":{self.annotations_text}}}'
         )
 
+    @property
+    def archived_text(self) -> str:
+        """The same with what an archive says beside it: the version, the kind and the batch."""
+        return self.text[:-1] + archived_end(self.configuration_version, self.kind, self.batch)
+
+
+def archived_end(version: int | None, kind: Kind, batch: int | None) -> str:
+    """How the line of a record ends in an archive, behind its annotations."""
+    made_under = "" if version is None else f',"configuration_version":{version}'
+    other_kind = "" if kind == "normal" else f',"kind":{json_string(kind)}'
+    placed = "" if batch is None else f',"batch":{batch}'
+    return f"{made_under}{other_kind}{placed}}}"
+
 
 class RecordFiles:
     """The files at a path. `folder` is None for a lone file of records, and `traces` where no file has any.

@@ -61,6 +61,8 @@ class Folder:
     def __init__(self, path: Path, configuration: Path | None = None, filters: Filters = EVERYTHING) -> None:
         if not all(batch.isdecimal() for batch in filters.batches):
             raise RecordsError("batches: files know batches by their numbers alone, as the page Batches shows them.")
+        if filters.batches and filters.sources:
+            raise RecordsError("batches: files do not say in which batch the traces of automated sources are.")
         self._filters = filters
         self._files = RecordFiles(path)
         folder = self._files.folder

@@ -7,7 +7,7 @@ Sources (files or a database) make these; nothing here knows where they come fro
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from potato.checks.places import findings_by_file
 from potato.configuration import ProjectConfiguration, SchemeConfiguration
@@ -32,10 +32,12 @@ __all__ = [
     "Answer",
     "AutomatedSource",
     "Kind",
+    "LineKind",
     "Need",
     "NoTrace",
     "Project",
     "Record",
+    "RecordLines",
     "RecordPaths",
     "RecordSource",
     "RecordsError",
@@ -195,6 +197,19 @@ def scheme_annotation(record: Record, scheme: SchemeConfiguration | None, kind: 
 Need: TypeAlias = Literal["agent_model", "task_description", "operations", "files", "run", "links", "checks"]
 RecordPaths: TypeAlias = Sequence[tuple[Record, Collection[str]]]
 """Records with the paths of the files that will be asked for."""
+
+
+LineKind: TypeAlias = Literal["text", "archived"]
+"""What a record's line in a file is: its `text`, or its `archived_text`."""
+
+
+@runtime_checkable
+class RecordLines(Protocol):
+    """Records that can be had as the lines of a file as well, many at once, which takes less time than one by one."""
+
+    def lines(self, kind: LineKind) -> Iterator[tuple[int, bytes]]:
+        """The lines in the order of the records: how many, and their bytes with the lines' ends."""
+        ...
 
 
 class RecordSource(Protocol):
