@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 UV ?= uv
+FUZZ_EXAMPLES ?= 100
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
@@ -17,7 +18,7 @@ AGAIN := --last-failed --last-failed-no-failures=none
 $(shell [ -e $(INSTALLED) ] && ! $(RUN) -c 'import gunicorn' 2>/dev/null && rm -f $(INSTALLED))
 
 .DEFAULT_GOAL := install
-.PHONY: install run test test-all test-chosen test-rest test-stories test-javascript lint lint-python lint-types lint-layers lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
+.PHONY: install run test test-all test-chosen test-rest test-stories test-javascript fuzz lint lint-python lint-types lint-layers lint-templates lint-site lint-javascript api-schema reference screenshots lock clean bench train-check
 
 install: $(INSTALLED)
 
@@ -67,6 +68,10 @@ test-javascript:
 	@if command -v node >/dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ "$$CI" = true ]; then echo "Node is not installed, and CI tests static/js with it." >&2; exit 1; \
 	else echo "Node is not installed: the tests of static/js by themselves are left out."; fi
+
+# Every route of the API, a hundred times what make test asks: FUZZ_EXAMPLES=1000 make fuzz asks longer.
+fuzz: $(INSTALLED)
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(RUN) -m pytest tests/fuzzing
 
 test-chosen:
 	$(RUN) -m pytest $(PYTEST)

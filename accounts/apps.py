@@ -9,13 +9,14 @@ class AccountsConfig(AppConfig):
 
         from accounts import audit_sentences, job_sentences
         from accounts.actions import audit as writers
+        from accounts.api.idempotency import remove_expired
         from accounts.mail import MailAboutRun, mail_about
         from accounts.models.projects import visible_project
         from accounts.search import registry as searching
         from accounts.search.sources import find_people, find_projects
         from accounts.sessions import note_beginning
         from accounts.views import lead_away
-        from jobs import kinds, outbox
+        from jobs import kinds, outbox, sweeps
         from jobs import sentences as jobs_in_words
         from jobs.schedules.firing import ENDED
         from tenancy import audit, middleware, permissions, sentences
@@ -47,5 +48,6 @@ class AccountsConfig(AppConfig):
             find=job_sentences.runs_of_schedules,
         )
         kinds.register(MailAboutRun())
+        sweeps.register(sweeps.Sweep("accounts.keys", "accounts_organisations_with_expired_keys", remove_expired))
         user_logged_in.connect(note_beginning)
         outbox.subscribe(ENDED, mail_about)

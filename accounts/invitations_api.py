@@ -40,6 +40,7 @@ class InvitationBody(Body):
 
 class InvitationsView(ApiView):
     right = Right.MANAGE_MEMBERS
+    answers_secret = True
     largest_body = 256 * 1024
 
     @extend_schema(responses=ProjectInvitations)

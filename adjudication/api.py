@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import Body, read
+from accounts.api.idempotency import key_of
 from accounts.api.views import ApiView
 from adjudication.actions import (
     UNDO_ADJUDICATION,
@@ -32,7 +33,7 @@ from adjudication.settlements import title_of
 from adjudication.weighing import Weighed, weighed_answers
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR, IDEMPOTENCY_KEY
-from assignments.api.views import LARGEST_ANNOTATION, idempotency_key
+from assignments.api.views import LARGEST_ANNOTATION
 from assignments.models import Assignment, Kind
 from assignments.submission_records import annotator_names, submission_record
 from potato.api import shapes
@@ -149,6 +150,7 @@ class SettlingView(AdjudicatorView):
 
 class SubmitSettledView(AdjudicatorView):
     largest_body = LARGEST_ANNOTATION
+    minds_its_key = True
 
     @extend_schema(parameters=[IDEMPOTENCY_KEY], request=SubmitSettled, responses={201: AdjudicationMade})
     def post(self, request: Request, assignment_id: UUID) -> Response:
@@ -160,7 +162,7 @@ class SubmitSettledView(AdjudicatorView):
         made = settle(
             assignment=assignment,
             fencing_token=body.lease_token,
-            key=idempotency_key(request),
+            key=key_of(request, what="annotation"),
             settlements=rows,
             payload={"settled": rows, "tells": body.tells},
             tells=body.tells,

@@ -99,11 +99,6 @@ class MalformedDraft(Refused):
         return {"gaps": self.gaps}
 
 
-class KeyReused(Refused):
-    code = "idempotency_key_reused"
-    status = 422
-
-
 class TooLateToWithdraw(Refused):
     code = "too_late_to_withdraw"
 

@@ -12,6 +12,7 @@ from assignments.actions.quotas import open_quotas
 from assignments.models import Submission, TraceQuota, Withheld
 from gold.models import ExpectedAnnotation, Origin, Use
 from jobs.row_text import storable
+from potato.api.gold import MOST_RECORDS
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
 from potato.records.annotations import malformed
 from potato.schemes.gold import GoldError, score_annotation
@@ -23,7 +24,6 @@ from traces.clearing import held_secrets
 from traces.models import Trace
 
 LONGEST_WHY = 2_000
-MOST_RECORDS = 1_000
 _PROBLEMS_SHOWN = 10
 
 

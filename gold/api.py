@@ -1,133 +1,42 @@
 """The routes of gold: what managers of a project read and do. Nothing here is for annotators."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.bodies import Body, read
+from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models import Membership
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR
 from assignments.submission_records import annotator_names
-from gold.actions import MOST_RECORDS, expect_records, live_expected, retire
+from gold.actions import expect_records, live_expected, retire
 from gold.figures import shown_standings, with_oneself
 from gold.models import ExpectedAnnotation, GoldScore, Use
-from gold.planting import LARGEST_SEED, MOST_AT_ONCE, request_planting
+from gold.planting import request_planting
 from gold.practice import admit
 from gold.standing import let_go_on
-from potato.api.base import Shape
-from potato.api.shapes import Record
+from potato.api.gold import (
+    Act,
+    Done,
+    Expected,
+    ExpectedAnnotations,
+    Made,
+    NewExpected,
+    NewPlanting,
+    OneselfShape,
+    PlantingJob,
+    Scores,
+    ScoreShape,
+    Standings,
+    StandingShape,
+)
 from tenancy.roles import Right
-
-_UseName = Literal["gold", "practice"]
-
-
-class Expected(Shape):
-    """An expected annotation; `problem` says why nobody can be scored by it any more, "" where somebody can."""
-
-    id: UUID
-    trace: UUID
-    external_id: str
-    use: _UseName
-    origin: Literal["expert", "imported", "planted"]
-    annotations: Any
-    why: str
-    problem: str
-    made_at: datetime
-    retired_at: datetime | None
-
-
-class ExpectedAnnotations(Shape):
-    next: str | None
-    previous: str | None
-    results: list[Expected]
-
-
-class NewExpected(Body):
-    """Records with the `id` of a trace, its expected `annotations`, and `why`, if there is something to say."""
-
-    records: Annotated[list[Record], Field(min_length=1, max_length=MOST_RECORDS)]
-    use: _UseName = "gold"
-
-
-class Made(Shape):
-    results: list[Expected]
-
-
-class ScoreShape(Shape):
-    submission: UUID
-    expected: UUID
-    annotator: str
-    score: float
-    scored_at: datetime
-    parts: Any
-
-
-class Scores(Shape):
-    next: str | None
-    previous: str | None
-    results: list[ScoreShape]
-
-
-class StandingShape(Shape):
-    annotator: str
-    state: Literal["too_few", "fine", "warned", "paused"]
-    since: datetime
-    scores: int
-    mean: float | None
-    low: float | None
-    high: float | None
-    sentence: str
-
-
-class OneselfShape(Shape):
-    what: str
-    measure: str
-    value: float | None
-    traces: int
-
-
-class Standings(Shape):
-    """Where people stand, and how far they agree with themselves on traces that came again."""
-
-    results: list[StandingShape]
-    with_oneself: list[OneselfShape]
-
-
-class Act(Body):
-    act: Literal["go_on", "admit"]
-
-
-class Done(Shape):
-    annotator: str
-    act: str
-
-
-class NewPlanting(Body):
-    """A fault of that kind, "" for one that the seed draws, in each of these `traces`; without traces in so many, drawn
-    by the seed among all that have a change and all their annotations."""
-
-    traces: Annotated[list[UUID], Field(max_length=MOST_AT_ONCE)] = []
-    number: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 10
-    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED)] = 0
-    kind: Literal["", "off_by_one", "swapped_arguments", "dropped_check", "wrong_operator", "removed_await"] = ""
-    use: _UseName = "gold"
-
-
-class PlantingJob(Shape):
-    """The job that plants; what came of it stands among the jobs, and the answers among the expected annotations."""
-
-    job: UUID
-    traces: int
 
 
 class GoldView(ApiView):
@@ -168,7 +77,9 @@ class PlantView(GoldView):
             kind=body.kind,
             use=Use(body.use),
         )
-        return Response(PlantingJob(job=job.pk, traces=len(job.parameters["traces"])), status=202)
+        made = PlantingJob(job=job.pk, traces=len(job.parameters["traces"]))
+        where = self.location("api-gold", self.project().slug)
+        return Response(made, status=202, headers={"Location": where})
 
 
 class RetireView(GoldView):

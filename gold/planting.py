@@ -22,6 +22,7 @@ from gold.models import ExpectedAnnotation, Origin, Use
 from jobs.actions import request_job
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
+from potato.api.gold import LARGEST_SEED, MOST_AT_ONCE
 from potato.planting.changes import NothingToPlant
 from potato.planting.faults import KINDS, FaultKind
 from potato.planting.runs import plant_in_run
@@ -35,8 +36,6 @@ from tenancy.errors import Refused
 from traces.importing.storing import UnusableRun, store_run
 from traces.models import Body, ImportedFile, Trace
 
-MOST_AT_ONCE = 100
-LARGEST_SEED = 2**31 - 1
 KIND_TITLES: dict[FaultKind, str] = {
     "off_by_one": "Off by one",
     "swapped_arguments": "Swapped arguments",

@@ -24,11 +24,12 @@ from gold.charts import bar, score_chart
 from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, with_oneself
 from gold.known_answers import MET
 from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
-from gold.planting import KIND_TITLES, MOST_AT_ONCE, NotPlantable, planting_jobs, request_planting, sources
+from gold.planting import KIND_TITLES, NotPlantable, planting_jobs, request_planting, sources
 from gold.practice import admit, is_admitted, practice_again, practice_rules, practice_state
 from gold.practice_page import compare_practice
 from gold.scoring import gold_rules
 from gold.standing import counted_scores, let_go_on, thresholds
+from potato.api.gold import MOST_AT_ONCE
 from potato.statistics.gold_standing import LAST
 from potato.wording import counted
 from tenancy.errors import Refused

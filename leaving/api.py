@@ -41,7 +41,9 @@ class TraceRemovalsView(ApiView):
         chosen = visible_project(self.membership, project)
         trace = get_object_or_404(Trace.objects.select_related("project").filter(project=chosen), pk=trace_id)
         projects = list(Project.everything.with_right(self.membership, Right.MANAGE_PROJECTS))
-        return Response(_removal(request_removal(trace=trace, projects=projects)), status=202)
+        made = request_removal(trace=trace, projects=projects)
+        where = self.location("api-trace-removal", chosen.slug, made.pk)
+        return Response(_removal(made), status=202, headers={"Location": where})
 
 
 class TraceRemovalView(ApiView):

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.actions.organisations import NotAPerson, change_member
 from accounts.held_work import count_held
-from accounts.models import ApiToken, AuditEvent, Invitation, Membership, Session, User
+from accounts.models import ApiToken, AuditEvent, IdempotencyKey, Invitation, Membership, Session, User
 from accounts.sessions import live_sessions
 from assignments.models import AssignmentState, Draft, Reservation, Submission
 from exports import storage
@@ -116,6 +116,7 @@ def erase_account(*, user: User, keeps_name: bool) -> int:
                 membership = Membership.objects.filter(user=user).select_related("user").first() if is_member else None
                 if membership is None:
                     _remove_invitations(user)
+                    _forget_answers(organisation)
                     with removing(f"person {user.pk} is erased in organisation {organisation}"):
                         scrub(organisation, dict.fromkeys(words, ERASED))
                     continue
@@ -161,6 +162,7 @@ def _erase_here(membership: Membership, *, keeps_name: bool, words: list[str]) -
     about = {user.pk, membership.pk, *ApiToken.objects.filter(membership=membership).values_list("pk", flat=True)}
     about.update(_their_invitations(user).values_list("pk", flat=True))
     _remove_invitations(user)
+    _forget_answers(organisation)
     with removing(f"person {user.pk} is erased in organisation {organisation}"):
         # What stays visible under a name that is kept is no secret any more.
         kept = {new_name.lower()}
@@ -234,6 +236,11 @@ def _remove_invitations(user: User) -> None:
     with removing(f"invitations of person {user.pk} in organisation {active_organisation()}"):
         Membership.objects.filter(joined_by__in=rows).update(joined_by=None)
         Invitation.objects.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def _forget_answers(organisation: UUID) -> None:
+    """What programs were answered within a day may name anybody, and is packed."""
+    IdempotencyKey.objects.filter(organisation=organisation).delete()
 
 
 def _leave_lists_of_recipients(user: User, organisation: UUID) -> None:

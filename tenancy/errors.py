@@ -42,6 +42,13 @@ class Frozen(Refused):
         super().__init__(self.SENTENCE)
 
 
+class KeyReused(Refused):
+    """Another request came under this Idempotency-Key before."""
+
+    code = "idempotency_key_reused"
+    status = 422
+
+
 class HoldsNul(Refused):
     """A text of the request, or its address, has the one character that PostgreSQL keeps in no text."""
 

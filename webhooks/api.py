@@ -1,19 +1,26 @@
 """The API of webhooks: endpoints, their deliveries, and sending one again."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.bodies import Body, read
+from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models import Project
+from potato.api.webhooks import (
+    Attempt,
+    Deliveries,
+    Delivery,
+    Webhook,
+    WebhookChange,
+    WebhookRequest,
+    Webhooks,
+)
 from tenancy.roles import Right
 from webhooks import actions
 from webhooks.actions import WebhookRefused
@@ -24,71 +31,6 @@ DELIVERIES_ON_A_PAGE = 100
 BEFORE = OpenApiParameter("before", str, description="The id of a delivery: those that are older.")
 
 
-class WebhookRequest(Body):
-    """Where to send which events; without a project of all of them, which needs an admin."""
-
-    url: str
-    events: list[str]
-    project: str | None = None
-    description: str = ""
-
-
-class WebhookChange(Body):
-    """What is to change; keys that are left out stay. `state` is `on` or `paused`."""
-
-    url: str | None = None
-    events: list[str] | None = None
-    description: str | None = None
-    state: str | None = None
-
-
-class Webhook(BaseModel):
-    """An endpoint. `secret` is there in the answer that makes or replaces it, and never again."""
-
-    id: UUID
-    url: str
-    project: str | None
-    events: list[str]
-    description: str
-    state: str
-    state_because: str
-    failures: int
-    created_at: datetime
-    secret: str | None = None
-
-
-class Webhooks(BaseModel):
-    results: list[Webhook]
-
-
-class Attempt(BaseModel):
-    at: datetime
-    seconds: float
-    status: int
-    problem: str
-    answer: str
-
-
-class Delivery(BaseModel):
-    """One event for one endpoint. `message` is its `webhook-id`, the same at each attempt."""
-
-    id: UUID
-    message: str
-    type: str
-    state: str
-    body: str
-    attempts: list[Attempt]
-    next_attempt_at: datetime | None
-    created_at: datetime
-
-
-class Deliveries(BaseModel):
-    """The newest first; `next` is the `before` of the following page."""
-
-    results: list[Delivery]
-    next: UUID | None
-
-
 class EndpointsView(ApiView):
     right = Right.MANAGE_WEBHOOKS
 
@@ -96,8 +38,15 @@ class EndpointsView(ApiView):
         rows = Endpoint.objects.manageable_by(self.membership).select_related("project")
         return get_object_or_404(rows, pk=self.kwargs["endpoint_id"])
 
+    def sending(self, delivery: DeliveryRow) -> Response:
+        """A delivery that is on its way; Location is the list that says what came of it."""
+        where = self.location("api-webhook-deliveries", delivery.endpoint_id)
+        return Response(shown_delivery(delivery), status=202, headers={"Location": where})
+
 
 class WebhooksView(EndpointsView):
+    answers_secret = True
+
     @extend_schema(responses=Webhooks)
     def get(self, request: Request) -> Response:
         """The webhooks that the caller may manage, the oldest first."""
@@ -152,6 +101,8 @@ class WebhookView(EndpointsView):
 
 
 class WebhookSecretView(EndpointsView):
+    answers_secret = True
+
     @extend_schema(request=None, responses=Webhook)
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         """A new signing secret, in this answer alone. The old one signs as well for 24 hours."""
@@ -163,7 +114,7 @@ class WebhookTestView(EndpointsView):
     def post(self, request: Request, endpoint_id: UUID) -> Response:
         """Send a test event; its delivery says what came of it."""
         made = actions.send_test(endpoint=self.endpoint(), by=self.membership.annotator_name)
-        return Response(shown_delivery(made), status=202)
+        return self.sending(made)
 
 
 class WebhookDeliveriesView(EndpointsView):
@@ -188,7 +139,7 @@ class WebhookRedeliveryView(EndpointsView):
     def post(self, request: Request, endpoint_id: UUID, delivery_id: UUID) -> Response:
         """Send a delivery again, with the id that it had."""
         row = get_object_or_404(DeliveryRow, endpoint=self.endpoint(), pk=delivery_id)
-        return Response(shown_delivery(actions.redeliver(delivery=row)), status=202)
+        return self.sending(actions.redeliver(delivery=row))
 
 
 def shown(row: Endpoint, *, with_secret: bool = False) -> Webhook:

@@ -3,7 +3,7 @@
 Refuses to count, and to jump.
 """
 
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -11,6 +11,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 Listed = TypeVar("Listed", bound=models.Model)
+Rows = TypeVar("Rows", bound="models.QuerySet[Any]")
 
 ROWS_ON_A_PAGE = 100
 
@@ -22,9 +23,7 @@ def cursor_page(rows: "models.QuerySet[Listed]", request: Request) -> "tuple[str
     """
     cursor = request.query_params.get("cursor", "")
     is_backwards = cursor.startswith("-")
-    if cursor:
-        here = _id(cursor.removeprefix("-"))
-        rows = rows.filter(pk__lt=here) if is_backwards else rows.filter(pk__gt=here)
+    rows = rows.filter(pk__lt=_id(cursor.removeprefix("-"))) if is_backwards else rows_behind(rows, request)
     page = list(rows.order_by("-pk" if is_backwards else "pk")[: ROWS_ON_A_PAGE + 1])
     is_more, page = len(page) > ROWS_ON_A_PAGE, page[:ROWS_ON_A_PAGE]
     if is_backwards:
@@ -33,13 +32,20 @@ def cursor_page(rows: "models.QuerySet[Listed]", request: Request) -> "tuple[str
         return None, None, []
     has_next, has_previous = (True, is_more) if is_backwards else (is_more, bool(cursor))
     return (
-        _address(request, str(page[-1].pk)) if has_next else None,
-        _address(request, f"-{page[0].pk}") if has_previous else None,
+        next_address(request, str(page[-1].pk)) if has_next else None,
+        next_address(request, f"-{page[0].pk}") if has_previous else None,
         page,
     )
 
 
-def _address(request: Request, cursor: str) -> str:
+def rows_behind(rows: Rows, request: Request) -> Rows:
+    """Those behind `cursor`, all where there is none. Raises ParseError."""
+    cursor = request.query_params.get("cursor", "")
+    return rows.filter(pk__gt=_id(cursor)) if cursor else rows
+
+
+def next_address(request: Request, cursor: str) -> str:
+    """The address that was asked, from another place on."""
     query = request.query_params.copy()
     query["cursor"] = cursor
     return request.build_absolute_uri(f"?{query.urlencode()}")

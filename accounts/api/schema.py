@@ -6,6 +6,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from pydantic import BaseModel, ConfigDict
 
+from accounts.api.parameters import IDEMPOTENCY_KEY
+
 
 class GapLocation(BaseModel):
     """Where on the task page a gap is mended; keys that do not apply are left out."""
@@ -73,6 +75,15 @@ class ApiSchema(AutoSchema):
     def get_operation_id(self) -> str:
         name = type(self.view).__name__.removesuffix("View").lower()
         return name if len(self.view.allowed_methods) == 2 else f"{self.method.lower()}_{name}"
+
+    def get_override_parameters(self) -> list[Any]:
+        """The Idempotency-Key of every POST, but of those that say more of it."""
+        given: list[Any] = super().get_override_parameters()
+        return (
+            [*given, IDEMPOTENCY_KEY]
+            if self.method == "POST" and not getattr(self.view, "minds_its_key", True)
+            else given
+        )
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)

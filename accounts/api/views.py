@@ -17,7 +17,9 @@ from rest_framework.views import APIView
 from accounts.api.authentication import SessionAuthentication, TokenAuthentication, is_for_sessions
 from accounts.api.errors import Throttled, answer_to
 from accounts.api.exact_json import GZIP, ExactJSONParser, ExactJSONRenderer, content_encoding
+from accounts.api.idempotency import HEADER, Replayed, begin_once, end_once
 from accounts.models import Project, User
+from accounts.models.idempotency import IdempotencyKey
 from accounts.models.projects import AnyRow, in_projects_with, visible_project
 from accounts.models.tokens import Pace
 from accounts.throttling import Throttle
@@ -62,12 +64,19 @@ class ApiView(APIView):
 
     A token needs a scope beside the right, by the table of tenancy.roles; `read_with` are scopes that are enough to
     read this route, beside those. `largest_body` bounds what a request may send, in bytes.
+
+    A POST with an Idempotency-Key is done once, and answered the same again for a day. `answers_secret`: its answer is
+    not kept for that. `minds_its_key`: the view does so itself.
     """
 
     right: ClassVar[Right]
     right_to_change: ClassVar[Right | None] = None
     read_with: ClassVar[frozenset[TokenScope]] = frozenset()
     largest_body: ClassVar[int] = 16_384
+    answers_secret: ClassVar[bool] = False
+    minds_its_key: ClassVar[bool] = False
+
+    _done_once: IdempotencyKey | None = None
 
     authentication_classes = (SessionAuthentication, TokenAuthentication)
     permission_classes = ()
@@ -98,6 +107,23 @@ class ApiView(APIView):
         packed_as = content_encoding(request)
         if packed_as and (packed_as != GZIP or not self._takes(request, ExactJSONParser)):
             raise UnsupportedEncoding
+        if (
+            request.method == "POST"
+            and HEADER in request.headers
+            and not self.minds_its_key
+            and "POST" in self.allowed_methods
+        ):
+            self._done_once = begin_once(request, self._caller)
+
+    @property
+    def _caller(self) -> str:
+        """The token, or the person where there is none."""
+        return str(getattr(self.request._request, "api_token", None) or self.person.pk)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Replayed):
+            return exc.answer
+        return super().handle_exception(exc)
 
     def _takes(self, request: Request, parser: type[BaseParser]) -> bool:
         return isinstance(JSONAlone().select_parser(request, self.get_parsers()), parser)
@@ -108,10 +134,9 @@ class ApiView(APIView):
 
     def _demand_a_pause(self) -> None:
         """Of a program without one: the caller's own bound comes before that of the organisation, which all share."""
-        caller = getattr(self.request._request, "api_token", None) or str(self.person.pk)
         organisation = self.membership.organisation_id
         costs = _COSTS[getattr(self.request._request, "token_pace", Pace.NORMAL)]
-        if seconds := CALLERS.wait(f"{organisation} {caller}", costs=costs):
+        if seconds := CALLERS.wait(f"{organisation} {self._caller}", costs=costs):
             raise Throttled("This token or person", seconds)
         if seconds := ORGANISATIONS.wait(str(organisation)):
             raise Throttled("This organisation", seconds)
@@ -126,6 +151,8 @@ class ApiView(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer["Cache-Control"] = "no-store"
+        if self._done_once is not None and not request._request.failed:  # type: ignore[attr-defined]
+            end_once(self._done_once, answer, is_kept=not self.answers_secret)
         return answer
 
     @property

@@ -1,13 +1,11 @@
 """The API of background work: what waits, runs and is over, and ending it."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel, ConfigDict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,40 +16,15 @@ from accounts.api.views import ApiView
 from jobs.actions import cancel_job
 from jobs.models import Job, JobState
 from jobs.sentences import as_text, job_subjects
+from potato.api.jobs import (
+    JobFacts,
+    JobsPage,
+)
 from tenancy.roles import Right
 
 _FACTS = (
     "id", "kind", "queue", "state", "progress", "total", "attempts", "error", "created_at", "started_at", "finished_at",
 )  # fmt: skip
-
-
-class JobFacts(BaseModel):
-    """One piece of background work. `sentence` is what people read."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    id: UUID
-    kind: str
-    queue: str
-    state: JobState
-    is_cancelling: bool
-    """It ends after its present part."""
-    sentence: str
-    progress: int
-    total: int | None
-    attempts: int
-    error: str
-    asked_by: str | None
-    """Null for what the system began itself."""
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-class JobsPage(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[JobFacts]
 
 
 class _JobsView(ApiView):

@@ -1,6 +1,7 @@
 """Who there is, what they belong to, and what their projects are set up to be."""
 
 from accounts.models.audit import AuditEvent, PlatformEvent
+from accounts.models.idempotency import IdempotencyKey
 from accounts.models.invitations import Invitation, InvitationProject
 from accounts.models.members import ProjectMember
 from accounts.models.organisations import Membership, Organisation
@@ -13,6 +14,7 @@ __all__ = [
     "ApiToken",
     "AuditEvent",
     "ConfigurationVersion",
+    "IdempotencyKey",
     "Invitation",
     "InvitationProject",
     "Membership",

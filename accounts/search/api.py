@@ -38,11 +38,7 @@ class SearchView(ApiView):
     right = Right.SEE_ORGANISATION
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter(
-                "q", str, required=True, description="Words; `by:name` and `agent:model` narrow it to traces."
-            )
-        ],
+        parameters=[OpenApiParameter("q", str, description="Words; `by:name` and `agent:model` narrow it to traces.")],
         responses=SearchResults,
     )
     def get(self, request: Request) -> Response:

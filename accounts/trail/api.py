@@ -1,44 +1,25 @@
 """The API of the audit trail."""
 
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.bodies import InvalidRequest
 from accounts.api.views import ApiView
 from accounts.trail.listing import PERIODS, DecisionFilters, readable_decisions
 from accounts.trail.views import plain_facts
+from potato.api.audit import (
+    TrailDecision,
+    TrailPage,
+)
+from tenancy.ids import read_id
 from tenancy.roles import Right
 from tenancy.sentences import as_text, links_for
 
 ON_A_PAGE = 100
-
-
-class TrailDecision(BaseModel):
-    """`sentence` is what people read, `verb` and `detail` what programs do; `person` is null for the system."""
-
-    id: UUID
-    at: datetime
-    person: str | None
-    verb: str
-    sentence: str
-    target_type: str | None
-    target_id: UUID | None
-    target: str | None
-    detail: Any
-    request_id: str | None
-
-
-class TrailPage(BaseModel):
-    """`next` is the `before` of the next page, null on the last one."""
-
-    results: list[TrailDecision]
-    next: UUID | None
 
 
 class AuditView(ApiView):
@@ -56,12 +37,22 @@ class AuditView(ApiView):
     def get(self, request: Request) -> Response:
         """What was decided, the newest first, in pages of 100: of the whole organisation for its admins, else of the
         projects that the caller manages."""
+        _demand_readable(request)
         filters = DecisionFilters.of({"days": "all", **request.query_params.dict()})
         rows = list(filters.chosen(readable_decisions(self.membership))[: ON_A_PAGE + 1])
         shown = rows[:ON_A_PAGE]
         links = links_for(request._request, shown)
         results = [TrailDecision(**plain_facts(row), sentence=as_text(row, links)) for row in shown]
         return Response(TrailPage(results=results, next=shown[-1].pk if len(rows) > ON_A_PAGE else None))
+
+
+def _demand_readable(request: Request) -> None:
+    """A page leaves out what nobody can be asked for; a program is told, or it would take all for what it asked."""
+    for name in ("target", "before"):
+        if name in request.query_params and read_id(request.query_params[name]) is None:
+            raise InvalidRequest.at(name, f"{name} must be an id, as this list gave it.")
+    if request.query_params.get("days", "all") not in PERIODS:
+        raise InvalidRequest.at("days", f"days is one of {', '.join(PERIODS)}.")
 
 
 urlpatterns = [path("audit/", AuditView.as_view(), name="api-audit")]

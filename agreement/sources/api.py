@@ -1,17 +1,15 @@
 """Automated sources for programs: send answers, see how each source stands beside people, and send differences on."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.bodies import Body, read
+from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from agreement.models import Source as SourceRow
@@ -22,138 +20,27 @@ from agreement.sources.importing import ImportAnswers
 from agreement.sources.other_tools import checked_tool, request_documents
 from assignments.api.pages import cursor_page
 from jobs.models import Job
-from potato.api.sources import AnnotationImport, NewAnnotationImport, NotPlaced
+from potato.api.sources import (
+    AnnotationImport,
+    AnswersRequest,
+    AnswersTaken,
+    ComparisonRequest,
+    NewAnnotationImport,
+    NotPlaced,
+    Report,
+    Reports,
+    SendRequest,
+    Sent,
+    Source,
+    SourceRecord,
+    SourceRecords,
+    Sources,
+    UnreadAnswer,
+)
 from potato.wording import timestamp
 from tenancy.roles import Right
 
 CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
-
-
-class SourceName(Body):
-    """What a source is called: a name and a version, and its model and kind (llm_judge, process_reward_model,
-    automated_reviewer, person_elsewhere or other)."""
-
-    name: str
-    version: str
-    model: str = ""
-    kind: str = ""
-
-
-class AnswersRequest(Body):
-    """Records as an export has them, each with its `source` or with the one that is named beside them."""
-
-    answers: list[dict[str, Any]]
-    source: SourceName | None = None
-
-
-class UnreadAnswer(BaseModel):
-    """A record that was not taken, or of one with an `origin` a part that was left out: its place in the request, from
-    1, the field, and what to do."""
-
-    place: int
-    field: str
-    sentence: str
-
-
-class AnswersTaken(BaseModel):
-    taken: int
-    known: int
-    refused: list[UnreadAnswer]
-    sources: list[UUID]
-
-
-class Source(BaseModel):
-    """A source, how many traces it has answered, and when it was compared with people last."""
-
-    id: UUID
-    project: str
-    name: str
-    model: str
-    version: str
-    kind: str
-    answers: int
-    added_at: datetime
-
-
-class Sources(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Source]
-
-
-class Origin(BaseModel):
-    """Where an annotation that was made in another tool comes from: the tool, the file, its id there and its author."""
-
-    tool: str
-    file: str = ""
-    id: str = ""
-    author: str = ""
-
-
-class MarkedSource(BaseModel):
-    name: str
-    model: str
-    version: str
-    kind: str
-
-
-class SourceRecord(BaseModel):
-    """What a source said of a trace, as people's records are, and marked with its source. It has no annotator. `origin`
-    is null for what was never in another tool."""
-
-    id: str
-    trace_version: int
-    timestamp: str | None
-    source: MarkedSource
-    origin: Origin | None
-    annotations: dict[str, Any]
-
-
-class SourceRecords(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[SourceRecord]
-
-
-class ComparisonRequest(Body):
-    """How people's consensus is made (dawid_skene, one_coin or majority), and how probable it must be to count.
-    `beside` is the id of another source of the project: `figures.two` then has the figures of both on what both
-    answered, with the interval of their difference."""
-
-    method: str = "dawid_skene"
-    sure: float = 0.8
-    beside: str | None = None
-
-
-class Report(BaseModel):
-    """How a source stands beside people. `figures` are empty until it is computed; `error` says why it was not."""
-
-    id: UUID
-    source: UUID
-    state: str
-    error: str
-    options: dict[str, Any]
-    answers: int
-    annotations: int
-    requested_at: datetime
-    computed_at: datetime | None
-    figures: dict[str, Any]
-
-
-class Reports(BaseModel):
-    next: str | None
-    previous: str | None
-    results: list[Report]
-
-
-class SendRequest(Body):
-    """The ids of the traces of which one annotator more is wanted, as `figures` name them."""
-
-    traces: list[str]
-
-
-class Sent(BaseModel):
-    traces: int
 
 
 class ProjectSourcesView(ApiView):
@@ -262,11 +149,21 @@ class SourceReportsView(SourceApiView):
         """Compare the source with people now, in the background. One that waits already is answered."""
         body = read(ComparisonRequest, request)
         report = request_comparison(source=self.source(), by_person=True, **body.model_dump())
-        return Response(_report(report), status=202)
+        where = self.location("api-source-report", report.source_id, report.pk)
+        return Response(_report(report), status=202, headers={"Location": where})
+
+
+class SourceReportView(SourceApiView):
+    @extend_schema(responses=Report)
+    def get(self, request: Request, source_id: UUID, source_report_id: UUID) -> Response:
+        """One comparison, with its figures once they are computed."""
+        rows = SourceReport.objects.of(self.source()).order_by().select_related("job")
+        return Response(_report(get_object_or_404(rows, pk=source_report_id)))
 
 
 class SendToPeopleView(SourceApiView):
-    right = Right.MANAGE_SOURCES
+    # It gives people work, which no token does that brings in answers alone.
+    right = right_to_change = Right.MANAGE_PROJECTS
 
     @extend_schema(request=SendRequest, responses=Sent)
     def post(self, request: Request, source_id: UUID) -> Response:
@@ -356,5 +253,10 @@ urlpatterns = [
     path("sources/<uuid:source_id>/", SourceView.as_view(), name="api-source"),
     path("sources/<uuid:source_id>/answers/", SourceAnswersView.as_view(), name="api-source-answers"),
     path("sources/<uuid:source_id>/reports/", SourceReportsView.as_view(), name="api-source-reports"),
+    path(
+        "sources/<uuid:source_id>/reports/<uuid:source_report_id>/",
+        SourceReportView.as_view(),
+        name="api-source-report",
+    ),
     path("sources/<uuid:source_id>/send/", SendToPeopleView.as_view(), name="api-source-send"),
 ]

@@ -175,7 +175,7 @@ def plot_file(request: OrganisationRequest, project: str, source_report_id: UUID
     return plot_response(drawn, f"{chosen.slug}-source-{plot}.{kind}", kind)
 
 
-@requires(Right.MANAGE_SOURCES)
+@requires(Right.MANAGE_PROJECTS)
 @require_POST
 def send(request: OrganisationRequest, project: str) -> HttpResponse:
     """Ask for one annotator more of the ticked traces: with the consequence first, then in earnest."""

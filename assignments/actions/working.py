@@ -13,14 +13,14 @@ from django.utils import timezone
 from assignments.actions.locks import lock_assignment, lock_queue_position, lock_quota, one_transaction
 from assignments.activity import LONGEST_GAP, with_sign_of_work
 from assignments.drafts import answerable_content
-from assignments.errors import DraftConflict, KeyReused, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
+from assignments.errors import DraftConflict, LeaseEnded, MalformedDraft, NotOpen, ReasonNeeded, TakenOver
 from assignments.models import OPEN, Assignment, AssignmentState, Draft, Submission
 from assignments.models.claims import OVER
 from jobs import outbox
 from jobs.row_text import storable
 from potato.records.annotations import malformed
 from tenancy import audit
-from tenancy.errors import Refused
+from tenancy.errors import KeyReused, Refused
 from tenancy.prepared import insert, prepared_update
 from traces.models.bodies import pack
 

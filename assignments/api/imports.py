@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.bodies import read
+from accounts.api.bodies import InvalidRequest, read
 from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from assignments.api.pages import cursor_page
@@ -112,9 +112,10 @@ class UploadPartView(ImporterView):
     right = Right.IMPORT_TRACES
 
     def upload(self, request: Request) -> ResumedUpload:
-        return ResumedUpload.named(
-            request.headers.get("Upload", ""), visible_project(self.membership, self.kwargs["project"])
-        )
+        project, named = visible_project(self.membership, self.kwargs["project"]), request.headers.get("Upload")
+        if named is None:
+            raise InvalidRequest.at("Upload", "The header Upload is missing: send what beginning the upload answered.")
+        return ResumedUpload.named(named, project)
 
     @extend_schema(parameters=[UPLOAD], responses=UploadState)
     def get(self, request: Request, project: str) -> Response:
@@ -192,7 +193,9 @@ class ImportAgainView(ImporterView):
         """Read the file of an import that failed or was cancelled once more; it is kept for a day."""
         file = self.file()
         body = read(Again, request)
-        return Response(shown_imports([try_again(file=file, format=body.format)])[0], status=202)
+        where = self.location("api-import", file.pk)
+        shown = shown_imports([try_again(file=file, format=body.format)])[0]
+        return Response(shown, status=202, headers={"Location": where})
 
 
 class ImportUndoView(ImporterView):
@@ -219,7 +222,7 @@ class ImportUndoView(ImporterView):
 
 def shown_imports(files: list[ImportedFile]) -> list[Import]:
     """The imports as they are answered, with what came of them."""
-    return [_shown(file, row) for file, row in zip(files, import_rows(files), strict=True)]
+    return [_shown(file, row) for file, row in zip(files, import_rows(files, counts_alone=True), strict=True)]
 
 
 def _shown(file: ImportedFile, row: ImportRow) -> Import:

@@ -106,8 +106,9 @@ class _ScheduleRuns(SchedulesView[Any, Any]):
         return Response(self.bodies.runs_page(next=following, previous=previous, results=results))
 
     def post(self, request: Request, schedule_id: UUID) -> Response:
-        """Run it now. 409 while another run of it goes on."""
-        return Response(self.run_shown(run_now(schedule=self.schedule())), status=202)
+        """Run it now; Location is the list of its runs. 409 while another run of it goes on."""
+        where = request.build_absolute_uri(request._request.get_full_path())
+        return Response(self.run_shown(run_now(schedule=self.schedule())), status=202, headers={"Location": where})
 
 
 class _Paused(SchedulesView[Any, Any]):

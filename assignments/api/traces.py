@@ -78,7 +78,7 @@ class TracesView(ApiView):
         each id the newest version, unless `versions=all`."""
         pool = PoolList(self.project(), _filters(request))
         following, previous, page = cursor_page(pool.ordered("oldest"), request)
-        results = [_listed(row) for row in pool.rows(page)]
+        results = [_listed(row) for row in pool.rows(page, for_people=False)]
         return Response(ListedTraces(next=following, previous=previous, results=results))
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses={202: Import})

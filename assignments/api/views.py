@@ -1,7 +1,6 @@
 """The routes of an annotator's work. Each parses, calls one action or queryset, and answers; other people's
 assignments do not exist here."""
 
-import re
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -15,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import read
+from accounts.api.idempotency import key_of
 from accounts.api.views import ApiView
 from accounts.models import Project
 from assignments.actions.claiming import NothingToDo, claim_next, resume
@@ -32,7 +32,7 @@ from assignments.api.serializers import (
     nothing_to_do,
 )
 from assignments.models import Assignment, Submission
-from assignments.models.submissions import UNDO
+from assignments.models.submissions import UNDO, SubmissionQuerySet
 from assignments.own_assignment import own_assignment
 from assignments.progress import project_progress
 from assignments.submission_records import annotator_names, submission_record
@@ -40,7 +40,6 @@ from potato.api import shapes
 from tenancy.roles import Right, TokenScope
 
 LARGEST_ANNOTATION = 2_000_000
-_KEY = re.compile(r"[!-~]{1,100}")
 _NOT_IN_RECORDS = ("assignment__trace__task", "assignment__trace__report", "assignment__trace__tags")
 
 
@@ -88,9 +87,23 @@ class NextView(AnnotatorView):
         return Response(shapes.Claim(assignment=assignment_summary(given.pk), nothing=None))
 
 
-class AnnotationsView(AnnotatorView):
+class SubmissionsView(AnnotatorView):
+    """What lists submissions of a project."""
+
     right = Right.SEE_ORGANISATION
 
+    def rows(self, request: Request) -> SubmissionQuerySet:
+        """Those that the caller sees, as `surplus` and `mine` of the address say."""
+        chosen = self.project()
+        rows = Submission.objects.for_project(chosen).visible_to(self.membership, self.person)
+        if _is_on(request, "mine"):
+            rows = rows.of(self.person)
+        if self.membership.may_in(Right.SEE_ANNOTATIONS, chosen):
+            return rows.with_surplus() if _is_on(request, "surplus") else rows.counted()
+        return rows.submitted_by_person(with_surplus=_is_on(request, "surplus"))
+
+
+class AnnotationsView(SubmissionsView):
     @extend_schema(parameters=[CURSOR, SURPLUS, MINE], responses=shapes.Annotations)
     def get(self, request: Request, project: str) -> Response:
         """Submitted annotations, the oldest first: everybody's for who may see them, else the caller's own.
@@ -98,17 +111,8 @@ class AnnotationsView(AnnotatorView):
         Those that count; with `surplus=1` also those that came when the trace had all the annotations it
         needs. `mine=1` leaves out everybody else's.
         """
-        chosen = self.project()
-        rows = Submission.objects.for_project(chosen).visible_to(self.membership, self.person)
-        if _is_on(request, "mine"):
-            rows = rows.of(self.person)
-        if self.membership.may_in(Right.SEE_ANNOTATIONS, chosen):
-            rows = rows.with_surplus() if _is_on(request, "surplus") else rows.counted()
-        else:
-            rows = rows.submitted_by_person(with_surplus=_is_on(request, "surplus"))
-        following, previous, submissions = cursor_page(
-            rows.select_related("assignment__trace").defer(*_NOT_IN_RECORDS), request
-        )
+        rows = self.rows(request).select_related("assignment__trace").defer(*_NOT_IN_RECORDS)
+        following, previous, submissions = cursor_page(rows, request)
         return Response(shapes.Annotations(next=following, previous=previous, results=annotations(submissions)))
 
 
@@ -173,6 +177,7 @@ class LinesView(AnnotatorView):
 
 class SubmitView(AnnotatorView):
     largest_body = LARGEST_ANNOTATION
+    minds_its_key = True
 
     @extend_schema(parameters=[IDEMPOTENCY_KEY], request=shapes.Submit, responses={201: shapes.Submitted})
     def post(self, request: Request, assignment_id: UUID) -> Response:
@@ -182,7 +187,7 @@ class SubmitView(AnnotatorView):
         submission = submit(
             assignment=assignment,
             fencing_token=body.lease_token,
-            key=idempotency_key(request),
+            key=key_of(request, what="annotation"),
             annotations=body.annotations,
             via_token=self.acts_for_a_person,
         )
@@ -229,17 +234,6 @@ class WithdrawView(AnnotatorView):
             Submission.objects.of(self.person).select_related("assignment__project", "assignment__user")
         )
         return Response(assignment_in_detail(withdraw(submission=get_object_or_404(own, pk=submission_id)).pk))
-
-
-def idempotency_key(request: Request) -> str:
-    key: str = request.headers.get("Idempotency-Key", "")
-    if not _KEY.fullmatch(key):
-        raise ParseError(
-            "Send the header Idempotency-Key with 1 to 100 visible ASCII characters: a new one for each annotation, "
-            "the same one when you repeat a request.",
-            code="idempotency_key_needed",
-        )
-    return key
 
 
 def _is_on(request: Request, name: str) -> bool:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Func, TextField
+from django.db.models import Count, F, Func, OuterRef, Subquery, TextField
 from django.db.models.functions import Left, TruncDate
 
 from accounts.filters import FilterChip, FilterOption, chosen_options
-from accounts.models import Project
+from accounts.models import Membership, Project
 from assignments.history import TASK_START, trace_title
-from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority, Reservation
+from assignments.models import Assignment, AssignmentState, Batch, Kind, Priority
 from assignments.pool.filters import (
     AGREEMENT,
     CHECKS,
@@ -198,22 +198,21 @@ class PoolList:
         shown = [chip for chip in useful if chip.words or chip.name in USUAL_CHIPS]
         return ChipRow(shown, [chip for chip in useful if chip not in shown])
 
-    def rows(self, traces: Iterable[Any]) -> list[Row]:
-        """The rows of one page of `page_of`, with who annotated them."""
+    def rows(self, traces: Iterable[Any], *, for_people: bool = True) -> list[Row]:
+        """The rows of one page of `page_of`, with who annotated them; `for_people` with how many runs of their tasks
+        there are, and why they were skipped."""
         traces = list(traces)
         keys = [trace.pk for trace in traces]
         people, offers = _people(keys), _offers(keys)
-        skipped = _skip_reasons([trace.pk for trace in traces if trace.state == "skipped"])
-        named = {user for users in people.values() for user, _ in users}
-        names = annotator_names(named | {offer.user_id for each in offers.values() for offer in each})
+        skipped = _skip_reasons([trace.pk for trace in traces if trace.state == "skipped"]) if for_people else {}
         tasks = {trace.task_id for trace in traces}
-        runs = runs_of_tasks(self.project.traces.all(), tasks) if self._only is None else {}
+        runs = runs_of_tasks(self.project.traces.all(), tasks) if for_people and self._only is None else {}
         return [
             self._row(
                 trace,
-                [(names.get(user, ""), holds) for user, holds in people.get(trace.pk, [])],
+                people.get(trace.pk, []),
                 runs.get(trace.task_id, 0),
-                [(names.get(offer.user_id, ""), offer.until) for offer in offers.get(trace.pk, [])],
+                offers.get(trace.pk, []),
                 skipped.get(trace.pk, ""),
             )
             for trace in traces
@@ -412,14 +411,15 @@ class PoolList:
         return "Agreement", self._options("agreement", counts, {value: one[0] for value, one in AGREEMENT.items()})
 
 
-def _people(traces: list[UUID]) -> dict[UUID, list[tuple[UUID, bool]]]:
-    """Who has annotated each of the traces or holds it, which is true of the second, the first one first."""
+def _people(traces: list[UUID]) -> dict[UUID, list[tuple[str, bool]]]:
+    """The names of those who annotated each of the traces or hold it, which is true of the second, the first one
+    first."""
     rows = Assignment.objects.filter(
         trace__in=traces, kind=Kind.NORMAL, state__in=(AssignmentState.CLAIMED, AssignmentState.SUBMITTED)
     )
-    people: dict[UUID, list[tuple[UUID, bool]]] = {}
-    for trace, user, state in rows.order_by("since").values_list("trace", "user", "state"):
-        people.setdefault(trace, []).append((user, state == AssignmentState.CLAIMED))
+    people: dict[UUID, list[tuple[str, bool]]] = {}
+    for trace, name, state in rows.order_by("since").values_list("trace", _name(), "state"):
+        people.setdefault(trace, []).append((name or "", state == AssignmentState.CLAIMED))
     return people
 
 
@@ -435,12 +435,18 @@ def _skip_reasons(traces: list[UUID]) -> dict[UUID, str]:
     return {trace: ", ".join(words[:REASONS_SHOWN]) for trace, words in reasons.items()}
 
 
-def _offers(traces: list[UUID]) -> dict[UUID, list[Reservation]]:
-    """To whom each of the traces is offered before all others."""
-    offers: dict[UUID, list[Reservation]] = {}
-    for offer in offers_now().filter(trace__in=traces):
-        offers.setdefault(offer.trace_id, []).append(offer)
+def _offers(traces: list[UUID]) -> dict[UUID, list[tuple[str, datetime]]]:
+    """The names of those to whom each of the traces is offered before all others, and until when."""
+    offers: dict[UUID, list[tuple[str, datetime]]] = {}
+    for trace, name, until in offers_now().filter(trace__in=traces).values_list("trace", _name(), "until"):
+        offers.setdefault(trace, []).append((name or "", until))
     return offers
+
+
+def _name() -> Subquery:
+    """The annotator name of a row's `user`, of a former member as well."""
+    members = Membership.objects.filter(organisation=OuterRef("organisation"), user=OuterRef("user"))
+    return Subquery(members.values("annotator_name")[:1])
 
 
 def _letters(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,20 +14,22 @@ from potato.api.adjudication import AdjudicationQueue, AdjudicationShape, TakenT
 from potato.api.agreement import AgreementReportWithFigures
 from potato.api.batches import Batches, ShownBatch
 from potato.api.checks import ListedReport, TraceChecks
-from potato.api.exports import Export, ExportScheduleRun, ExportScheduleShown
+from potato.api.exports import Export
 from potato.api.imports import Import, Unread
 from potato.api.people import ProjectInvitation, ProjectInvitations, ProjectPeople, ProjectRole, ProjectRoleOfPerson
 from potato.api.projects import CheckedForProject, ProjectState, Published, Version
 from potato.api.repositories import AttachedRepository
 from potato.api.shapes import Claim, Submission
-from potato.api.sources import AnnotationImport
 from potato.api.suggestions import Suggestion, SuggestionsTaken, UnreadSuggestion
 from potato.api.traces import ListedTrace, WholeTrace
 from potato.client import tables
 from potato.client.errors import NothingToSend, WrongFile
+from potato.client.gold import GoldOperations
 from potato.client.operations import operation, stream
 from potato.client.progress import Report
+from potato.client.schedules import ScheduleOperations
 from potato.client.site import configuration_body
+from potato.client.sources import SourceOperations
 from potato.client.steps import (
     Request,
     Rows,
@@ -35,6 +38,7 @@ from potato.client.steps import (
     ask,
     collect,
     get,
+    next_cursor,
     pages,
     path,
     send,
@@ -42,13 +46,11 @@ from potato.client.steps import (
     until_over,
 )
 from potato.client.uploads import files_at, import_steps
-from potato.records.archives import RecordsError
-from potato.records.other_tools.reading import documents_at
 
 _SUGGESTIONS_AT_ONCE = 200
 
 
-class ProjectOperations:
+class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
     """The operations of a project. What runs in the background is waited for where the name says so; `patience` is for
     how many seconds at most, None for ever, and raises Unfinished after that."""
 
@@ -68,7 +70,7 @@ class ProjectOperations:
     ) -> Steps[CheckedForProject]:
         """What is wrong with a configuration, and what publishing it here would take from annotations."""
         body = configuration_body(source, configuration)
-        return ask(send("POST", self._path("configuration", "check"), body, is_repeatable=True), CheckedForProject)
+        return ask(send("POST", self._path("configuration", "check"), body), CheckedForProject)
 
     @operation
     def publish(
@@ -85,7 +87,7 @@ class ProjectOperations:
         `move_held`: tasks that people hold are finished under the new version."""
         body = configuration_body(source, configuration)
         body |= {"note": note, "confirmed": confirmed, "held": "move" if move_held else "stay"}
-        return ask(send("POST", self._path("versions"), body, is_repeatable=True), Published)
+        return ask(send("POST", self._path("versions"), body), Published)
 
     @stream
     def versions(self) -> Stream[Version]:
@@ -112,46 +114,7 @@ class ProjectOperations:
     def add_run(self, run: Mapping[str, Any]) -> Steps[Import]:
         """Bring one run in as it ends, in Potato's own format. The same run again is known; another one under its id is
         a new version."""
-        return ask(send("POST", self._path("traces"), dict(run), is_repeatable=True), Import)
-
-    @operation
-    def import_annotations(
-        self,
-        path: str | Path,
-        *,
-        tool: str = "auto",
-        trace: str = "",
-        id_key: str = "",
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, str] | None = None,
-        version: str = "1",
-        wait: bool = True,
-        patience: float | None = None,
-    ) -> Steps[AnnotationImport]:
-        """Send annotations that were made in another tool, a file, a folder or a ZIP, and wait until they are read.
-        Each of their authors becomes a source; what has no place is in `problems`. `names` and `values` say what those
-        there are here. Raises NothingToSend for files that cannot be read."""
-        try:
-            documents = documents_at(Path(path))
-        except RecordsError as refusal:
-            raise NothingToSend(refusal.sentence) from None
-        files = [{"name": name, "content": content} for name, content in documents.items()]
-        body = {
-            "name": Path(path).name,
-            "tool": tool,
-            "files": files,
-            "trace": trace,
-            "id_key": id_key,
-            "names": dict(names or {}),
-            "values": dict(values or {}),
-            "version": version,
-        }
-        where = self._path("sources", "imports")
-        started = yield from ask(send("POST", where, body, is_repeatable=True), AnnotationImport)
-        if not wait:
-            return started
-        one = get(self._path("sources", "imports", started.id))
-        return (yield from until_over(one, AnnotationImport, what="The import", patience=patience))
+        return ask(send("POST", self._path("traces"), dict(run)), Import)
 
     @operation
     def wait_for_import(self, one: Import | UUID, *, patience: float | None = None) -> Steps[Import]:
@@ -173,7 +136,7 @@ class ProjectOperations:
         rows, sent = iter(records), 0
         while part := [dict(row) for row in islice(rows, _SUGGESTIONS_AT_ONCE)]:
             body = {"suggestions": part}
-            request = send("POST", self._path("suggestions"), body, is_repeatable=True)
+            request = send("POST", self._path("suggestions"), body)
             taken = yield from ask(request, SuggestionsTaken)
             refused = [
                 UnreadSuggestion(place=sent + one.place, field=one.field, sentence=one.sentence)
@@ -268,23 +231,20 @@ class ProjectOperations:
 
     @stream
     def records(self, *, mine: bool = False, surplus: bool = False) -> Stream[dict[str, Any]]:
-        """The records of what was submitted, the oldest first, exactly as exports have them. A page is asked for when
-        the one before it was read, so that any number of them takes no more memory than a hundred."""
+        """The records of what was submitted, the oldest first, exactly as exports have them. Some thousand
+        are asked for when those before them were read, so that any number of them takes no more memory than these."""
         return self._records(mine, surplus)
 
     def _records(self, mine: bool, surplus: bool) -> Stream[dict[str, Any]]:
-        steps = pages(self._path("annotations"), Submission, mine=int(mine), surplus=int(surplus))
-        reply = None
+        cursor: str | None = None
         while True:
-            try:
-                step = next(steps) if reply is None else steps.send(reply)
-            except StopIteration:
+            asked = get(self._path("records"), mine=int(mine), surplus=int(surplus), cursor=cursor)
+            reply = yield asked
+            # A line feed stands between records and never in one: all of an answer is read at once.
+            yield Rows(json.loads(b"[%s]" % reply.content.rstrip(b"\n").replace(b"\n", b",")))
+            cursor = next_cursor(reply)
+            if cursor is None:
                 return
-            if isinstance(step, Rows):
-                yield Rows([one.record for one in step.rows])
-                reply = None
-            else:
-                reply = yield step
 
     @operation
     def to_pandas(self, *, mine: bool = False, surplus: bool = False) -> Steps[Any]:
@@ -401,35 +361,6 @@ class ProjectOperations:
 
         return until_over(get(path("exports", one)), Export, what="The export", patience=patience, progress=progress)
 
-    # --- Schedules of exports ---
-
-    @stream
-    def export_schedules(self) -> Stream[ExportScheduleShown]:
-        """The schedules of exports, the oldest first."""
-        return pages(self._path("export-schedules"), ExportScheduleShown)
-
-    @operation
-    def make_export_schedule(self, /, name: str, format: str, **settings: Any) -> Steps[ExportScheduleShown]:
-        """Make one; `settings` are the other keys of docs/schedules.md: `cron` with `time_zone` or `interval_minutes`,
-        `options`, `only_new`, `destination`, `people`."""
-        body = {"name": name, "format": format, **settings}
-        return ask(send("POST", self._path("export-schedules"), body), ExportScheduleShown)
-
-    @operation
-    def run_export_schedule(self, schedule: ExportScheduleShown | UUID) -> Steps[ExportScheduleRun]:
-        """Run it now, and do not wait for it."""
-        return ask(send("POST", _schedule(schedule, "runs")), ExportScheduleRun)
-
-    @stream
-    def export_schedule_runs(self, schedule: ExportScheduleShown | UUID) -> Stream[ExportScheduleRun]:
-        """The runs of a schedule, the oldest first."""
-        return pages(_schedule(schedule, "runs"), ExportScheduleRun)
-
-    @operation
-    def remove_export_schedule(self, schedule: ExportScheduleShown | UUID) -> Steps[None]:
-        """Remove a schedule. Its runs and files stay."""
-        return tell(Request("DELETE", _schedule(schedule), is_repeatable=True))
-
     # --- People ---
 
     @operation
@@ -461,10 +392,6 @@ class ProjectOperations:
 
     def _path(self, *parts: object) -> str:
         return path("projects", self.slug, *parts)
-
-
-def _schedule(schedule: ExportScheduleShown | UUID, *more: str) -> str:
-    return path("export-schedules", schedule if isinstance(schedule, UUID) else schedule.id, *more)
 
 
 def _download(ready: Export, output: Path, report: Report) -> Steps[None]:

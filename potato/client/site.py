@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from potato.api.adjudication import AdjudicationMade, NewSettlement, ToSettle
-from potato.api.people import Caller, Member, Token, TokenScope
+from potato.api.people import Caller
 from potato.api.projects import Checked, ProjectState
 from potato.api.shapes import (
     Assignment,
@@ -22,8 +21,9 @@ from potato.api.shapes import (
     Submitted,
 )
 from potato.api.suggestions import SuggestedItem, TaskSuggestions
-from potato.client.operations import operation, stream
-from potato.client.steps import Steps, Stream, ask, get, pages, path, send
+from potato.client.operations import operation
+from potato.client.organisation import OrganisationOperations
+from potato.client.steps import Steps, ask, get, path, send
 
 
 def configuration_body(source: str | None, configuration: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def configuration_body(source: str | None, configuration: Mapping[str, Any] | No
     return {name: value for name, value in given.items() if value is not None}
 
 
-class SiteOperations:
+class SiteOperations(OrganisationOperations):
     """The operations of a client. An answer is a model of `potato.api`."""
 
     @operation
@@ -68,37 +68,7 @@ class SiteOperations:
     def check(self, source: str | None = None, *, configuration: Mapping[str, Any] | None = None) -> Steps[Checked]:
         """All that is wrong with a configuration, each with its place. Nothing is stored."""
         body = configuration_body(source, configuration)
-        return ask(send("POST", path("configuration", "check"), body, is_repeatable=True), Checked)
-
-    @stream
-    def members(self, *, show: str = "people", q: str | None = None) -> Stream[Member]:
-        """The organisation's people; `show` is people, service or off."""
-        return pages(path("people"), Member, show=show, q=q)
-
-    @operation
-    def make_service_account(self, name: str) -> Steps[Member]:
-        """A member without a login, as whom tokens act."""
-        return ask(send("POST", path("service-accounts"), {"name": name}), Member)
-
-    @operation
-    def make_token(
-        self,
-        name: str,
-        *,
-        acts_as: str,
-        scopes: Sequence[TokenScope],
-        projects: Sequence[str] | None = None,
-        expires_at: datetime | None = None,
-    ) -> Steps[Token]:
-        """A token for that member; its `text` is in this answer alone."""
-        body = {
-            "name": name,
-            "acts_as": acts_as,
-            "scopes": list(scopes),
-            "projects": None if projects is None else list(projects),
-            "expires_at": None if expires_at is None else expires_at.isoformat(),
-        }
-        return ask(send("POST", path("tokens"), body), Token)
+        return ask(send("POST", path("configuration", "check"), body), Checked)
 
     @operation
     def assignments(self) -> Steps[list[Assignment]]:
@@ -141,7 +111,7 @@ class SiteOperations:
         """Submit the annotation, with an answer for each scheme. `key` is the idempotency key, a new one where none is
         given: whatever is lost on the way, the annotation is there once. Raises NotAcceptable with the `gaps`."""
         body = {"lease_token": assignment.lease_token, "annotations": dict(annotations)}
-        return ask(send("POST", path("assignments", assignment.id, "submit"), body, key=key or str(uuid4())), Submitted)
+        return ask(send("POST", path("assignments", assignment.id, "submit"), body, key=key), Submitted)
 
     @operation
     def skip(self, assignment: Assignment, reason: str) -> Steps[State]:
@@ -172,4 +142,4 @@ class SiteOperations:
             "tells": tells,
         }
         where = path("adjudication", taken.assignment, "submit")
-        return ask(send("POST", where, body, key=key or str(uuid4())), AdjudicationMade)
+        return ask(send("POST", where, body, key=key), AdjudicationMade)

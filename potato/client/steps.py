@@ -3,11 +3,14 @@ replies, and returns what they come to. So each is written once, and runs with a
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Generic, TypeAlias, TypeVar
 from urllib.parse import parse_qs, quote, urlsplit
+from uuid import uuid4
 
 from pydantic import BaseModel
 
@@ -64,6 +67,8 @@ class Reply:
         return json.loads(self.content)
 
 
+_PACKED_FROM = 64 * 1024
+
 Step: TypeAlias = Request | Pause
 Steps: TypeAlias = Generator[Step, Reply, Answer]
 Stream: TypeAlias = Generator[Step | Rows[Row], Reply, None]
@@ -83,14 +88,16 @@ def get(where: str, **params: Any) -> Request:
 def send(
     method: str, where: str, body: object = None, *, key: str | None = None, is_repeatable: bool | None = None
 ) -> Request:
-    """A request with a JSON body: ASCII, so that lone surrogates in texts pass. With an idempotency key it may be
-    repeated, and PUT and DELETE always may."""
+    """A request with a JSON body: ASCII, so that lone surrogates in texts pass, and packed where it is long. A POST has
+    an idempotency key, a new one where none is given, so that it may be repeated as PUT and DELETE may."""
     headers = {"Content-Type": "application/json"}
-    if key is not None:
-        headers["Idempotency-Key"] = key
+    if method == "POST":
+        headers["Idempotency-Key"] = key or str(uuid4())
     if is_repeatable is None:
-        is_repeatable = method in ("PUT", "DELETE") or key is not None
+        is_repeatable = method in ("POST", "PUT", "DELETE")
     content = b"{}" if body is None else json.dumps(body, allow_nan=False).encode()
+    if len(content) > _PACKED_FROM:
+        content, headers["Content-Encoding"] = gzip.compress(content, 6, mtime=0), "gzip"
     return Request(method, where, headers=headers, content=content, is_repeatable=is_repeatable)
 
 
@@ -118,6 +125,12 @@ def pages(where: str, row: type[Model], **params: Any) -> Stream[Model]:
 def _cursor(address: str | None) -> str | None:
     """That of the next page. The address itself is not followed: the token goes nowhere else."""
     return parse_qs(urlsplit(address).query)["cursor"][0] if address else None
+
+
+def next_cursor(reply: Reply) -> str | None:
+    """That of the address in the header Link whose relation is next."""
+    found = re.search(r'<([^>]*)>; rel="next"', reply.headers.get("Link", ""))
+    return _cursor(found[1]) if found else None
 
 
 def collect(stream: Stream[Row]) -> Steps[list[Row]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from uuid import uuid4
 
 from potato.api.imports import Import, ImportsStarted, NewUpload, UploadState
 from potato.client.errors import NoAnswer, NothingToSend, PotatoError, Refused
@@ -114,7 +115,8 @@ def import_steps(project: str, files: Sequence[NamedFile], format: str, report: 
     finally:
         body.close()
     form = {"upload": upload.upload, **({"format": format} if format else {})}
-    started = yield from ask(Request("POST", path("projects", project, "imports"), form=form), ImportsStarted)
+    where, headers = path("projects", project, "imports"), {"Idempotency-Key": str(uuid4())}
+    started = yield from ask(Request("POST", where, headers=headers, form=form, is_repeatable=True), ImportsStarted)
     return started.imports
 
 

@@ -7,6 +7,7 @@ and it does not start with a token whose scopes let it.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -143,7 +144,7 @@ class _Tools:
 
     async def list_imports(self, project: str, most: int = 20) -> list[dict[str, Any]]:
         """The project's imports with their state, the newest first: look here to see how far one is."""
-        return await _rows(self._project(project).imports(), most)
+        return await _newest(self._project(project).imports(), most)
 
     async def import_problems(self, project: str, import_id: UUID, most: int = 50) -> list[dict[str, Any]]:
         """What of an import could not be read, and why."""
@@ -162,7 +163,8 @@ class _Tools:
 
     async def read_records(self, project: str, most: int = 50) -> list[dict[str, Any]]:
         """What annotators submitted, the oldest first, each as {id, annotator, timestamp, annotations}."""
-        return await _rows(self._project(project).records(), most)
+        # In small pages: a request for records brings thousands.
+        return [row["record"] for row in await _rows(self._project(project).submissions(), most)]
 
     async def add_suggestions(self, project: str, records: list[dict[str, Any]]) -> dict[str, Any]:
         """Send what a model suggests of traces: {id, model, model_version, annotations}. It is nobody's annotation:
@@ -191,8 +193,8 @@ class _Tools:
         return _plain(await self._project(project).request_export(format, options=options))
 
     async def list_exports(self, project: str, most: int = 20) -> list[dict[str, Any]]:
-        """The project's exports and their state."""
-        return await _rows(self._project(project).exports(), most)
+        """The project's exports and their state, the newest first."""
+        return await _newest(self._project(project).exports(), most)
 
     def _project(self, slug: str) -> AsyncProject:
         return self._client.project(slug)
@@ -221,6 +223,14 @@ async def _rows(rows: Any, most: int) -> list[dict[str, Any]]:
         if len(found) == wanted:
             break
     return found
+
+
+async def _newest(rows: Any, most: int) -> list[dict[str, Any]]:
+    """The last rows of a stream that begins with the oldest, the newest first, at most MOST_ROWS."""
+    last: deque[Any] = deque(maxlen=max(0, min(most, MOST_ROWS)))
+    async for row in rows:
+        last.append(row)
+    return [_plain(row) for row in reversed(last)]
 
 
 async def serve(address: str | None, folder: Path) -> None:

@@ -11,8 +11,9 @@ from accounts.models import AuditEvent
 from assignments.actions.claiming import Reason
 from assignments.actions.submitting import store_submission, withdraw
 from assignments.actions.working import heartbeat, release, save_draft, skip
-from assignments.errors import DraftConflict, KeyReused, NotOpen, ReasonNeeded, TooLateToWithdraw
+from assignments.errors import DraftConflict, NotOpen, ReasonNeeded, TooLateToWithdraw
 from assignments.models import Submission, TraceQuota
+from tenancy.errors import KeyReused
 from tests.assignments.conftest import Queue, submit
 
 HOSTILE = {"summary": "NUL \x00, half a pair \ud800, emoji \U0001f600", "n": [1, 2.5, None, True]}

@@ -3,8 +3,7 @@
 import asyncio
 import hashlib
 import json
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -12,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from potato.api.adjudication import NewSettlement, ToSettle
+from potato.api.sources import SourceName
 from potato.client import (
     AsyncClient,
     Client,
@@ -19,6 +19,7 @@ from potato.client import (
     JobFailed,
     NotAcceptable,
     NotAllowed,
+    NotAuthenticated,
     NotFound,
     ScopeNeeded,
 )
@@ -26,10 +27,12 @@ from potato.formats.registry import formats
 from tests.client.annotating import ANNOTATORS, annotation, changed_lines, documented
 from tests.client.conftest import Site
 from tests.event_loops import run_apart
+from tests.faults.conftest import eventually
 from tests.shared_data import shared_file
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
+JUDGE = SourceName(name="judge", version="1")
 RUNS = ("github_issue", "astropy__astropy-7336", "pydata__xarray-4629")
 
 
@@ -42,14 +45,6 @@ def settlements(taken: ToSettle) -> list[NewSettlement]:
         for question in taken.questions
         if question.is_open
     ]
-
-
-def eventually(look: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 60
-    while (found := look()) is None:
-        assert time.monotonic() < until
-        time.sleep(0.2)
-    return found
 
 
 def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_path: Path) -> None:
@@ -114,7 +109,7 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
 
     # Somebody settles what they disagree about.
     # A job compares what was submitted.
-    eventually(lambda: len(project.adjudication_queue()) == len(RUNS) or None)
+    eventually(lambda: len(project.adjudication_queue()) == len(RUNS), "all traces wait for an adjudicator")
     settled = {}
     while (taken := project.take_to_settle()) is not None:
         settled[taken.trace] = boss.settle(taken, settlements(taken)).record["annotations"]
@@ -158,14 +153,58 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     # A schedule makes the same file by itself.
     schedule = project.make_export_schedule("Nightly", "archive", interval_minutes=60)
     project.run_export_schedule(schedule)
-    run = eventually(lambda: next((run for run in project.export_schedule_runs(schedule) if run.finished_at), None))
-    assert (run.state, run.error) == ("done", "")
+    runs = partial(project.export_schedule_runs, schedule)
+    eventually(lambda: [one for one in runs() if one.finished_at], "the scheduled export is there")
+    assert [(one.state, one.error) for one in runs()] == [("done", "")]
     scheduled = list(project.exports())[-1]
     project.download_export(scheduled, tmp_path / "scheduled.zip")
     with ZipFile(tmp_path / "scheduled.zip") as archive:
         assert [json.loads(line) for line in archive.read("annotations.jsonl").decode().splitlines()] == kept
     project.remove_export_schedule(schedule)
     assert list(project.export_schedules()) == []
+    reports = project.make_agreement_schedule("Weekly", cron="0 4 * * 1", settings={"samples": 0})
+    project.run_agreement_schedule(reports)
+    runs_of_reports = partial(project.agreement_schedule_runs, reports)
+    eventually(lambda: [one for one in runs_of_reports() if one.finished_at], "the scheduled report is there")
+    assert [one.state for one in runs_of_reports()] == ["done"]
+    assert project.pause_agreement_schedule(reports).is_paused
+    project.remove_agreement_schedule(reports)
+    assert reports.id not in {one.id for one in project.agreement_schedules()}
+
+    # A judge beside the people says what the first annotator said, and is as near to them.
+    first_annotator = {trace: said for (trace, name), said in submitted.items() if name == ANNOTATORS[0]}
+    judged = [{"id": trace, "annotations": said} for trace, said in first_annotator.items()]
+    answered = project.add_answers([*judged, {"id": "nowhere", "annotations": {}}], source=JUDGE)
+    assert (answered.taken, [one.place for one in answered.refused]) == (len(RUNS), [len(RUNS) + 1])
+    assert project.add_answers(judged, source=JUDGE).known == len(RUNS)
+    (source,) = project.sources()
+    assert (source.name, source.answers) == ("judge", len(RUNS))
+    assert {one.id: one.annotations for one in project.source_answers(source)} == first_annotator
+    compared = project.compare_source(source)
+    assert (compared.state, compared.answers) == ("done", len(RUNS))
+    assert compared.id in {one.id for one in project.source_reports(source)}
+
+    # What was settled is known, and scores whoever comes next.
+    known = project.expect([{"id": trace, "annotations": said} for trace, said in settled.items()])
+    assert {one.external_id for one in known} == settled.keys()
+    assert project.retire_expected(known[0]).retired_at is not None
+    assert [one.id for one in project.expected()] == [one.id for one in known]
+    assert list(project.gold_scores()) == []
+    assert project.gold_standings().results == []
+
+    # What is of the organisation.
+    hook = boss.make_webhook("https://example.org/hook", ["export.finished"], project="both")
+    assert hook.secret
+    assert boss.change_webhook(hook, state="paused").state == "paused"
+    assert [one.id for one in boss.webhooks()] == [hook.id]
+    assert list(boss.deliveries(hook)) == []
+    boss.remove_webhook(hook)
+    assert boss.webhooks() == []
+    exports_made = list(boss.jobs(kind=["export_annotations"], state=["done"]))
+    assert len(exports_made) >= len(files)
+    assert boss.job(exports_made[0].id).kind == "export_annotations"
+    assert {one.verb for one in boss.audit()} >= {"membership.added", "token.made", "webhook.made"}
+    assert {one.verb for one in boss.audit(project="both")} >= {"configuration.published"}
 
     with pytest.raises(NotFound):
         boss.project("nowhere").state()
@@ -175,6 +214,10 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     reading = boss.make_token("reading", acts_as="dora", scopes=["read"]).text
     with Client(site.address, reading) as reader, pytest.raises(ScopeNeeded):
         reader.project("both").request_export("archive")
+    (revoked,) = [one for one in boss.tokens() if one.name == "reading"]
+    boss.revoke_token(revoked)
+    with Client(site.address, reading) as reader, pytest.raises(NotAuthenticated):
+        reader.whoami()
     assert run_apart(asyncio.run, asked_by_asyncio(site)) == list(project.records())
     boss.close()
 

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from mcp import Client as Agent
@@ -15,12 +17,17 @@ from mcp import StdioServerParameters
 
 from accounts.actions.tokens import make_token
 from accounts.models import Membership
+from potato.client import Client
 from potato.commands import mcp_server
+from potato.formats.registry import formats
 from tenancy.actor import acting_in
 from tenancy.roles import TokenScope
+from tests.client.annotating import ANNOTATORS, annotation, documented
 from tests.client.conftest import Site
+from tests.client.test_a_whole_project import RUNS
 from tests.event_loops import run_apart
 from tests.isolation.scope_table import SCOPES
+from tests.shared_data import shared_file
 from tests.tenants import Tenants
 from tests.traces.test_imports import lines, run
 
@@ -46,6 +53,16 @@ def server(site: Site, tenants: Tenants, folder: Path, *scopes: TokenScope) -> S
     return StdioServerParameters(command=sys.executable, args=arguments, env=environment)
 
 
+async def answer_of(agent: Agent, tool: str, **arguments: Any) -> Any:
+    """What a tool answers that refuses nothing."""
+    answer = await agent.call_tool(tool, arguments)
+    texts = [getattr(part, "text", "") for part in answer.content]
+    assert not answer.is_error, texts
+    assert answer.structured_content is not None
+    found = answer.structured_content
+    return found["result"] if [*found] == ["result"] else found
+
+
 def test_an_agent_sets_a_project_up_imports_and_reads(site: Site, committed_tenants: Tenants, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()
@@ -57,15 +74,7 @@ def test_an_agent_sets_a_project_up_imports_and_reads(site: Site, committed_tena
     async def story() -> dict[str, Any]:
         said: dict[str, Any] = {}
         async with Agent(parameters) as agent:
-
-            async def call(tool: str, **arguments: Any) -> Any:
-                answer = await agent.call_tool(tool, arguments)
-                texts = [getattr(part, "text", "") for part in answer.content]
-                assert not answer.is_error, texts
-                assert answer.structured_content is not None
-                found = answer.structured_content
-                return found["result"] if [*found] == ["result"] else found
-
+            call = partial(answer_of, agent)
             said["tools"] = [tool.name for tool in (await agent.list_tools()).tools]
             said["whoami"] = await call("whoami")
             said["wrong"] = await call("check_configuration", source=YAML.replace("code_review_verdict", "verdikt"))
@@ -108,6 +117,62 @@ def test_an_agent_sets_a_project_up_imports_and_reads(site: Site, committed_tena
     assert said["overview"]["project"] == "by-agent"
     assert said["unknown"][0] is True
     assert "Traceback" not in json.dumps(said)
+
+
+def test_an_agent_reads_what_people_said_of_the_runs_that_it_brought(
+    site: Site, committed_tenants: Tenants, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in RUNS:
+        (folder / f"{name}.traj.json").write_bytes(shared_file(f"mini-swe-agent/{name}.traj.json").read_bytes())
+    scopes = (TokenScope.READ, TokenScope.IMPORT, TokenScope.MANAGE, TokenScope.EXPORT)
+    parameters = server(site, committed_tenants, folder, *scopes)
+
+    async def set_up() -> Any:
+        async with Agent(parameters) as agent:
+            await answer_of(agent, "create_project", slug="both", name="Both documents", source=documented())
+            await answer_of(agent, "publish_configuration", project="both")
+            (one,) = await answer_of(agent, "import_files", project="both", paths=["."])
+            assert (one["state"], one["imported"]) == ("done", len(RUNS))
+            return await answer_of(agent, "list_traces", project="both")
+
+    async def read() -> dict[str, Any]:
+        async with Agent(parameters) as agent:
+            for name in formats():
+                await answer_of(agent, "request_export", project="both", format=name)
+            return {
+                "records": await answer_of(agent, "read_records", project="both"),
+                "agreement": await answer_of(agent, "compute_agreement", project="both"),
+                "overview": await answer_of(agent, "read_overview", project="both"),
+                "exports": await answer_of(agent, "list_exports", project="both", most=100),
+            }
+
+    steps = {trace["external_id"]: trace["steps"] for trace in run_apart(asyncio.run, set_up())}
+    submitted: dict[tuple[str, str], Any] = {}
+    with Client(site.address, site.token) as boss:
+        for number, name in enumerate(ANNOTATORS):
+            boss.make_service_account(name)
+            boss.project("both").put_person(name, "annotator")
+            token = boss.make_token("a rule", acts_as=name, scopes=["annotate", "read"]).text
+            with Client(site.address, token) as annotator:
+                while (assignment := annotator.project("both").next().assignment) is not None:
+                    trace = assignment.trace.external_id
+                    said = annotation(annotator, number, annotator.assignment(assignment.id), steps[trace], {})
+                    annotator.submit(assignment, said)
+                    submitted[trace, name] = said
+        found = run_apart(asyncio.run, read())
+        assert {(row["id"], row["annotator"]): row["annotations"] for row in found["records"]} == submitted
+        assert found["agreement"]["shared_traces"] == len(RUNS)
+        assert found["overview"]["project"] == "both"
+        assert [one["format"] for one in found["exports"]] == [*reversed(list(formats()))], "the newest first"
+        # The files are for people: an agent asks for them, and the client fetches them.
+        archive = next(one for one in boss.project("both").exports() if one.format == "archive")
+        ready = boss.project("both").wait_for_export(archive)
+        boss.project("both").download_export(ready, tmp_path / "all.zip")
+    with ZipFile(tmp_path / "all.zip") as file:
+        rows = [json.loads(line) for line in file.read("annotations.jsonl").decode().splitlines()]
+    assert {(row["id"], row["annotator"]): row["annotations"] for row in rows} == submitted
 
 
 def test_a_token_that_may_annotate_is_refused(site: Site, committed_tenants: Tenants, tmp_path: Path) -> None:

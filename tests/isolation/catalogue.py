@@ -21,6 +21,7 @@ OWN = (
 Policy = tuple[str, str | None, str | None]
 
 DEFINERS = {
+    "accounts_organisations_with_expired_keys()": "the sweep learns where idempotency keys are old: ids, and no more",
     "assignments_organisations_with_ended_leases()": "the sweep learns where leases ended: ids, and nothing else",
     "assignments_organisations_with_ended_reservations()": "the sweep learns where reservations are over: ids alone",
     "dashboard_organisations_to_walk()": "the sweep learns where tallies are to be looked over: ids, and nothing else",

@@ -14,6 +14,7 @@ from accounts.models import (
     ApiToken,
     AuditEvent,
     ConfigurationVersion,
+    IdempotencyKey,
     Invitation,
     InvitationProject,
     Membership,
@@ -194,6 +195,14 @@ def _invitation_project(fixtures: Fixtures) -> InvitationProject:
 def _token_project(fixtures: Fixtures) -> TokenProject:
     return TokenProject.objects.create(
         token=fixtures.rows["accounts.ApiToken"], project=fixtures.rows["accounts.Project"]
+    )
+
+
+def _idempotency_key(fixtures: Fixtures) -> IdempotencyKey:
+    return IdempotencyKey.objects.create(
+        digest=hashlib.sha256(fixtures.mark.encode()).hexdigest(),
+        request_sha256="0" * 64,
+        location=f"/api/v1/{fixtures.mark}/",
     )
 
 
@@ -816,6 +825,7 @@ FACTORIES: dict[str, Callable[[Fixtures], models.Model]] = {
     "accounts.ProjectMember": _project_member,
     "accounts.InvitationProject": _invitation_project,
     "accounts.TokenProject": _token_project,
+    "accounts.IdempotencyKey": _idempotency_key,
     "jobs.Job": _job,
     "jobs.OutboxEvent": _outbox_event,
     "traces.ImportedFile": _imported_file,

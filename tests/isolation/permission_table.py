@@ -385,7 +385,9 @@ POST   /o/<organisation>/api/v1/projects/<project>/secrets/                     
 GET    /o/<organisation>/api/v1/projects/<project>/traces/steer/                         401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/traces/steer/                         401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       200       200       200       200       404
+GET    /o/<organisation>/api/v1/projects/<project>/records/                              401       404       200       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/annotations/                          401       404       405       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/records/                              401       404       405       405       405       405       404
 GET    /o/<organisation>/api/v1/assignments/                                             401       404       200       200       200       200         -
 POST   /o/<organisation>/api/v1/assignments/                                             401       404       405       405       405       405         -
 GET    /o/<organisation>/api/v1/assignments/<assignment_id>/                             401       404       404       404       404       200       404
@@ -455,6 +457,7 @@ any    /api/v1/projects/<project>/assignments/<assignment_id>/reassign/         
 any    /api/v1/projects/<project>/secrets/                                               401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/traces/steer/                                          401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/annotations/                                           401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/records/                                               401       401       401       401       401       401       401
 any    /api/v1/assignments/                                                              401       401       401       401       401       401         -
 any    /api/v1/assignments/<assignment_id>/                                              401       401       401       401       401       401       401
 any    /api/v1/assignments/<assignment_id>/heartbeat/                                    401       401       401       401       401       401       401
@@ -734,6 +737,7 @@ any    /api/v1/projects/<project>/sources/imports/<job_id>/                     
 any    /api/v1/sources/<source_id>/                                                      401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/answers/                                              401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/reports/                                              401       401       401       401       401       401       401
+any    /api/v1/sources/<source_id>/reports/<source_report_id>/                           401       401       401       401       401       401       401
 any    /api/v1/sources/<source_id>/send/                                                 401       401       401       401       401       401       401
 GET    /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/projects/<project>/sources/                              401       404       403       405       405       405       404
@@ -753,6 +757,8 @@ GET    /o/<organisation>/api/v1/sources/<source_id>/answers/                    
 POST   /o/<organisation>/api/v1/sources/<source_id>/answers/                             401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/sources/<source_id>/reports/                             401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/sources/<source_id>/reports/                             401       404       403       202       202       202       404
+GET    /o/<organisation>/api/v1/sources/<source_id>/reports/<source_report_id>/          401       404       403       200       200       200       404
+POST   /o/<organisation>/api/v1/sources/<source_id>/reports/<source_report_id>/          401       404       403       405       405       405       405
 GET    /o/<organisation>/api/v1/sources/<source_id>/send/                                401       404       403       405       405       405       405
 POST   /o/<organisation>/api/v1/sources/<source_id>/send/                                401       404       403       400       400       400       404
 GET    /o/<organisation>/p/<project>/agreement/machines/                                 302       404       403       200       200       200       404

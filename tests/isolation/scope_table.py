@@ -70,6 +70,7 @@ GET    /api/v1/projects/<project>/agreement/rule/                               
 PUT    /api/v1/projects/<project>/agreement/rule/                                   manage
 POST   /api/v1/projects/<project>/agreement/third-person/                           manage
 GET    /api/v1/projects/<project>/annotations/                                      read
+GET    /api/v1/projects/<project>/records/                                          read
 POST   /api/v1/projects/<project>/archive/                                          manage
 POST   /api/v1/projects/<project>/assignments/<assignment_id>/reassign/             manage
 GET    /api/v1/projects/<project>/batches/                                          manage read
@@ -148,8 +149,9 @@ POST   /api/v1/service-accounts/                                                
 GET    /api/v1/sources/<source_id>/                                                 read
 GET    /api/v1/sources/<source_id>/answers/                                         read
 GET    /api/v1/sources/<source_id>/reports/                                         read
+GET    /api/v1/sources/<source_id>/reports/<source_report_id>/                      read
 POST   /api/v1/sources/<source_id>/reports/                                         import
-POST   /api/v1/sources/<source_id>/send/                                            import
+POST   /api/v1/sources/<source_id>/send/                                            manage
 GET    /api/v1/submissions/<submission_id>/                                         read
 POST   /api/v1/submissions/<submission_id>/correct/                                 manage
 GET    /api/v1/submissions/<submission_id>/decisions/                               read

@@ -261,7 +261,9 @@ def gather(client: Client) -> dict[str, Any]:
     traces: list[int] = [trace.steps for trace in project.traces(state="open")]
     records: list[dict[str, Any]] = list(project.records(mine=True))
     sha256: str = project.export("prm", "prm.jsonl").sha256
-    return {"caller": caller.name, "count": imported.imported, "rest": (traces, records, sha256)}
+    names: list[str] = [one.name for one in project.sources()] + [one.name for one in client.tokens()]
+    sentences: list[str] = [one.sentence for one in client.audit(project="a")]
+    return {"caller": caller.name, "count": imported.imported, "rest": (traces, records, sha256, names, sentences)}
 
 
 async def gather_meanwhile(client: AsyncClient) -> list[str]:

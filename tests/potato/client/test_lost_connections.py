@@ -2,6 +2,7 @@
 
 import asyncio
 import email
+import gzip
 import hashlib
 import json
 import threading
@@ -127,11 +128,16 @@ def test_what_only_looks_is_asked_again_after_a_break_and_a_refusal(server: Serv
     assert len(server.asked) == 12
 
 
-def test_what_might_be_done_twice_is_sent_once_and_with_a_key_again(server: Server, client: Client) -> None:
+def test_what_might_be_done_twice_is_sent_again_under_its_key(server: Server, client: Client) -> None:
     server.answer = lambda *_: BREAK_OFF
     with pytest.raises(NoAnswer):
         client.make_project("a", "A")
-    assert server.asked == ["POST projects/"]
+    assert server.asked == ["POST projects/"] * 4
+    assert len(set(server.keys)) == 1
+    assert server.keys[0]
+    with pytest.raises(NoAnswer):
+        client.save_draft(ASSIGNMENT, {})
+    assert server.asked[4:] == [f"PUT assignments/{ID}/draft/"], "sent twice it would be a conflict with itself"
     server.answer = one_after_another(BREAK_OFF, (201, {}, SUBMITTED), (201, {}, SUBMITTED))
     client.submit(ASSIGNMENT, {})
     client.submit(ASSIGNMENT, {})
@@ -219,11 +225,20 @@ def test_a_list_goes_on_at_the_same_site_whatever_the_next_address_says(server: 
     row = {"submission": str(ID), "record": {"id": "t"}, "surplus": False}
     first = {"next": "https://elsewhere.example.org/steal/?cursor=c2&mine=0", "previous": None, "results": [row]}
     server.answer = one_after_another((200, {}, first), (200, {}, {**first, "next": None}))
-    records = client.project("a").records()
-    assert next(records) == {"id": "t"}
+    submissions = client.project("a").submissions()
+    assert next(submissions).record == {"id": "t"}
     assert len(server.asked) == 1, "a page is asked for when the one before it was read"
-    assert list(records) == [{"id": "t"}]
+    assert [one.record for one in submissions] == [{"id": "t"}]
     assert server.asked[1] == "GET projects/a/annotations/?mine=0&surplus=0&cursor=c2"
+
+
+def test_records_go_on_where_the_header_link_says(server: Server, client: Client) -> None:
+    link = {"Link": '<https://elsewhere.example.org/steal/?cursor=c2>; rel="next"'}
+    server.answer = one_after_another((200, link, b'{"id":"t"}\n{"id":"u"}\n'), (200, {}, b'{"id":"v"}\n'))
+    assert [record["id"] for record in client.project("a").records()] == ["t", "u", "v"]
+    assert server.asked[1] == "GET projects/a/records/?mine=0&surplus=0&cursor=c2"
+    server.answer = lambda *_: (200, {}, b"")
+    assert list(client.project("a").records()) == []
 
 
 def test_a_token_goes_to_its_own_site_and_never_in_the_clear(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -244,3 +259,18 @@ def test_a_token_goes_to_its_own_site_and_never_in_the_clear(monkeypatch: pytest
     with pytest.raises(NotConfigured, match="unencrypted"):
         Client("http://b.example.org", "t")
     Client("http://b.example.org", "t", unencrypted=True).close()
+
+
+def test_a_long_body_goes_packed(server: Server, client: Client) -> None:
+    came: list[tuple[str | None, bytes]] = []
+
+    def take(method: str, path: str, headers: Any, body: bytes) -> Answer:
+        came.append((headers["Content-Encoding"], body))
+        return 200, {}, {"is_publishable": True, "problems": []}
+
+    server.answer = take
+    client.check("a" * 10)
+    client.check("a" * 1_000_000)
+    assert came[0][0] is None
+    assert came[1][0] == "gzip"
+    assert json.loads(gzip.decompress(came[1][1])) == {"source": "a" * 1_000_000}
