@@ -85,7 +85,9 @@ def test_lines_of_large_answers_are_made_one_by_one(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", ["code_review", "archive"])
 def test_a_format_of_lines_writes_the_same_of_records_and_of_lines(name: str) -> None:
-    rows = [(row(number, changed), f"run-{number}", {}) for number, changed in enumerate(OTHERWISE.values())]
+    rows: list[tuple[SentRow, str, Any]] = [
+        (row(number, changed), f"run-{number}", {}) for number, changed in enumerate(OTHERWISE.values())
+    ]
     kind = format_named(name)
     written = []
     source: Any = None  # facts are asked for by neither
