@@ -4,6 +4,7 @@ else."""
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from textwrap import shorten
 from typing import Any
 from uuid import UUID
 
@@ -169,7 +170,8 @@ def _with_whom(
         return f"{counted(len(moved), 'task')} {'is' if len(moved) == 1 else 'are'} with {name} now"
     trace = tasks[0].trace
     draft = "with the draft" if keep_draft else "without the draft, which is kept for the case that it comes back"
-    return f"“{trace_title(trace.task[:TASK_START], trace.external_id)}” is with {name} now, {draft}"
+    title = shorten(trace_title(trace.task[:TASK_START], trace.external_id), 80, placeholder=" …")
+    return f"“{title}” is with {name} now, {draft}"
 
 
 def _drafts(tasks: Sequence[Assignment]) -> str:
