@@ -33,7 +33,7 @@ from traces.rendering.parts import nodes_in
 
 SENT = 150_000
 NODES = 20_000
-QUERIES = 13
+QUERIES = 14
 
 
 def test_the_page_says_of_an_assignment_what_the_api_says(tenants: Tenants, client: Client) -> None:

@@ -32,10 +32,6 @@ class CheckReportQuerySet(models.QuerySet["CheckReport"]):
             **conditions,
         )
 
-    def for_run(self, project: Any, external_id: str) -> "CheckReportQuerySet":
-        """Those of a run, whichever version of its trace is asked for, in the order of their kinds and names."""
-        return self.filter(project=project, external_id=external_id).order_by("kind", "name", "pk")
-
 
 class CheckReport(TenantModel):
     """One report of one run. It is of the run, by its external id, and so of every version of its trace.
