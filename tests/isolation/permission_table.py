@@ -534,7 +534,7 @@ GET    /o/<organisation>/api/v1/projects/<project>/imports/                     
 POST   /o/<organisation>/api/v1/projects/<project>/imports/                                   401       404       403       400       400       400       404
 GET    /o/<organisation>/api/v1/projects/<project>/uploads/                                  401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/uploads/                                  401       404       403       400       400       400       404
-GET    /o/<organisation>/api/v1/projects/<project>/uploads/part/                             401       404       403       410       410       410       404
+GET    /o/<organisation>/api/v1/projects/<project>/uploads/part/                             401       404       403       400       400       400       404
 POST   /o/<organisation>/api/v1/projects/<project>/uploads/part/                             401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/imports/<file_id>/                                            401       404       403       200       200       200       404
 POST   /o/<organisation>/api/v1/imports/<file_id>/                                            401       404       403       405       405       405       405

@@ -193,9 +193,10 @@ def test_the_database_itself_refuses_every_table_that_is_not_for_reading_and_exp
                 refusals[table] = getattr(refused.__cause__, "sqlstate", "")
     assert set(refusals.values()) == {Frozen.SQLSTATE}
     assert written == {
-        "accounts_auditevent", "dashboard_countedannotation", "dashboard_projecttally", "exports_export",
-        "exports_exportpolicy", "jobs_job", "jobs_outboxevent", "jobs_schedulerun", "leaving_personalcopy",
-        "leaving_traceremoval", "rewards_rewardstatistics", "traces_fragment", "webhooks_delivery",
+        "accounts_auditevent", "accounts_idempotencykey", "dashboard_countedannotation", "dashboard_projecttally",
+        "exports_export", "exports_exportpolicy", "jobs_job", "jobs_outboxevent", "jobs_schedulerun",
+        "leaving_personalcopy", "leaving_traceremoval", "rewards_rewardstatistics", "traces_fragment",
+        "webhooks_delivery",
     }  # fmt: skip
     with acting_in(tenants.birch):
         Project.objects.create(slug="still", name="Birch goes on")
