@@ -26,7 +26,7 @@ from tests.traces.stored import outcome, stored
 
 MINE = "/o/acme/annotations/"
 ALL = "/o/acme/p/parser/annotations/"
-QUERIES = 22
+QUERIES = 23
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from traces.rendering.parts import nodes_in
 LIST = "/o/acme/p/parser/traces/"
 SENT = 150_000
 NODES = 20_000
-QUERIES = 18
+QUERIES = 19
 
 CONFIGURATION = """\
 task_name: "Parser review"
