@@ -188,7 +188,7 @@ def test_a_token_that_may_annotate_is_refused(site: Site, committed_tenants: Ten
 def test_no_tool_reaches_what_annotators_do() -> None:
     tree = ast.parse(Path(mcp_server.__file__).read_text())
     asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    assert {"import_files", "records"} <= asked
+    assert {"import_files", "submissions"} <= asked
     assert asked.isdisjoint(OF_PEOPLE)
     # Nor would the site let its tokens: what claims, drafts, submits and settles opens to the scope annotate alone.
     work = [(method, route) for method, route in SCOPES if route.endswith(("/next/", "/submit/", "/draft/", "/skip/"))]

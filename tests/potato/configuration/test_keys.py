@@ -135,6 +135,7 @@ KEYS = [
     Key(("repeat", "share"), 0.05, 0),
     Key(("repeat", "after_days"), 14, 7),
     Key(("visibility", "outcomes"), "hidden", "shown"),
+    Key(("visibility", "others_after_submit"), True, False),
     Key(("secrets", "keys"), "replace", "hold"),
     Key(("secrets", "personal_data"), "ignore", "report"),
     Key(("suggestions", "shown"), True, False),
