@@ -7,12 +7,7 @@ class AdjudicationConfig(AppConfig):
     def ready(self) -> None:
         from accounts import project_pages
         from adjudication import audit_sentences, disagreements
-        from adjudication.computing import (
-            ComputeDisagreements,
-            answers_imported,
-            configuration_published,
-            reports_joined,
-        )
+        from adjudication.computing import ComputeDisagreements, answers_imported, project_changed
         from adjudication.feedback import feedback
         from adjudication.job_sentences import DISAGREEMENTS
         from adjudication.trace_use import USERS
@@ -33,8 +28,8 @@ class AdjudicationConfig(AppConfig):
         outbox.subscribe("submission.made", disagreements.submission_changed)
         outbox.subscribe("submission.withdrawn", disagreements.submission_changed)
         outbox.subscribe(DECISION_MADE, disagreements.submission_changed)
-        outbox.subscribe("configuration.published", configuration_published)
-        outbox.subscribe(REPORTS_JOINED, reports_joined)
+        outbox.subscribe("configuration.published", project_changed)
+        outbox.subscribe(REPORTS_JOINED, project_changed)
         outbox.subscribe(outbox.JOB_FINISHED, answers_imported)
         project_pages.register(
             project_pages.ProjectTab(

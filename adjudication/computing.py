@@ -32,13 +32,8 @@ class ComputeDisagreements:
         return Part(cursor=str(traces[-1]), progress=job.progress + len(traces))
 
 
-def configuration_published(event: OutboxEvent) -> None:
-    """What can differ, and what waits, follows the configuration."""
-    request_disagreements(event.payload["project"])
-
-
-def reports_joined(event: OutboxEvent) -> None:
-    """Tests may contradict what people said."""
+def project_changed(event: OutboxEvent) -> None:
+    """What can differ, and what waits, follows the configuration; and tests may contradict what people said."""
     request_disagreements(event.payload["project"])
 
 

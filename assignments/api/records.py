@@ -66,7 +66,6 @@ def record_lines(submissions: list[UUID]) -> Iterable[bytes]:
     """The records of these submissions, in the order of their making."""
     if not submissions:
         return
-    # Between the first and the last along the index, instead of by a list of thousands of ids.
     rows = Submission.objects.filter(pk__in=submissions)
     found = list(rows.order_by("pk").values_list(*_COLUMNS))
     names = annotator_names({row[6] for row in found})
