@@ -568,11 +568,11 @@ def test_a_part_ends_when_its_time_is_over_and_the_next_one_goes_on_there(
         file = ImportedFile.objects.create(project=tenants.acme_project, name="r.jsonl", size=1, format="native")
         source = InMemoryRunFile("r.jsonl", lines(run("one"), run("two")))
         job, seen = Job(parameters={"file": str(file.pk)}), []
-        for _ in range(6):
+        for _ in range(7):
             part = imports.ImportTraces().do_part(job, source)
             job.cursor = json.loads(json.dumps(part.cursor))
             seen.append((part.progress, Trace.objects.count()))
-    assert seen == [(0, 0), (0, 0), (1, 1), (2, 2), (2, 2), (2, 2)]
+    assert seen == [(0, 0), (0, 0), (1, 1), (2, 2), (2, 2), (2, 2), (2, 2)]
     assert part.finished
 
 

@@ -84,7 +84,7 @@ def test_a_program_undoes_an_import_and_is_told_what_stands_in_the_way(tenants: 
     address = f"{API}imports/{file.pk}/undo/"
     assert "still being read" in program.post(address).json()["detail"]
     work(tenants, file)
-    assert program.get(address).json() == {"traces": 1, "texts": 0, "reopened": 0, "in_the_way": []}
+    assert program.get(address).json() == {"traces": 1, "texts": 0, "reports": 0, "reopened": 0, "in_the_way": []}
     answer = program.post(address)
     assert (answer.status_code, answer.json()["state"]) == (200, "undone")
     with acting_in(tenants.acme):
