@@ -93,7 +93,7 @@ def _answers() -> Iterator[Answered]:
         truth = random.integers(0, LABELS, STEPS)
         wrong = random.random((ANNOTATORS, STEPS)) < 0.2
         for annotator in range(ANNOTATORS):
-            labels = {step: int(truth[step] + wrong[annotator, step]) % LABELS for step in range(STEPS)}
+            labels = dict(enumerate(((truth + wrong[annotator]) % LABELS).tolist()))
             yield Answered(trace, f"annotator-{(trace * 7 + annotator) % PEOPLE:02}", labels, about)
 
 

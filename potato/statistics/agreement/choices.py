@@ -88,6 +88,26 @@ class Choices:
             traces=self.traces,
         )
 
+    def judged_alike(self) -> tuple[Choices, Codes]:
+        """One unit of each kind, and for every unit the number of its kind: units are of one kind where the same
+        annotators chose the same values.
+        """
+        choices_of_unit = np.bincount(self.units, minlength=len(self.trace_of_unit))
+        kind_of_unit = np.zeros(len(choices_of_unit), dtype=np.int64)
+        first_choice = np.cumsum(choices_of_unit) - choices_of_unit
+        chosen = self.annotators * len(self.values) + self.codes + 1
+        for at in range(choices_of_unit.max(initial=0)):
+            reaching = choices_of_unit > at
+            keys = kind_of_unit * (len(self.names) * len(self.values) + 1)
+            keys[reaching] += chosen[first_choice[reaching] + at]
+            kind_of_unit = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        first_units = np.sort(np.unique(kind_of_unit, return_index=True)[1])
+        number = np.zeros(len(first_units), dtype=np.int64)
+        number[kind_of_unit[first_units]] = np.arange(len(first_units))
+        kept = np.zeros(len(kind_of_unit), dtype=np.bool_)
+        kept[first_units] = True
+        return self.of_units(kept), number[kind_of_unit]
+
     def counts(self) -> Floats:
         """How often each value was chosen for each unit: units x values."""
         cells = self.units * len(self.values) + self.codes

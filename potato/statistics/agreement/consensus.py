@@ -70,12 +70,12 @@ def dawid_skene(choices: Choices, *, prior: float = PRIOR, iterations: int = ITE
     """
     size, people = len(choices.values), len(choices.names)
 
-    def confusions(posteriors: Floats) -> Floats:
+    def confusions(choices: Choices, often: Floats) -> Floats:
         cells = choices.annotators * size + choices.codes
         tables = np.zeros((people * size, size))
         # A column at a time: bincount adds a million choices ten times as fast as add.at.
         for true in range(size):
-            weights = posteriors[choices.units, true]
+            weights = often[choices.units, true]
             tables[:, true] = np.bincount(cells, weights=weights, minlength=people * size)
         believed = tables.reshape(people, size, size).transpose(0, 2, 1) + prior * (np.eye(size) + 1 / max(size, 1))
         return np.asarray(believed / np.maximum(believed.sum(axis=2, keepdims=True), 1e-300))
@@ -90,11 +90,12 @@ def one_coin(choices: Choices, *, prior: float = PRIOR, iterations: int = ITERAT
     """
     size, people = len(choices.values), len(choices.names)
 
-    def confusions(posteriors: Floats) -> Floats:
+    number = np.bincount(choices.annotators, minlength=people) + 2 * prior
+
+    def confusions(choices: Choices, often: Floats) -> Floats:
         right = np.bincount(
-            choices.annotators, weights=posteriors[choices.units, choices.codes], minlength=people
+            choices.annotators, weights=often[choices.units, choices.codes], minlength=people
         ) + prior * (1 + 1 / max(size, 1))
-        number = np.bincount(choices.annotators, minlength=people) + 2 * prior
         ability = (right / np.maximum(number, 1e-300))[:, np.newaxis, np.newaxis]
         wrong = (1 - ability) / max(size - 1, 1)
         return np.asarray(np.where(np.eye(size, dtype=bool), ability, wrong))
@@ -108,31 +109,39 @@ def fitted(method: Method, choices: Choices) -> Consensus:
 
 
 def _fitted(
-    method: Method, choices: Choices, make_confusions: Callable[[Floats], Floats], prior: float, most: int
+    method: Method, choices: Choices, make_confusions: Callable[[Choices, Floats], Floats], prior: float, most: int
 ) -> Consensus:
-    votes = _votes(choices)
+    """Units where the same people chose the same have the same posterior: each kind is computed once and counts as
+    often as there are units of it. A million choices of two a unit and thirty people have 750 kinds: 45 s are SECONDS.
+    """
+    kinds, kind_of_unit = choices.judged_alike()
+    votes = _votes(kinds)
+    units = np.bincount(kind_of_unit, minlength=len(votes)).astype(np.float64)[:, np.newaxis]
     posteriors = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
     judged = votes.sum(axis=1) > 0
     size = len(choices.values)
-    priors, confusions = _shares(votes), None
+    priors, confusions = _shares(votes * units), None
     iterations, moved = 0, 1.0
     while moved > _CONVERGED and iterations < most:
         iterations += 1
-        confusions = make_confusions(posteriors)
-        priors = posteriors[judged].sum(axis=0) + prior / max(size, 1)
+        often = posteriors * units
+        confusions = make_confusions(kinds, often)
+        priors = often[judged].sum(axis=0) + prior / max(size, 1)
         priors = priors / max(priors.sum(), 1e-300)
         with np.errstate(divide="ignore"):
             evidence, before = np.log(confusions), np.log(priors)
         likelihoods = np.empty_like(votes)
         for true in range(size):
-            of_choices = evidence[choices.annotators, true, choices.codes]
-            likelihoods[:, true] = before[true] + np.bincount(choices.units, weights=of_choices, minlength=len(votes))
+            of_choices = evidence[kinds.annotators, true, kinds.codes]
+            likelihoods[:, true] = before[true] + np.bincount(kinds.units, weights=of_choices, minlength=len(votes))
         likelihoods -= likelihoods.max(axis=1, keepdims=True, initial=-1e300)
         updated = np.exp(likelihoods)
         updated /= updated.sum(axis=1, keepdims=True)
         updated[~judged] = 0
         moved = float(np.abs(updated - posteriors).max(initial=0))
         posteriors = updated
+    overlaps = int(units[votes.sum(axis=1) > 1].sum())
+    posteriors = posteriors[kind_of_unit]
     converged = moved <= _CONVERGED
     doubts = _doubts(choices)
     if not converged:
@@ -146,7 +155,7 @@ def _fitted(
         confusions,
         iterations,
         converged,
-        int((votes.sum(axis=1) > 1).sum()),
+        overlaps,
         doubts,
     )
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from potato.statistics.agreement.choices import Choices, Codes, Judged
 from potato.statistics.agreement.consensus import dawid_skene, majority, one_coin
@@ -95,6 +97,44 @@ def test_a_tie_is_no_label_and_an_empty_set_no_fault() -> None:
     assert majority(tie).posteriors.tolist() == [[0.5, 0.5]]
     for method in (majority, one_coin, dawid_skene):
         assert method(Choices.gather([])).labels.tolist() == []
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "yes", "no"]), min_size=3, max_size=3), max_size=12))
+def test_units_are_of_one_kind_where_the_same_people_chose_the_same(table: list[list[str]]) -> None:
+    """Rows are units, columns annotators; without a value nobody chose, and a unit that nobody judged is none."""
+    table = [row for row in table if any(row)]
+    choices = Choices.gather(
+        (Judged(row, 0, person, value) for row, own in enumerate(table) for person, value in enumerate(own) if value),
+        ["yes", "no"],
+    )
+    kinds, kind_of_unit = choices.judged_alike()
+    numbers: dict[tuple[str, ...], int] = {}
+    assert kind_of_unit.tolist() == [numbers.setdefault(tuple(row), len(numbers)) for row in table]
+    assert len(kinds.trace_of_unit) == len(numbers)
+    shown = [["" for _ in choices.names] for _ in numbers]
+    for unit, annotator, code in zip(kinds.units, kinds.annotators, kinds.codes, strict=True):
+        shown[unit][annotator] = choices.values[code]
+    assert shown == [[row[person] for person in choices.names] for row in numbers]
+
+
+def test_kinds_of_units_weigh_as_much_as_their_units() -> None:
+    """600 units of two choices, many alike, beside the sums of Dawid and Skene taken unit by unit."""
+    _, choices = crowd(2)
+    assert len(choices.judged_alike()[0].trace_of_unit) < 600
+    fit, size = dawid_skene(choices, iterations=5), len(choices.values)
+    posteriors = choices.counts() / choices.counts().sum(axis=1, keepdims=True)
+    for _ in range(5):
+        confusions = np.zeros((len(choices.names), size, size)) + np.eye(size) + 1 / size
+        for unit, annotator, code in zip(choices.units, choices.annotators, choices.codes, strict=True):
+            confusions[annotator, :, code] += posteriors[unit]
+        confusions /= confusions.sum(axis=2, keepdims=True)
+        priors = posteriors.sum(axis=0) + 1 / size
+        posteriors = np.tile(priors / priors.sum(), (len(posteriors), 1))
+        for unit, annotator, code in zip(choices.units, choices.annotators, choices.codes, strict=True):
+            posteriors[unit] *= confusions[annotator, :, code]
+        posteriors /= posteriors.sum(axis=1, keepdims=True)
+    assert fit.posteriors == pytest.approx(posteriors)
+    assert fit.confusions == pytest.approx(confusions)
 
 
 def test_posteriors_are_probabilities_and_the_same_again() -> None:
