@@ -80,11 +80,12 @@ def _most_probable(part: Mapping[str, Any], said: Mapping[int, Any], people: lis
     ]
     highest = max(likelihoods)
     shares = [math.exp(likelihood - highest) for likelihood in likelihoods]
-    first, second = sorted(shares, reverse=True)[:2]
+    first, *others = sorted(shares, reverse=True)
     best = values[shares.index(first)]
     places = [at for at, value in said.items() if value == best]
+    is_alone = not others or first - others[0] > 1e-9
     # What nobody says is no start, however probable it would be.
-    return (places[0], first / sum(shares)) if places and first - second > 1e-9 else None
+    return (places[0], first / sum(shares)) if places and is_alone else None
 
 
 def _confusions(reliability: Mapping[str, Any], name: str, size: int) -> list[list[float]]:

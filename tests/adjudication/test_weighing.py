@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from adjudication.weighing import _most_probable
 from tenancy.actor import acting_in
 from tests.adjudication.conftest import Disagreeing, choice
 from tests.assignments.conftest import annotators
@@ -61,6 +62,13 @@ def test_two_against_two_is_weighed_by_who_is_right_elsewhere_and_offered_with_h
 def crowd_trace(crowd: Disagreeing, taken: dict[str, str]) -> str:
     with acting_in(crowd.tenants.acme, crowd.tenants.alice):
         return str(Trace.objects.get(external_id=taken["trace"]).pk)
+
+
+def test_the_one_value_that_a_report_knows_is_certain_and_two_as_probable_ones_are_no_start() -> None:
+    one = {"values": ["approve"], "reliability": {"priors": [1.0], "annotators": {}}}
+    assert _most_probable(one, {0: "approve", 1: "approve"}, ["bob", "dora"]) == (0, 1.0)
+    two = {"values": ["approve", "comment"], "reliability": {"priors": [0.5, 0.5], "annotators": {}}}
+    assert _most_probable(two, {0: "approve", 1: "comment"}, ["bob", "dora"]) is None
 
 
 def test_the_report_says_how_reliable_each_annotator_is(crowd: Disagreeing) -> None:
