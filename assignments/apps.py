@@ -62,6 +62,7 @@ class AssignmentsConfig(AppConfig):
         outbox.subscribe(TRACES_IMPORTED, subscribers.traces_imported)
         outbox.subscribe(outbox.JOB_FINISHED, subscribers.job_finished)
         outbox.subscribe(subscribers.SLOTS_OPENED, subscribers.slots_opened)
+        outbox.subscribe("submission.made", subscribers.submission_made)
         outbox.subscribe("submission.made", subscribers.queue_moved_on)
         outbox.subscribe("assignment.skipped", subscribers.queue_moved_on)
         outbox.subscribe(QUEUE_CHANGED, subscribers.queue_moved_on)

@@ -3,7 +3,8 @@
 from accounts.models import Project
 from assignments.actions.quotas import OPENED_AT_ONCE, follow_configuration, open_quotas
 from assignments.actions.steering import follow_order
-from assignments.models import TraceQuota
+from assignments.events import TRACE_COMPLETE
+from assignments.models import Submission, TraceQuota
 from assignments.upcoming import prepare
 from jobs import outbox
 from jobs.models import OutboxEvent
@@ -45,6 +46,14 @@ def _open_some(project: Project) -> None:
     """Each part has a transaction of its own, because whoever claims meanwhile waits for it."""
     if open_quotas(project=project):
         outbox.publish(SLOTS_OPENED, project=str(project.pk))
+
+
+def submission_made(event: OutboxEvent) -> None:
+    """The last that its trace needed makes the trace complete."""
+    if event.payload.get("completes"):
+        submission = Submission.objects.filter(pk=event.payload["submission"])
+        trace = submission.values_list("assignment__trace", flat=True).get()
+        outbox.publish_after(event, TRACE_COMPLETE, trace=str(trace), project=event.payload["project"])
 
 
 def queue_moved_on(event: OutboxEvent) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import structlog
 from billiard.exceptions import SoftTimeLimitExceeded
@@ -56,6 +56,14 @@ def publish(topic: str, **payload: Any) -> OutboxEvent:
     actor = current()
     transaction.on_commit(lambda: _notify(actor))
     return event
+
+
+def publish_after(event: OutboxEvent, topic: str, **payload: Any) -> None:
+    """Publish what follows from an event, for a subscriber: once, however often that is called."""
+    following = OutboxEvent(pk=uuid5(event.pk, topic), topic=topic, payload=payload)
+    if insert(following, ignore_conflicts=True):
+        actor = current()
+        transaction.on_commit(lambda: _notify(actor))
 
 
 def publish_finished(job: Job) -> None:

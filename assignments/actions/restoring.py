@@ -8,7 +8,6 @@ from django.db import transaction
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.actions.locks import lock_queue_position
 from assignments.actions.quotas import open_quotas
-from assignments.events import TRACE_COMPLETE
 from assignments.models import Assignment, AssignmentState, Kind, Submission, TraceQuota
 from assignments.models.batches import number_of_batch
 from jobs import outbox
@@ -75,9 +74,7 @@ def restore(
             via_token=via_token,
             batch_number=number_of_batch(quota.batch_id),
         )
-        outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk))
-        if is_complete:
-            outbox.publish(TRACE_COMPLETE, trace=str(trace.pk), project=str(project.pk))
+        outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk), completes=is_complete)
     return True
 
 

@@ -15,7 +15,6 @@ from assignments.actions.suggestion_outcomes import suggestions_part
 from assignments.actions.working import refusal, stored_under
 from assignments.activity import active_seconds
 from assignments.errors import NotesLeft, NotOpen, TooLateToWithdraw, WasReviewed, WasWithdrawn
-from assignments.events import TRACE_COMPLETE
 from assignments.mixing import check_submitted
 from assignments.models import Assignment, AssignmentState, Kind, Submission, Withdrawal
 from assignments.models.batches import number_of_batch
@@ -140,9 +139,12 @@ def store_submission(
         if row.is_check:
             check_submitted(submission, result)
         audit.record("submission.made", submission, trace=str(row.trace_id), surplus=is_surplus)
-        outbox.publish("submission.made", submission=str(submission.pk), project=str(row.project_id))
-        if row.takes_slot and not is_surplus and quota.done == quota.target:
-            outbox.publish(TRACE_COMPLETE, trace=str(row.trace_id), project=str(row.project_id))
+        # The subscriber says that the trace is complete: an event more here would take its time, and tell by it which
+        # tasks take no slot.
+        completes = row.takes_slot and not is_surplus and quota.done == quota.target
+        outbox.publish(
+            "submission.made", submission=str(submission.pk), project=str(row.project_id), completes=completes
+        )
     return submission
 
 

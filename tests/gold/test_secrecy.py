@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -161,21 +161,36 @@ def test_a_reviewer_reviews_both_and_an_export_has_none_of_the_known(gold_queue:
     assert {row["submission"] for row in listed} == counted
 
 
-def test_a_claim_asks_the_database_the_same_for_both_so_that_its_time_tells_nothing(
+def test_each_request_asks_the_database_the_same_for_both_so_that_its_time_tells_nothing(
     gold_queue: GoldQueue, client: Client
 ) -> None:
     """Tables are compared, and how they are asked; `bench/bench_gold_timing.py` measures the time itself."""
     mix(gold_queue, 30)
     client.force_login(gold_queue.tenants.bob)
-    statements: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    statements: dict[tuple[str, str], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    post: Any = {"content_type": "application/json"}
     for _ in range(20):
-        with CaptureQueriesContext(connection) as queries:
-            claimed = client.post(f"{API}projects/parser/next/", "{}", content_type="application/json")
-        assignment = Assignment.objects.get(pk=claimed.json()["assignment"]["id"])
-        asked = (re.match(r"\W*(\w+).*?(?:FROM|INTO|UPDATE) \"(\w+)\"", row["sql"], re.S) for row in queries)
-        statements[assignment.kind][tuple(sorted(" ".join(match.groups()) for match in asked if match))] += 1
-        submit(assignment, **ANSWER)
-    assert statements.keys() == {Kind.GOLD, Kind.NORMAL}
-    # The first claims also open the queue.
-    ((gold, _),), ((other, _),) = (statements[kind].most_common(1) for kind in (Kind.GOLD, Kind.NORMAL))
-    assert gold == other, (Counter(gold) - Counter(other), Counter(other) - Counter(gold))
+        claimed, asked = asked_of_database(client.post, f"{API}projects/parser/next/", "{}", **post)
+        assignment = claimed.json()["assignment"]
+        kind = Assignment.objects.values_list("kind", flat=True).get(pk=assignment["id"])
+        statements["claim", kind][asked] += 1
+        here = f"{API}assignments/{assignment['id']}/"
+        _, asked = asked_of_database(client.get, f"/o/acme/p/parser/tasks/{assignment['id']}/")
+        statements["page", kind][asked] += 1
+        body = json.dumps({"lease_token": assignment["lease_token"], "annotations": ANSWER})
+        key: Any = {"HTTP_IDEMPOTENCY_KEY": str(uuid4())}
+        submitted, asked = asked_of_database(client.post, f"{here}submit/", body, **post, **key)
+        assert submitted.status_code == 201, submitted.content
+        statements["submit", kind][asked] += 1
+    for act in ("claim", "page", "submit"):
+        # The first ones also open the queue, and read what a process keeps.
+        ((gold, _),), ((other, _),) = (statements[act, kind].most_common(1) for kind in (Kind.GOLD, Kind.NORMAL))
+        assert gold == other, (act, Counter(gold) - Counter(other), Counter(other) - Counter(gold))
+
+
+def asked_of_database(request: Callable[..., Any], *values: Any, **named: Any) -> tuple[Any, tuple[str, ...]]:
+    """The answer, and what each statement did to which table first, in alphabetical order."""
+    with CaptureQueriesContext(connection) as queries:
+        answer = request(*values, **named)
+    asked = (re.match(r"\W*(\w+).*?(?:FROM|INTO|UPDATE) \"(\w+)\"", row["sql"], re.S) for row in queries)
+    return answer, tuple(sorted(" ".join(match.groups()) for match in asked if match))
