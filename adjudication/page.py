@@ -1,8 +1,8 @@
 """The page on which a trace is settled: each question with its evidence, its answers, and what may be chosen."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -113,8 +113,11 @@ class Question:
     lines: SafeHtml | None
     steps: tuple[ShownStep, ...]
     weighed: ShownWeighed | None = None
-    has_lines_above: bool = False
-    """Its lines stand with the question before it."""
+
+    @property
+    def short_title(self) -> str:
+        """Beside its sign, where room is short: "parser.py line 15"."""
+        return self.title.removeprefix(f"{self.item.shown.title} on ") if self.is_place else self.title
 
     @property
     def icon(self) -> str:
@@ -122,6 +125,11 @@ class Question:
         if part.place is not None:
             return ICONS["place"]
         return ICONS["file"] if part.file else ICONS["step"] if part.steps else ICONS["whole"]
+
+    @property
+    def has_lines_above(self) -> bool:
+        """Its lines stand with questions before it."""
+        return self.lines is not None and not self.lines
 
     @property
     def is_place(self) -> bool:
@@ -274,18 +282,16 @@ def _by_file(opened: OpenAdjudication, questions: Sequence[Question]) -> list[Sh
     for question in questions:
         by_path.setdefault(question.place.file, []).append(question)
     return [
-        ShownFile(path, rows.get(path), tuple(_without_repeated_lines(own)))
+        ShownFile(
+            path, rows.get(path), tuple(sorted(own, key=lambda question: (*_place_key(question.place), question.at)))
+        )
         for path, own in sorted(by_path.items(), key=lambda row: order.get(row[0], len(order)))
     ]
 
 
-def _without_repeated_lines(questions: Sequence[Question]) -> Iterator[Question]:
-    """The questions of a file in the order of its lines; the same lines stand once, above the first about them."""
-    shown: SafeHtml | None = None
-    for question in sorted(questions, key=lambda one: (one.place.first, one.place.last, one.at)):
-        is_repeated = question.lines is not None and question.lines == shown
-        shown = question.lines
-        yield replace(question, lines=None, has_lines_above=True) if is_repeated else question
+def _place_key(place: PlacedComment) -> tuple[int, int]:
+    """By which the questions of a file stand below each other."""
+    return place.first, place.last
 
 
 def _by_difference(opened: OpenAdjudication, questions: Sequence[Question]) -> list[tuple[str, list[StepRow]]]:
@@ -412,19 +418,25 @@ def _data(question: Question) -> dict[str, Any]:
 
 
 def _lines(opened: OpenAdjudication) -> dict[int, SafeHtml | None]:
-    """The lines of each question about some, by its position."""
+    """The lines of each question about some, by its position; each line of a file once, with the first about it."""
     trace = opened.assignment.trace
     files = in_order(files_in_trace.rows(trace.pk))
     by_path = dict(zip(exact_paths(files), files, strict=True))
-    wanted: dict[str, list[tuple[int, tuple[str, int, int]]]] = {}
+    wanted: dict[str, list[tuple[int, PlacedComment]]] = {}
     for at, item in enumerate(opened.compared.items):
         place = item.shown.place
         if place is not None and place.file in by_path:
-            wanted.setdefault(place.file, []).append((at, (place.side, place.first, place.last)))
+            wanted.setdefault(place.file, []).append((at, place))
+    for places in wanted.values():
+        places.sort(key=lambda row: (*_place_key(row[1]), row[0]))
     excerpts = excerpts_by_file(
         trace,
-        [(by_path[path], [place for _, place in places]) for path, places in wanted.items()],
+        [
+            (by_path[path], [(place.side, place.first, place.last) for _, place in places])
+            for path, places in wanted.items()
+        ],
         DisplayOptions.of(opened.compared.configuration).diff("unified"),
+        each_once=True,
     )
     return {
         at: lines

@@ -1,5 +1,7 @@
 """Lines of a file with some before them, for pages that are about a few places of a change."""
 
+import re
+
 import pytest
 
 from potato.runs.changes.model import FileChange
@@ -38,6 +40,13 @@ def test_a_long_place_is_cut_to_its_end() -> None:
     table = shown("new", 1, 45)
     assert table.count("<tr") == LINES_OF_PLACE
     assert "line 45<" in table
+
+
+def test_tables_below_each_other_show_each_line_once() -> None:
+    places = [("new", 20, 21), ("new", 21, 21), ("new", 23, 23), ("new", 60, 60), ("new", 1000, 1000)]
+    tables = lines_with_context(change(), places, DiffOptions(), each_once=True)
+    numbers = [None if table is None else re.findall(r"line (\d+)<", table) for table in tables]
+    assert numbers == [["17", "18", "19", "20", "21"], [], ["22", "23"], ["56", "57", "58", "59"], None]
 
 
 def test_lines_that_the_trace_does_not_show_have_no_table() -> None:

@@ -240,11 +240,17 @@ def expand(change: FileChange, first: int, last: int, options: DiffOptions, piec
 
 
 def lines_with_context(
-    change: FileChange, places: Sequence[tuple[str, int, int]], options: DiffOptions, before: int = 3
+    change: FileChange,
+    places: Sequence[tuple[str, int, int]],
+    options: DiffOptions,
+    before: int = 3,
+    *,
+    each_once: bool = False,
 ) -> list[SafeHtml | None]:
     """A table for each place, a side with its first and last line: these lines and so many before them, to be read.
 
-    None where the trace does not show them. Very long lines are cut.
+    None where the trace does not show them. Very long lines are cut. With `each_once` the tables are read one below the
+    other: lines that an earlier one has are left out at the start of a later one, which is empty where none is left.
     """
     layout = options.layout(change)
     rows = layout.rows
@@ -255,13 +261,14 @@ def lines_with_context(
         if row.line.new_no is not None and row.line.kind != "del":
             positions["new"][row.line.new_no] = row.position
     chosen = [_rows_at(rows, positions[side], first, last, before) for side, first, last in places]
+    unread = _without_repeated(chosen) if each_once else chosen
     colours = _Colours(change, layout)
-    colours.need(shown[-1] for shown in chosen if shown)
+    colours.need(shown[-1] for shown in unread if shown)
     style = Style()
     tables: list[SafeHtml | None] = []
-    for shown in chosen:
+    for found, shown in zip(chosen, unread, strict=True):
         if not shown:
-            tables.append(None)
+            tables.append(trusted("") if found else None)
             continue
         coloured = [
             Coloured(replace(row.row, line=replace(row.row.line, text=row.row.line.text[:LONGEST_SHOWN])), (), [])
@@ -290,6 +297,17 @@ def _rows_at(
         return ()
     start = max(ends[0] - before, ends[-1] - LINES_OF_PLACE + 1, 0)
     return tuple(rows[start : ends[-1] + 1])
+
+
+def _without_repeated(chosen: Sequence[tuple[DiffRow, ...]]) -> list[tuple[DiffRow, ...]]:
+    """The rows of each place without those at its start that stand in an earlier one."""
+    read: set[int] = set()
+    unread = []
+    for rows in chosen:
+        start = next((at for at, row in enumerate(rows) if row.position not in read), len(rows))
+        unread.append(rows[start:])
+        read.update(row.position for row in rows)
+    return unread
 
 
 class _Colours:
