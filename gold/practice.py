@@ -62,12 +62,17 @@ def practice_state(project: Project, user: UUID, rules: Practice) -> PracticeSta
 
 def next_practice(project: Project, user: UUID, rules: Practice) -> ExpectedAnnotation | KeptOut | None:
     """What a newcomer practises next; None for whoever has passed, was let in, or has worked here before."""
-    if _normal.first(project.organisation_id, project.pk, user) is not None:
+    if has_worked(project, user):
         return None
     state = practice_state(project, user, rules)
     if state.passed == state.wanted or is_admitted(project, user):
         return None
     return state.next if state.next is not None else KeptOut()
+
+
+def has_worked(project: Project, user: UUID) -> bool:
+    """Whether the person was given a task of the queue here: then they practise no more."""
+    return _normal.first(project.organisation_id, project.pk, user) is not None
 
 
 # Every claim asks it: most are of people who have worked here before.

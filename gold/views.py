@@ -25,7 +25,7 @@ from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, 
 from gold.known_answers import MET
 from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
 from gold.planting import KIND_TITLES, NotPlantable, planting_jobs, request_planting, sources
-from gold.practice import admit, is_admitted, practice_again, practice_rules, practice_state
+from gold.practice import admit, has_worked, is_admitted, practice_again, practice_rules, practice_state
 from gold.practice_page import compare_practice
 from gold.scoring import gold_rules
 from gold.standing import counted_scores, let_go_on, thresholds
@@ -184,7 +184,8 @@ def person(request: OrganisationRequest, project: str, name: str) -> HttpRespons
             raise Http404
         return redirect("gold-person", chosen.slug, name)
     standing = person_standing(chosen, user)
-    if standing is None and not PracticeAttempt.objects.filter(project=chosen, user=user).exists():
+    has_practised = PracticeAttempt.objects.filter(project=chosen, user=user).exists()
+    if standing is None and not has_practised:
         standing = GoldStanding(project=chosen, user=user, sentence="No gold task is done yet.")
     rows = GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen, user=user)
     scores = list(rows.select_related("submission", "expected__trace").order_by("-submission"))
@@ -193,6 +194,7 @@ def person(request: OrganisationRequest, project: str, name: str) -> HttpRespons
     everybody = list(GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen)[:500])
     theirs, others = part_means(scores), part_means(everybody)
     practice, rules = practice_rules(chosen), gold_rules(chosen)
+    has_begun = has_worked(chosen, user.pk)
     context = {
         "project": chosen,
         "name": name,
@@ -209,8 +211,11 @@ def person(request: OrganisationRequest, project: str, name: str) -> HttpRespons
             (title, value, others.get(title), bar(value), bar(others.get(title, 0))) for title, value in theirs.items()
         ],
         "oneself": with_oneself(chosen, user.pk),
-        "practice": practice_state(chosen, user.pk, practice) if practice else None,
+        "practice": practice_state(chosen, user.pk, practice)
+        if practice and (has_practised or not has_begun)
+        else None,
         "is_admitted": is_admitted(chosen, user.pk),
+        "has_worked": has_begun,
         "last": LAST,
     }
     return render(request, "gold/person.html", context)
