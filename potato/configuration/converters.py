@@ -31,6 +31,7 @@ NAMED_FORMATS = (
     "openai",
     "dataset_rows",
     "pull_request",
+    "git_bundle",
     "aider",
     "webarena",
     "webvoyager",

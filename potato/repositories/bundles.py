@@ -24,6 +24,9 @@ MAGIC = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _LONGEST_HEAD = 2**20
 _REFERENCE = re.compile(rb"([0-9a-f]{40}) ([^\n]{1,1024})")
 _PREREQUISITE = re.compile(rb"-([0-9a-f]{40})(?: [^\n]*)?")
+_TAGGED = re.compile(rb"object ([0-9a-f]{40})\n")
+_MOST_TAGS = 10
+"""So many tags of tags are followed to their commit."""
 _AUTHOR = re.compile(rb"^author ([^\n]*?) <[^\n]*> (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
 
 
@@ -35,13 +38,26 @@ def read_bundle(data: bytes, bounds: RepositoryBounds) -> ReadRepository:
     """All commits, trees and readable blobs of a bundle. Raises UnreadableRepository."""
     read = ReadRepository("bundle")
     pack = _read_head(data, read)
+    tagged: dict[str, str] = {}
     for identity, kind, content in objects_in(pack, bounds):
-        _keep(read, identity, kind, content, bounds)
+        if kind == "tag":
+            if found := _TAGGED.match(content):
+                tagged[identity] = found[1].decode()
+        else:
+            _keep(read, identity, kind, content, bounds)
+    read.heads = {name: _commit_of(identity, tagged) for name, identity in read.heads.items()}
     for identity in read.trees:
         # Refused as a whole where one name would lead out of its folder.
         for _ in tree_entries(read.contents[identity]):
             pass
     return read
+
+
+def _commit_of(identity: str, tagged: dict[str, str]) -> str:
+    """What a reference names, or the tag that it names."""
+    for _ in range(_MOST_TAGS):
+        identity = tagged.get(identity, identity)
+    return identity
 
 
 def _read_head(data: bytes, read: ReadRepository) -> bytes:

@@ -78,7 +78,8 @@ class ReadRepository:
     kind: Literal["bundle", "archive"]
     commits: dict[str, CommitFacts] = field(default_factory=dict)
     heads: dict[str, str] = field(default_factory=dict)
-    """Commits by the names of their references, as "refs/heads/main"."""
+    """Commits by the names of their references, as "refs/heads/main"; of a tag that is an object the commit that it
+    names."""
     contents: dict[str, bytes] = field(default_factory=dict)
     trees: set[str] = field(default_factory=set)
     left_out: int = 0

@@ -37,7 +37,7 @@ _END = struct.Struct("<10xHL6x")
 _LOCATOR = struct.Struct("<8xQ4x")
 _LARGE_END = struct.Struct("<32xQQ8x")
 _UNPACKED_BYTES = 4 * 2**30
-_TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt"})
+_TRACES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".patch", ".diff", ".mbox", ".txt", ".bundle"})
 _REPORT = re.compile(r"(?:.+\.(?:sarif|rdjsonl?)|(?:test-|.*(?:junit|tests?|report|results)).*\.xml)", re.IGNORECASE)
 """Reports of tests and checkers, by their names: other XML is part of no run."""
 _INDEX = ".index.json"

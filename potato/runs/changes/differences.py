@@ -26,14 +26,24 @@ class Same:
     length: int
 
 
-def same_lines(old: Sequence[str], new: Sequence[str], steps: int = STEPS) -> tuple[list[Same], bool]:
-    """The equal runs in order, none touching the next on both sides, and whether the bound cut the work short."""
+@dataclass(frozen=True, slots=True)
+class SameLines:
+    """The equal runs in order, none touching the next on both sides; whether the bound cut the work short, and how many
+    elementary steps it took."""
+
+    blocks: list[Same]
+    is_cut_short: bool
+    steps: int
+
+
+def same_lines(old: Sequence[str], new: Sequence[str], steps: int = STEPS) -> SameLines:
+    """Which lines of the two texts are the same ones, found in about so many elementary steps at most."""
     names: dict[str, int] = {}
     left = [names.setdefault(line, len(names)) for line in old]
     right = [names.setdefault(line, len(names)) for line in new]
     search = _Search(left, right, steps)
     search.run()
-    return _joined(search.blocks), search.cut_short
+    return SameLines(_joined(search.blocks), search.cut_short, steps - search.left)
 
 
 class _Search:

@@ -49,7 +49,7 @@ class LineHistory:
 
     def replace(self, first: int, old: Sequence[str], new: Sequence[str], step: int | None) -> None:
         """The lines from `first` (from 0) on, which read `old`, read `new` now."""
-        same, _ = same_lines(old, new)
+        same = same_lines(old, new).blocks
         tracked: list[TrackedLine] = []
         old_at = new_at = 0
         for block in [*same, Same(len(old), len(new), 0)]:
@@ -111,5 +111,5 @@ def _earlier(lines: list[TrackedLine], step: int | None) -> list[int]:
 
 
 def _same_places(one: str, other: str) -> list[tuple[int, int]]:
-    same, _ = same_lines(split_lines(one), split_lines(other))
+    same = same_lines(split_lines(one), split_lines(other)).blocks
     return [(block.old + at, block.new + at) for block in same for at in range(block.length)]

@@ -373,6 +373,8 @@ class _Act:
             file.block_steps += [None if event.is_shared else self.step] * len(blocks)
             file.partial.is_certain = False
             return
+        if not event.is_shared and self._patch_as_stated(event):
+            return
         start = shift = 0
         step = None if event.is_shared else self.step
         for (old, new), line in zip_longest(event.hunks, event.starts):
@@ -380,6 +382,33 @@ class _Act:
             if not (event.is_shared and self._is_applied(new, stated)):
                 start = self._patch_hunk(old, new, start, stated, step)
             shift += len(new) - len(old)
+
+    def _patch_as_stated(self, event: FilePatch) -> bool:
+        """Replace the lines of all hunks in one go, if each stands at its stated line; else nothing is done.
+
+        One by one, each hunk would cost as much as the whole file is long.
+        """
+        file = self.file
+        lines = split_lines(file.text)
+        if len(event.starts) != len(event.hunks) or (lines and not lines[-1].endswith("\n")):
+            return False
+        line_end = _line_end(lines)
+        placed: list[tuple[int, list[str], list[str]]] = []
+        behind = 0
+        for (old, new), start in zip(event.hunks, event.starts, strict=True):
+            place = max(start - 1, 0)
+            replaced = lines[place : place + len(old)]
+            bare = [line[:-1].removesuffix("\r") for line in replaced]
+            if place < behind or place > len(lines) or bare != list(old):
+                return False
+            placed.append((place, replaced, [line + line_end for line in new]))
+            behind = place + len(old)
+        history = file.tracked()
+        for place, replaced, put in reversed(placed):
+            history.replace(place, replaced, put, self.step)
+            lines[place : place + len(replaced)] = put
+        file.current, file.exists = "".join(lines), True
+        return True
 
     def _is_applied(self, new: tuple[str, ...], stated: int | None) -> bool:
         """Whether the lines stand there already: who wrote them at the same time recorded them before."""

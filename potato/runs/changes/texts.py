@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from potato.runs.changes.differences import Same, same_lines
+from potato.runs.changes.differences import STEPS, Same, same_lines
 from potato.runs.changes.model import Hunk, Line, split_line_end
 
 CONTEXT = 3
@@ -12,10 +12,11 @@ _SECTION = 80
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Hunks, and whether a part was too different to be compared line by line."""
+    """Hunks, whether a part was too different to be compared line by line, and how many elementary steps it took."""
 
     hunks: tuple[Hunk, ...]
     is_coarse: bool = False
+    steps: int = 0
 
 
 def split_lines(text: str) -> list[str]:
@@ -39,15 +40,15 @@ def diff_texts(old: str, new: str, context: int = CONTEXT) -> tuple[Hunk, ...]:
     return compare(old, new, context).hunks
 
 
-def compare(old: str, new: str, context: int = CONTEXT) -> Comparison:
+def compare(old: str, new: str, context: int = CONTEXT, steps: int = STEPS) -> Comparison:
     """As diff_texts, and says whether the bound on work made the answer coarser than line by line."""
     if old == new:
         return Comparison(())
     old_lines, new_lines = split_lines(old), split_lines(new)
-    same, is_coarse = same_lines(old_lines, new_lines)
-    changes = _changes(same, len(old_lines), len(new_lines))
+    same = same_lines(old_lines, new_lines, steps)
+    changes = _changes(same.blocks, len(old_lines), len(new_lines))
     hunks = tuple(_hunks(_settled(changes, old_lines, new_lines), old_lines, new_lines, max(context, 0)))
-    return Comparison(hunks, is_coarse)
+    return Comparison(hunks, same.is_cut_short, same.steps)
 
 
 def apply_hunks(old: str, hunks: Iterable[Hunk]) -> str | None:

@@ -17,12 +17,15 @@ from potato.runs.model import FileEvent, FilePatch, FileTouched, Step
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit; `diff` is b"" where it is not known."""
+    """One commit, with its changes as a `diff`, or read already as `files`; neither where they are not known. `touched`
+    are files that it changed, nobody knows how."""
 
     id: str
     message: str
     at: str
-    diff: bytes
+    diff: bytes = b""
+    files: tuple[FileChange, ...] = ()
+    touched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,12 @@ def commit_steps(commits: Iterable[Commit]) -> CommitSteps:
     diffs: list[bytes] = []
     for index, commit in enumerate(commits):
         steps.append(Step(message=commit.message or f"(Commit {commit.id[:12]} has no message.)", at=commit.at))
-        for change in read_patch(commit.diff).files if commit.diff else ():
+        for change in (*commit.files, *(read_patch(commit.diff).files if commit.diff else ())):
             file_events = _events(change)
             events += file_events
             event_steps += [index] * len(file_events)
+        events += (FileTouched(path, "The commit", is_certain=True) for path in commit.touched)
+        event_steps += [index] * len(commit.touched)
         if commit.diff:
             diffs.append(commit.diff if commit.diff.endswith(b"\n") else commit.diff + b"\n")
     return CommitSteps(tuple(steps), tuple(events), tuple(event_steps), b"".join(diffs))

@@ -1,5 +1,6 @@
 """Each changed line of a run's final change names the steps that wrote it, as a list of lines kept by hand says."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange, Side
+from potato.runs.changes.texts import diff_texts
 from potato.runs.model import (
     AgentRun,
     Excerpt,
@@ -275,3 +277,31 @@ def test_a_stated_outcome_keeps_the_writers_of_what_is_left() -> None:
     assert texts(file, "new") == {"five": (1,)}
     alone = change((6, FileOutcome("a.py", "modified", old_text=BASE, new_text=after)))
     assert texts(alone, "new") == {"five": (6,), "twenty": (6,)}
+
+
+_LINES = st.lists(st.sampled_from(["a", "b", "c", "}"]), max_size=24)
+
+
+@given(_LINES, _LINES, st.integers(min_value=0, max_value=2), st.booleans())
+def test_hunks_with_their_lines_stated_give_the_text_that_they_were_made_of(
+    old: list[str], new: list[str], context: int, crlf: bool
+) -> None:
+    end = "\r\n" if crlf else "\n"
+    before, after = ("".join(line + end for line in lines) for lines in (old, new))
+    hunks = diff_texts(before, after, context)
+    pairs = tuple(
+        tuple(tuple(line.text for line in hunk.lines if line.kind != without) for without in ("add", "del"))
+        for hunk in hunks
+    )
+    starts = tuple(hunk.old_start if hunk.old_count else hunk.old_start + 1 for hunk in hunks)
+    file = change(read(before), (0, FilePatch("a.py", pairs, starts=starts)))  # type: ignore[arg-type]
+    if old:  # An empty file does not say how its lines end.
+        assert file.new_text == after
+        assert file.badges == ()
+        added = Counter(line.text for hunk in file.hunks for line in hunk.lines if line.kind == "add")
+        assert Counter(texts_of_links(file)) == added
+
+
+def texts_of_links(file: FileChange) -> list[str]:
+    lines = file.lines("new")
+    return [lines[number] for number, steps in links(file, "new").items() if steps == (0,)]

@@ -124,7 +124,8 @@ def test_an_added_function_is_shown_as_a_whole_with_its_own_end() -> None:
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("abcd"), max_size=14), st.lists(st.sampled_from("abcd"), max_size=14))
 def test_equal_runs_are_equal_in_order_and_apart(old: list[str], new: list[str]) -> None:
-    runs, cut = same_lines(old, new)
+    found = same_lines(old, new)
+    runs, cut = found.blocks, found.is_cut_short
     assert not cut
     old_at = new_at = 0
     for run in runs:
