@@ -17,10 +17,10 @@ from potato.runs.converters.native import run_as_native
 from potato.runs.exact_json import canonical, change_record, json_sha256, step_record, usage_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
-from potato.runs.test_runs import last_outcome, run_record, test_runs
 from tenancy.bulk_insert import insert_many
 from tenancy.models import new_id
 from traces.contents import keep_contents
+from traces.importing.kept_test_runs import kept_test_runs
 from traces.importing.known_beginnings import GROWING, is_known_beginning
 from traces.importing.line_links import stored_links
 from traces.importing.screening import DEFAULT, Screened, screen, secrets_row
@@ -32,7 +32,6 @@ from traces.run_names import run_name
 
 FILES_A_RUN = 3_000
 DIVIDERS_KEPT = 12
-TEST_RUNS_KEPT = 200
 ID_LENGTH = 300
 COUNTED_FIRST = 1_000
 """When an import has brought so many runs, and each time as many again, PostgreSQL counts their tables."""
@@ -273,7 +272,6 @@ def _external_id(run: AgentRun, report: ConversionReport) -> str:
 
 def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Sequence[FileChange]) -> dict[str, Any]:
     run, report = ready.converted.run, ready.converted.report
-    tests = test_runs(run)
     return {
         "id": trace,
         "project_id": file.project_id,
@@ -301,8 +299,7 @@ def _trace(trace: str, ready: Ready, file: ImportedFile, version: int, files: Se
             for name in ("dropped", "unknown", "repairs")
         },
         "gaps": [storable(gap, 1_000) for gap in run.gaps[:50]],
-        "test_runs": [{**run_record(each), "command": storable(each.command)} for each in tests[-TEST_RUNS_KEPT:]],
-        "tests_outcome": last_outcome(tests),
+        **kept_test_runs(run),
         "steps_count": len(run.steps),
         "tool_calls": sum(len(step.calls) for step in run.steps),
         "files_count": sum(1 for change in files if change.operation != "unchanged"),
