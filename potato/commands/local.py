@@ -10,19 +10,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import potato
+from potato.checks.reading import NAMES, report_kind
 from potato.commands.terminal import DONE, FAILED, Failure, coloured, put_json, say
 from potato.configuration import check_configuration
 from potato.runs.converters.detection import AUTOMATIC, NotATrace, choose
 from potato.runs.converters.native import run_as_native
 from potato.runs.model import Converted, ReadingOptions, StatedTask, TooLarge, Unreadable
-from potato.runs.packages import run_files
-from potato.runs.run_files import source_at
+from potato.runs.packages import reports_among, run_files
+from potato.runs.run_files import HEAD_BYTES, source_at
 from potato.wording import counted
+
+_IMPORT_IT = "`potato import` brings it in, beside the runs that it names."
 
 
 def check(flags: argparse.Namespace) -> int:
     """Everything that is wrong with a configuration, as the site would say it."""
     text = read_text(flags.config)
+    if kind := report_kind(text.encode()[:HEAD_BYTES], flags.config.name):
+        raise Failure(f"{flags.config} is {NAMES[kind]} and no configuration. {_IMPORT_IT}")
     checked = check_configuration(text, where="command")
     if flags.json:
         problems = [
@@ -77,15 +82,28 @@ def entries_of(path: Path, format: str) -> Iterator[Converted | Unreadable]:
             if not isinstance(entry, StatedTask):
                 yield entry
     except (NotATrace, TooLarge) as refusal:
-        yield Unreadable(1, "not_a_trace", str(refusal))
+        yield Unreadable(1, "not_a_trace", report_sentence(path) or str(refusal))
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror}.") from None
 
 
+def report_sentence(path: Path) -> str:
+    """What a file is that holds what tests or checkers say of runs, and where it belongs; "" for every other file."""
+    with path.open("rb") as opened:
+        kind = report_kind(opened.read(HEAD_BYTES), path.name)
+    if kind is None:
+        return ""
+    return f"{path.name} is {NAMES[kind]} and no run. {_IMPORT_IT}"
+
+
 def files_in(paths: list[Path]) -> Iterator[Path]:
+    """The files that may be runs, and of folders also the reports, which are named as such and not read."""
     for path in paths:
         if path.is_dir():
-            yield from run_files(path)
+            root = path.resolve()
+            inside = [file for file in root.rglob("*") if file.is_file() and file.resolve().is_relative_to(root)]
+            reports = reports_among(file.relative_to(root).as_posix() for file in inside)
+            yield from sorted({*run_files(path), *(root / name for name in reports)})
         elif path.is_file():
             yield path
         else:

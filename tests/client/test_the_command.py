@@ -22,6 +22,7 @@ from tenancy import roles
 from tests.client.annotating import annotation, documented
 from tests.client.conftest import Site
 from tests.event_loops import run_apart
+from tests.potato.checks.test_reports import JUNIT, SARIF
 from tests.traces import attached as by_hand
 from tests.traces.test_imports import lines, run
 
@@ -168,6 +169,18 @@ def test_what_needs_no_site(shell: Shell) -> None:
     again = json.loads(shell.ask("convert", "runs.jsonl"))
     assert again == native
     shell.ask("convert", "notes.jsonl", code=1)
+
+    # What tests and checkers say of runs is named as that, in a folder as well, and is no configuration.
+    (shell.home / "both").mkdir()
+    (shell.home / "both/fix.patch").write_text((shell.home / "fix.patch").read_text())
+    (shell.home / "both/junit.xml").write_text(JUNIT)
+    (shell.home / "both/lint.sarif").write_text(json.dumps(SARIF))
+    assert json.loads(shell.ask("convert", "both")) == native
+    assert "junit.xml is a JUnit report of tests and no run. `potato import` brings it in" in shell.said
+    assert "lint.sarif is findings as SARIF and no run." in shell.said
+    assert "1 run of 3 files written, 2 not read" in shell.said
+    shell.ask("check", "both/junit.xml", code=1)
+    assert "is a JUnit report of tests and no configuration" in shell.said
 
     token = "npm_" + "a1B2c3" * 6
     leak = {"id": "leak", "task_description": f"Publish with {token}", "steps": [{"message": "Done."}]}
