@@ -65,6 +65,9 @@ class SweAgent:
             steps = objects(record.get("trajectory"))
             if any({"action", "observation"} <= step.keys() and not _OWN.isdisjoint(step) for step in steps):
                 return 0.97, "its trajectory has steps with action, observation, response and state"
+            if filename.lower().endswith(".traj") and any("action" in step for step in steps):
+                # The first observation alone may be longer than what is seen of the file.
+                return 0.9, "it is a .traj file with a trajectory of actions"
             messages = objects(record.get("history"))
             if any("role" in message and not _HISTORY.isdisjoint(message) for message in messages):
                 return 0.9, "its history has messages with agent, thought and action"

@@ -324,3 +324,9 @@ def test_damaged_real_trajectories_give_runs_or_errors_by_name(seed: int) -> Non
     for path in shared_files("swe-agent/*.traj"):
         for copy in damaged(path.read_bytes(), seed, 8):
             read_without_error(copy, path.name, "swe_agent")
+
+
+def test_a_trajectory_that_begins_with_a_long_observation_is_recognised() -> None:
+    step = {"action": "cat a", "observation": "x" * 200_000, "response": "I look.", "thought": "I look.", "state": "{}"}
+    data = json.dumps({"environment": "e", "trajectory": [step], "history": [], "info": {}}).encode()
+    assert [call.result for call in the_one(data, "a.traj").run.steps[0].calls] == ["x" * 200_000]
