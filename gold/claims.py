@@ -4,27 +4,26 @@ Each claim and each page of a task asks where the person is and which gold is th
 million instructions of an annotator's loop (`bench/bench_annotator_loop.py`), prepared it takes 1.
 """
 
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import timedelta
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from accounts.models import Project, User
 from assignments.mixing import Blocks, KeptOut, Turn
 from assignments.models import Assignment, AssignmentState, Draft, Kind
-from assignments.models.claims import GIVEN_BACK, HELD_OR_DECIDED
+from assignments.models.claims import HELD_OR_DECIDED
 from gold.models import ExpectedAnnotation, Use
 from gold.practice import next_practice
 from gold.repeats import due_repeats
 from gold.schedule import Schedule
 from potato.configuration.project import Gold, Practice, Repeat
-from tenancy.prepared import PreparedQuery, insert, prepared
+from tenancy.prepared import insert, prepared
 
 # Whoever else takes the same at that moment is passed over.
 _TRIED = 8
-_COUNTED_FIRST = 32
 
 
 def give(turn: Turn) -> Assignment | KeptOut | None:
@@ -57,9 +56,9 @@ def _due_gold(turn: Turn, rules: Gold, *, is_wanted: bool) -> UUID | None:
     known answer.
     """
     project, user = turn.queue_position.project, turn.queue_position.user_id
-    schedule, place = Schedule(project.pk, user, rules.rate), _place(project, user)
-    is_due = schedule.has_gold(place) and is_wanted
-    for expected in _in_turn(project, user, schedule, place):
+    schedule = Schedule(project.pk, user, rules.rate)
+    is_due = schedule.has_gold(_place(project, user)) and is_wanted
+    for expected in _in_turn(project, user, schedule)[:_TRIED]:
         rows = ExpectedAnnotation.objects.filter(pk=expected, retired_at__isnull=True)
         if is_due:
             # Whoever retires it waits for this claim, or is seen by it.
@@ -77,19 +76,10 @@ def to_come(project: Project, user: User, blocks: Blocks, left: int) -> int:
         number += sum(1 for _ in due_repeats(project, user.pk, Repeat.model_validate(block)))
     if (block := blocks.get("gold")) is not None:
         schedule = Schedule(project.pk, user.pk, Gold.model_validate(block).rate)
-        number += _gold_to_come(project, user.pk, schedule, left)
+        available = len(_available(project, user.pk))
+        if available:
+            number += schedule.number_among(_place(project, user.pk), left, available)
     return number
-
-
-def _gold_to_come(project: Project, user: UUID, schedule: Schedule, left: int) -> int:
-    """How much gold comes among so many other tasks. So much is looked for as comes at most, not all that is there."""
-    place, back, most = _place(project, user), len(_given_back(project, user)), _COUNTED_FIRST
-    while True:
-        wanted = schedule.number_among(place, left, most)
-        available = back + len(_some_unknown(most).rows(project.organisation_id, project.pk, user))
-        if wanted < most or available < most:
-            return min(wanted, available)
-        most *= 4
 
 
 def _place(project: Project, user: UUID) -> int:
@@ -105,81 +95,48 @@ def _number_of_tasks(organisation: UUID | None, project: UUID, user: UUID) -> "Q
     return counted.annotate(number=Count("pk")).values_list("number", flat=True)
 
 
-def _in_turn(project: Project, user: UUID, schedule: Schedule, place: int) -> list[UUID]:
-    """Gold of whose trace, and of the trace that it was made of, the person knows nothing: what they gave back first,
-    then some that follow a point which is drawn for each of their tasks. However much gold there is, as many are read.
+class _Available(NamedTuple):
+    """Gold that a person may be given; `is_back` where they had it and gave it back."""
+
+    expected: UUID
+    is_back: bool
+
+
+def _available(project: Project, user: UUID) -> list[_Available]:
+    """Gold of whose trace, and of the trace that it was made of, the person knows nothing.
+
+    Two statements along indexes: as NOT EXISTS in one they would be joined row by row before PostgreSQL has counted the
+    tables.
     """
-    own, start = (project.organisation_id, project.pk, user), schedule.start(place)
-    found = _after.rows(*own, start)
-    if len(found) < _TRIED:
-        found += _before.rows(*own, start)
-    given_back = sorted(_given_back(project, user), key=schedule.rank)
-    return [*given_back, *sorted(found[:_TRIED], key=schedule.rank)][:_TRIED]
-
-
-def _given_back(project: Project, user: UUID) -> list[UUID]:
-    """Gold that the person had, and gave back."""
-    traces = _traces_given_back.rows(project.organisation_id, project.pk, user, timezone.now())
-    if not traces:
+    live = [row for row in _live.rows(project.organisation_id, project.pk) if row[3] != user]
+    if not live:
         return []
-    own = Assignment.objects.filter(organisation=project.organisation_id, user=user)
-    rows = _live(project.organisation_id, project.pk, user).filter(
-        ~Exists(own.filter(trace=OuterRef("trace")).exclude(kind=Kind.GOLD)), trace__in=traces
-    )
-    return list(rows.values_list("pk", flat=True))
+    traces = {trace for _, *both, _ in live for trace in both if trace is not None}
+    own = Assignment.objects.filter(organisation=project.organisation_id, user=user, trace__in=traces)
+    now = timezone.now()
+    known, back = set[UUID](), set[UUID]()
+    for trace, kind, state, not_before in own.values_list("trace", "kind", "state", "not_before"):
+        given_back = kind == Kind.GOLD and state not in HELD_OR_DECIDED and (not_before is None or not_before <= now)
+        (back if given_back else known).add(trace)
+    return [
+        _Available(pk, trace in back)
+        for pk, trace, source, _ in live
+        if trace not in known and source not in known and source not in back
+    ]
 
 
 @prepared
-def _traces_given_back(
-    organisation: UUID | None, project: UUID, user: UUID, now: datetime
-) -> "QuerySet[Assignment, UUID]":
-    own = Assignment.objects.filter(organisation=organisation, project=project, user=user, kind=Kind.GOLD)
-    rows = own.filter(Q(not_before__isnull=True) | Q(not_before__lte=now), state__in=GIVEN_BACK)
-    return rows.values_list("trace", flat=True)
-
-
-@prepared
-def _after(organisation: UUID | None, project: UUID, user: UUID, start: UUID) -> "QuerySet[ExpectedAnnotation, UUID]":
-    rows = _unknown(organisation, project, user).filter(draw__gte=start)
-    return rows.order_by("draw").values_list("pk", flat=True)[:_TRIED]
-
-
-@prepared
-def _before(organisation: UUID | None, project: UUID, user: UUID, start: UUID) -> "QuerySet[ExpectedAnnotation, UUID]":
-    rows = _unknown(organisation, project, user).filter(draw__lt=start)
-    return rows.order_by("draw").values_list("pk", flat=True)[:_TRIED]
-
-
-@cache
-def _some_unknown(most: int) -> "PreparedQuery[[UUID | None, UUID, UUID], UUID]":
-    """So many at most, which is a part of the statement."""
-
-    @prepared
-    def some_unknown(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[ExpectedAnnotation, UUID]":
-        return _unknown(organisation, project, user).order_by("draw").values_list("pk", flat=True)[:most]
-
-    return some_unknown
-
-
-def _unknown(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[ExpectedAnnotation]":
-    """Live gold of traces that the person was never given."""
-    return _never_given(_live(organisation, project, user), user, "trace")
-
-
-def _live(organisation: UUID | None, project: UUID, user: UUID) -> "QuerySet[ExpectedAnnotation]":
-    """Live gold that the person did not make, nor was ever given the trace that it was made of."""
+def _live(
+    organisation: UUID | None, project: UUID
+) -> "QuerySet[ExpectedAnnotation, tuple[UUID, UUID, UUID | None, UUID | None]]":
     rows = ExpectedAnnotation.objects.filter(organisation=organisation, project=project).live(Use.GOLD)
-    by_others = Q(made_by__isnull=True) | ~Q(made_by=user)
-    return _never_given(rows.filter(by_others), user, "source")
+    return rows.values_list("pk", "trace", "source", "made_by")
 
 
-def _never_given(rows: "QuerySet[ExpectedAnnotation]", user: UUID, trace: str) -> "QuerySet[ExpectedAnnotation]":
-    """Those of whose trace the person has no assignment, looked up one by one by the unique key until there are enough.
-
-    As NOT EXISTS they would be joined: before PostgreSQL has counted the tables, each with all that the person did.
-    """
-    own = Assignment.objects.filter(organisation=OuterRef("organisation"), user=user, trace=OuterRef(trace))
-    return rows.alias(**{f"own_of_{trace}": Subquery(own.values("pk")[:1])}).filter(**{f"own_of_{trace}__isnull": True})
+def _in_turn(project: Project, user: UUID, schedule: Schedule) -> list[UUID]:
+    """What the person gave back first, then the rest in an order of their own."""
+    rows = _available(project, user)
+    return [row.expected for row in sorted(rows, key=lambda row: (not row.is_back, schedule.rank(row.expected)))]
 
 
 def _claim(turn: Turn, trace: UUID, kind: Kind) -> Assignment:

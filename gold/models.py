@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -43,8 +42,7 @@ class ExpectedAnnotation(TenantModel):
     """What is known to be right of a trace. While it is live the queue gives the trace to nobody as an ordinary task.
 
     `why` is for whoever practises, and for managers. A planted one names the trace that its fault was planted in as
-    `source`, and the `fault`. `problem` says why nobody can be scored by it any more, "" where somebody can. Claims
-    look for gold in the order of `draw`, which is chance.
+    `source`, and the `fault`. `problem` says why nobody can be scored by it any more, "" where somebody can.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -64,7 +62,6 @@ class ExpectedAnnotation(TenantModel):
     made_at = models.DateTimeField(default=timezone.now)
     retired_at = models.DateTimeField(null=True)
     retired_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
-    draw = models.UUIDField(db_default=RandomUUID(), editable=False)
 
     objects = ExpectedQuerySet.as_manager()
 
@@ -81,8 +78,7 @@ class ExpectedAnnotation(TenantModel):
             models.CheckConstraint(condition=Q(origin__in=Origin.values), name="gold_expected_origin"),
         ]
         indexes = [
-            # The only one by the project, so that claims follow its order also before the table is counted.
-            models.Index(fields=["organisation", "project", "use", "draw"], name="gold_expected_drawn"),
+            models.Index(fields=["organisation", "project", "use"], name="gold_expected_of_project"),
             models.Index(fields=["organisation", "trace"], name="gold_expected_of_trace"),
             models.Index(
                 fields=["organisation", "source"], name="gold_expected_of_source", condition=Q(source__isnull=False)

@@ -43,11 +43,6 @@ class Schedule:
         """A value by which things are put in an order that is this person's alone."""
         return blake2b(name.bytes, key=self._key, digest_size=16, person=b"order").digest()
 
-    def start(self, place: int) -> UUID:
-        """The point from which things that are in an order of chance are read at that place."""
-        drawn = blake2b(place.to_bytes(8, "big"), key=self._key, digest_size=16, person=b"start")
-        return UUID(bytes=drawn.digest())
-
     def _block(self, number: int) -> list[bool]:
         drawn = blake2b(number.to_bytes(8, "big"), key=self._key, digest_size=2 * _A_BLOCK).digest()
         return [int.from_bytes(drawn[at : at + 2], "big") < self._below for at in range(0, 2 * _A_BLOCK, 2)]

@@ -44,7 +44,6 @@ OPEN = AssignmentState.CLAIMED
 OVER = (AssignmentState.SUBMITTED, AssignmentState.SKIPPED, AssignmentState.VOIDED)
 # A trace in one of these states with a person is not given to that person again.
 HELD_OR_DECIDED = (AssignmentState.CLAIMED, *OVER)
-GIVEN_BACK = (AssignmentState.EXPIRED, AssignmentState.RELEASED)
 
 
 class Kind(models.TextChoices):
