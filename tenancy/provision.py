@@ -71,11 +71,12 @@ def provision(
             "the application's, the owner's and the platform's role must be three different ones, got "
             f"{app_role}, {owner_role}, {platform_role}."
         )
+    web, owner = {**limits.WEB, **limits.PLANNING}, {**limits.OWNER, **limits.PLANNING}
     roles = [
         # INHERIT: the owner's right to create tables in `public` comes through pg_database_owner.
-        Role(owner_role, owner_password, bypass_policies=True, create_databases=development, settings=limits.OWNER),
+        Role(owner_role, owner_password, bypass_policies=True, create_databases=development, settings=owner),
         Role(platform_role, None, login=False, bypass_policies=True),
-        Role(app_role, app_password, inherit=False, settings=limits.WEB),
+        Role(app_role, app_password, inherit=False, settings=web),
     ]
     with psycopg.connect(admin_dsn, autocommit=True, connect_timeout=10) as connection:
         version = connection.info.server_version // 10_000

@@ -179,9 +179,11 @@ def test_provisioning_gives_each_role_its_limits_of_time_and_leaves_an_operators
             row = connection.execute("SELECT rolconfig FROM pg_roles WHERE rolname = %s", [role]).fetchone()
             return set(row[0] or ()) if row else set()
 
-        web = {"lock_timeout=10s", "statement_timeout=30s", "idle_in_transaction_session_timeout=60s"}
+        web = {"lock_timeout=10s", "statement_timeout=30s", "idle_in_transaction_session_timeout=60s", "jit=off"}
         assert limits_of("shop_web") == web
-        assert limits_of("shop_owner") == {"lock_timeout=30s"}, "a migration that waits holds everybody up behind it"
+        assert limits_of("shop_owner") == {"lock_timeout=30s", "jit=off"}, (
+            "a migration that waits holds everybody up behind it"
+        )
         connection.execute("ALTER ROLE shop_web SET statement_timeout = '45s'")
         connection.execute("ALTER ROLE shop_web RESET lock_timeout")
         assert "set lock_timeout of shop_web" in provision(server, **ROLES, development=False)
