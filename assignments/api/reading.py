@@ -13,10 +13,11 @@ from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from assignments.actions.noting import write_note
 from assignments.api.lines import exact_lines
-from assignments.api.parameters import LINES
+from assignments.api.pages import cursor_page
+from assignments.api.parameters import CURSOR, LINES
 from assignments.comparing import Cell, compare
 from assignments.models import Submission
-from assignments.notes import WrittenNote, written_notes
+from assignments.notes import WrittenNote, notes_of, written_notes
 from assignments.readable import annotations_to_compare, readable, trace_in
 from assignments.submission_records import annotator_names, elapsed, submission_record
 from potato.api import shapes
@@ -135,18 +136,19 @@ class NotesView(ApiView):
         rows = self.reachable(readable(self.membership, self.person))
         return get_object_or_404(rows, pk=self.kwargs["submission_id"])
 
-    @extend_schema(responses=shapes.Notes)
+    @extend_schema(parameters=[CURSOR], responses=shapes.Notes)
     def get(self, request: Request, submission_id: UUID) -> Response:
         """What managers wrote about an annotation, the oldest first. Its annotator and exports do not have it."""
-        return Response(shapes.Notes(results=[_note(note) for note in written_notes(self.submission())]))
+        following, previous, notes = cursor_page(notes_of(self.submission()), request)
+        results = [_note(note) for note in written_notes(notes)]
+        return Response(shapes.Notes(next=following, previous=previous, results=results))
 
     @extend_schema(request=shapes.NewNote, responses={201: shapes.Note})
     def post(self, request: Request, submission_id: UUID) -> Response:
         """Write a note about an annotation, for those who see everybody's."""
         submission = self.submission()
         note = write_note(submission=submission, text=read(shapes.NewNote, request).text, user=self.person)
-        written = next(row for row in written_notes(submission) if row.id == note.pk)
-        return Response(_note(written), status=201)
+        return Response(_note(*written_notes([note])), status=201)
 
 
 class SubmissionLinesView(ReaderView):

@@ -21,7 +21,7 @@ from assignments.history import trace_title
 from assignments.listing import STATES, SubmissionRow, as_listed, submission_rows, submission_state
 from assignments.models import Assignment, Outcome, Submission, Withdrawal
 from assignments.models.notes import LONGEST_NOTE
-from assignments.notes import written_notes
+from assignments.notes import notes_of, written_notes
 from assignments.others import others_are_readable
 from assignments.readable import annotations_of_trace, annotations_to_compare
 from assignments.reading.lists import Neighbours, list_in_address
@@ -233,7 +233,7 @@ class ReadPage:
             "state_label": STATES[state],
             "facts": self._facts(others),
             "happenings": self._happenings(),
-            "notes": written_notes(self.submission) if self.sees_all else [],
+            "notes": written_notes(notes_of(self.submission).order_by("pk")) if self.sees_all else [],
             "may_note": allowed(self.request, Right.MANAGE_PROJECTS, project),
             "longest_note": LONGEST_NOTE,
             "title": trace_title(trace.task, trace.external_id),

@@ -257,6 +257,8 @@ class Note(Shape):
 
 
 class Notes(Shape):
+    next: str | None
+    previous: str | None
     results: list[Note]
 
 

@@ -98,7 +98,7 @@ def test_programs_read_and_write_notes(queue: Queue, submission: Submission) -> 
     written = post(manager, path, text=WORDS)
     assert written.status_code == 201
     assert written.json()["author"] == "mallory"
-    assert manager.get(path).json() == {"results": [written.json()]}
+    assert manager.get(path).json() == {"next": None, "previous": None, "results": [written.json()]}
     refused = post(manager, path, text=" ")
     assert refused.status_code == 422
     assert refused.json()["code"] == "bad_note"
