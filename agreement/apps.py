@@ -16,7 +16,7 @@ class AgreementConfig(AppConfig):
         from agreement.sources.trace_use import USERS
         from agreement.thresholds import BELOW_THRESHOLD, describe
         from assignments.events import DECISION_MADE
-        from assignments.pool.filters import register_agreement
+        from assignments.pool.filters import KnownAgreement, register_agreement
         from jobs import kinds, outbox
         from jobs import sentences as jobs_in_words
         from jobs.schedules import kinds as schedules
@@ -42,7 +42,7 @@ class AgreementConfig(AppConfig):
         outbox.subscribe("submission.made", by_trace.submission_changed)
         outbox.subscribe("submission.withdrawn", by_trace.submission_changed)
         outbox.subscribe(DECISION_MADE, by_trace.submission_changed)
-        register_agreement(by_trace.agreement_of_trace)
+        register_agreement(KnownAgreement(by_trace.agreement_of_trace, by_trace.traces_below))
         events.register(BELOW_THRESHOLD, describe)
         outbox.subscribe("configuration.published", schedule_nightly)
         schedules.register(ScheduledReports())

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from accounts.models import Project
@@ -28,6 +28,11 @@ def agreement_of_trace() -> Subquery:
     """An expression of traces: how far the annotators of each agree, NULL where fewer than two have judged it."""
     rows = TraceAgreement.objects.filter(organisation=OuterRef("organisation"), trace=OuterRef("pk"))
     return Subquery(rows.values("value")[:1])
+
+
+def traces_below(project: Project, limit: float) -> "QuerySet[TraceAgreement, UUID]":
+    """The ids of a project's traces whose annotators agree less than that."""
+    return TraceAgreement.objects.for_project(project).filter(value__lt=limit).values_list("trace", flat=True)
 
 
 def submission_changed(event: OutboxEvent) -> None:

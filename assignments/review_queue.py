@@ -9,11 +9,12 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
 from django.db.models import (
     BigIntegerField,
+    BooleanField,
     Case,
-    Count,
     Exists,
     ExpressionWrapper,
     F,
@@ -24,17 +25,18 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    Value,
     When,
     Window,
 )
-from django.db.models.functions import Coalesce, RowNumber
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project, User
 from assignments.decisions import UNDECIDED, decided_as
 from assignments.models import Assignment, Decision, Outcome, ReviewHold, Submission
 from assignments.models.claims import ALIKE
-from assignments.pool.filters import trace_agreement
+from assignments.pool.filters import trace_agreement, traces_of_low_agreement
 from potato.configuration.project import Review
 from tenancy.actor import active_organisation
 from traces.models import Trace
@@ -68,47 +70,61 @@ def review_rules(project: Project) -> Review:
     return Review.model_validate(rules or {})
 
 
-def to_review(project: Project, user: User) -> "QuerySet[Any]":
-    """What the person may review, in the order of the queue, each with why it is there."""
-    rules = review_rules(project)
-    # Reviewed among the others, and by the same rules: annotators see what was decided of each.
-    rows = Submission.objects.for_project(project).counted_for_person().filter(decided_as(UNDECIDED))
+def to_review(project: Project, user: User, rules: Review | None = None) -> "QuerySet[Any]":
+    """What the person may review, in the order of the queue, each with why it is there. `rules` are those of
+    `review_rules`, where the caller has them.
+
+    What a reason holds of is told as a set, which PostgreSQL finds once: asked of each annotation of a project, the
+    queue would cost a query a row. How many came before from a person is counted of the rows that are read alone.
+    """
+    rules = review_rules(project) if rules is None else rules
+    # Those with a known answer are reviewed among the others, and by the same rules: annotators see what was decided
+    # of each. What is undecided stands and is the newest, so that neither is asked again.
+    rows = Submission.objects.for_project(project).filter(decided_as(UNDECIDED), is_surplus=False)
     rows = rows.filter(assignment__kind__in=ALIKE).exclude(assignment__user=user)
-    now = timezone.now()
-    holds = ReviewHold.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk"))
-    annotated = rows.annotate(
-        is_again=Exists(
-            Decision.objects.filter(
-                organisation=OuterRef("organisation"),
-                submission__assignment=OuterRef("assignment"),
-                outcome=Outcome.RETURNED,
-                takes_back=False,
-            )
-        ),
-        agreement=_agreement(),
-        earlier=_earlier_of_person(),
-        drawn=ExpressionWrapper(Drawn(F("pk")), output_field=BigIntegerField()),
-        put_off_at=Subquery(holds.filter(user=user).values("put_off_at")[:1]),
-    ).exclude(Exists(holds.filter(until__gt=now).exclude(user=user)))
-    wanted = Q(is_again=True)
+    here = ReviewHold.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk"))
+    rows = rows.exclude(Exists(here.filter(until__gt=timezone.now()).exclude(user=user)))
+    own = ReviewHold.objects.filter(organisation=project.organisation_id, user=user, put_off_at__isnull=False)
+    is_put_off = Q(pk__in=own.values("submission"))
+    returned = Decision.objects.for_project(project).filter(outcome=Outcome.RETURNED, takes_back=False)
+    is_again = wanted = Q(assignment__in=returned.values("submission__assignment"))
+    if not (rules.share or rules.low_agreement_below or rules.new_people):
+        # Then the queue is short: its annotations are found by their key, before anything else is asked of them.
+        wanted = Q(_AnyOf(F("assignment"), ArraySubquery(returned.values("submission__assignment"))))
+    ranks = [When(is_put_off, then=3), When(is_again, then=0)]
     if rules.share:
+        rows = rows.alias(drawn=ExpressionWrapper(Drawn(F("pk")), output_field=BigIntegerField()))
         wanted |= Q(drawn__lt=round(rules.share * _DRAWN_OF))
     if rules.low_agreement_below is not None:
-        wanted |= Q(agreement__lt=rules.low_agreement_below)
+        low = Q(assignment__trace__in=traces_of_low_agreement(project, rules.low_agreement_below))
+        ranks.append(When(low, then=1))
+        wanted |= low
     if rules.new_people:
         firsts = Submission.objects.for_project(project).filter(number=1)
         place = Window(RowNumber(), partition_by=F("assignment__user"), order_by=F("pk").asc())
-        of_new = firsts.annotate(place=place).filter(place__lte=rules.new_people)
-        # In one pass: counted for each annotation, the earlier ones of a person would be walked once for each.
-        wanted |= Q(assignment__in=of_new.values("assignment"))
-    rank = Case(
-        When(put_off_at__isnull=False, then=3),
-        When(is_again=True, then=0),
-        When(agreement__lt=rules.low_agreement_below or 0, then=1),
-        default=2,
-        output_field=IntegerField(),
+        wanted |= Q(
+            assignment__in=firsts.annotate(place=place).filter(place__lte=rules.new_people).values("assignment")
+        )
+    put_off_at = Case(When(is_put_off, then=Subquery(here.filter(user=user).values("put_off_at")[:1])))
+    return (
+        rows.filter(wanted)
+        .annotate(
+            is_again=ExpressionWrapper(is_again, output_field=BooleanField()),
+            agreement=_agreement(),
+            earlier=_earlier_of_person(rules.new_people or 0),
+        )
+        .order_by(
+            Case(*ranks, default=2, output_field=IntegerField()),
+            put_off_at.asc(nulls_first=True),
+            "pk",
+        )
     )
-    return annotated.filter(wanted).order_by(rank, F("put_off_at").asc(nulls_first=True), "pk")
+
+
+def first_of(queue: "QuerySet[Any]", most: int) -> "QuerySet[Any]":
+    """The first rows of a queue. They are found by their ids: the whole queue need not be sorted with all that a page
+    reads of a row."""
+    return queue.filter(pk__in=list(queue.values_list("pk", flat=True)[:most]))
 
 
 def reasons(row: Any, rules: Review) -> list[Why]:
@@ -193,8 +209,25 @@ def _agreement() -> Any:
     return Subquery(traces.annotate(agreed=trace_agreement()).values("agreed")[:1], output_field=FloatField())
 
 
-def _earlier_of_person() -> Coalesce:
-    """How many traces of the project the person had submitted before."""
+class _AnyOf(Func):
+    """The condition that a value is among those of an array, which is made once, before the rows are looked for."""
+
+    template = "(%(expressions)s))"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
+class _Number(Subquery):
+    """How many rows a query has."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+
+def _earlier_of_person(most: int) -> Any:
+    """How many traces of the project the person had submitted before, counted up to `most`."""
+    if not most:
+        return Value(0)
     rows = Submission.objects.filter(
         organisation=OuterRef("organisation"),
         project=OuterRef("project"),
@@ -202,5 +235,4 @@ def _earlier_of_person() -> Coalesce:
         number=1,
         pk__lt=OuterRef("pk"),
     )
-    counted = rows.order_by().values("project").annotate(many=Count("pk")).values("many")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    return _Number(rows.order_by().values("pk")[:most])

@@ -26,7 +26,7 @@ from assignments.hidden_outcomes import outcomes_are_hidden
 from assignments.models import Decision, Submission
 from assignments.readable import readable
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import HELD_FOR, hold_on, reasons, review_rules, take_next, to_review
+from assignments.review_queue import HELD_FOR, first_of, hold_on, reasons, review_rules, take_next, to_review
 from assignments.submission_records import annotator_names
 from potato.api.base import Shape
 from potato.api.shapes import AssignmentInDetail, Text
@@ -140,8 +140,9 @@ class ReviewQueueView(ApiView):
     def get(self, request: Request, project: str) -> Response:
         """What the caller may review, the first to come first, each with why. Nobody reviews their own work."""
         chosen = self.project()
-        rules, queue = review_rules(chosen), to_review(chosen, self.person)
-        rows = list(queue.select_related("assignment__trace").defer("packed")[:QUEUE_SHOWN])
+        rules = review_rules(chosen)
+        queue = to_review(chosen, self.person, rules)
+        rows = list(first_of(queue, QUEUE_SHOWN).select_related("assignment__trace").defer("packed"))
         names = annotator_names(row.assignment.user_id for row in rows)
         return Response(
             ReviewQueue(

@@ -161,8 +161,12 @@ def is_withdrawn() -> Exists:
 def is_replaced() -> Exists:
     """The condition of submissions whose assignment has a newer one that stands."""
     return Exists(
+        # None that is newer is the first. PostgreSQL is told, and reads the small index of later ones, not all.
         Submission.objects.not_withdrawn().filter(
-            organisation=OuterRef("organisation"), assignment=OuterRef("assignment"), number__gt=OuterRef("number")
+            Q(number__gt=1),
+            organisation=OuterRef("organisation"),
+            assignment=OuterRef("assignment"),
+            number__gt=OuterRef("number"),
         )
     )
 

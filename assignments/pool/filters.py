@@ -7,18 +7,18 @@ from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Exists, F, FloatField, OuterRef, Q, Value
+from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from accounts.models import Membership
+from accounts.models import Membership, Project
 from assignments.models import Assignment, AssignmentState, Reservation, TraceQuota
 from assignments.models.claims import CLAIMED_KINDS
 from assignments.pool.states import STATES
 from jobs.row_text import storable
 from tenancy.actor import active_organisation
 from tenancy.ids import read_id
-from traces.models import CheckReport
+from traces.models import CheckReport, Trace
 from traces.models.traces import TraceQuerySet
 
 NOT_GIVEN = "-"
@@ -65,18 +65,35 @@ AGREEMENT = {
 
 _ANY = "versions", "task", "q"
 
-_agreement: list[Callable[[], Any]] = []
+
+@dataclass(frozen=True)
+class KnownAgreement:
+    """How far the annotators of a trace agree, as the app tells that knows it: from 0 to 1.
+
+    `of_trace` makes an expression of traces, NULL where fewer than two have judged one. `below` finds the ids of a
+    project's traces that have less agreement than that, by an index.
+    """
+
+    of_trace: Callable[[], Any]
+    below: Callable[[Project, float], "QuerySet[Any, UUID]"]
 
 
-def register_agreement(expression: Callable[[], Any]) -> None:
-    """Called in AppConfig.ready() by the app that knows how far the annotators of a trace agree: an expression of
-    traces, from 0 to 1, NULL where fewer than two have judged one."""
-    _agreement.append(expression)
+_agreement: list[KnownAgreement] = []
+
+
+def register_agreement(known: KnownAgreement) -> None:
+    """Called in AppConfig.ready() by the app that knows how far the annotators of a trace agree."""
+    _agreement.append(known)
 
 
 def trace_agreement() -> Any:
     """How far the annotators of a trace agree, as an expression of traces."""
-    return _agreement[-1]() if _agreement else Value(None, output_field=FloatField())
+    return _agreement[-1].of_trace() if _agreement else Value(None, output_field=FloatField())
+
+
+def traces_of_low_agreement(project: Project, limit: float) -> "QuerySet[Any, UUID]":
+    """The ids of a project's traces whose `trace_agreement` is below the limit."""
+    return _agreement[-1].below(project, limit) if _agreement else Trace.objects.none().values_list("pk", flat=True)
 
 
 @dataclass(frozen=True)

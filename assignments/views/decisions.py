@@ -34,7 +34,7 @@ from assignments.own_assignment import own_assignment
 from assignments.readable import readable_submission
 from assignments.reading.lists import list_in_address
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import put_off, reasons, review_rules, take_next, to_review
+from assignments.review_queue import first_of, put_off, reasons, review_rules, take_next, to_review
 from tenancy.errors import Refused
 from tenancy.ids import read_id, read_number
 from tenancy.middleware import OrganisationRequest
@@ -53,8 +53,9 @@ def review_queue(request: OrganisationRequest, project: str) -> HttpResponse:
     """What is to be reviewed, in its order, each with why."""
     chosen = visible_project(request.membership, project)
     user = cast(User, request.user)
-    rules, queue = review_rules(chosen), to_review(chosen, user)
-    listed = list(as_listed(queue)[:QUEUE_SHOWN])
+    rules = review_rules(chosen)
+    queue = to_review(chosen, user, rules)
+    listed = list(as_listed(first_of(queue, QUEUE_SHOWN)))
     newest = chosen.newest_version()
     context = {
         "project": chosen,
