@@ -19,7 +19,7 @@ from agreement.models import AgreementReport as ReportRow
 from agreement.models.rules import project_rule
 from agreement.schedules_api import urlpatterns as schedule_urls
 from agreement.sources import api as sources_api
-from agreement.third_person import ask_a_third_person, take_back
+from agreement.third_person import request_third_annotator, take_back
 from assignments.api.pages import cursor_page
 from potato.api.agreement import (
     AgreementFilters,
@@ -111,7 +111,7 @@ class ThirdPersonView(AgreementView):
         """Want one annotator more of each of these traces, or take that back where nobody has taken the trace yet."""
         project_row = self.project()
         body = read(ThirdPersonRequest, request)
-        act = take_back if body.take_back else ask_a_third_person
+        act = take_back if body.take_back else request_third_annotator
         return Response(ThirdPersonAsked(traces=act(project=project_row, traces=body.traces)))
 
 

@@ -19,7 +19,7 @@ class UnfitTraces(Refused):
     status = 400
 
 
-def ask_a_third_person(*, project: Project, traces: Collection[str]) -> int:
+def request_third_annotator(*, project: Project, traces: Collection[str]) -> int:
     """Want one annotator more of each of these traces; returns of how many that was possible: not of those that nobody
     can judge. Annotators get them from the queue like any others. Raises UnfitTraces."""
     with transaction.atomic():

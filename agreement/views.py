@@ -31,7 +31,7 @@ from agreement.reports import newest_report, newest_requested
 from agreement.schedules_shown import listed_schedules
 from agreement.summaries import markdown_summary
 from agreement.tables import csv_text
-from agreement.third_person import ask_a_third_person, take_back
+from agreement.third_person import request_third_annotator, take_back
 from agreement.wording import summarise_report
 from assignments.models import TraceQuota
 from jobs.bounds import TooManyJobs
@@ -173,7 +173,7 @@ def ask_third_person(request: OrganisationRequest, project: str) -> HttpResponse
     visible = visible_project(request.membership, project)
     chosen, back = request.POST.getlist("trace"), "take_back" in request.POST
     try:
-        changed = (take_back if back else ask_a_third_person)(project=visible, traces=chosen)
+        changed = (take_back if back else request_third_annotator)(project=visible, traces=chosen)
     except Refused as refusal:
         messages.error(request, refusal.sentence)
     else:

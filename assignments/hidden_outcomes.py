@@ -28,7 +28,7 @@ def hiding_projects(slugs: Iterable[str]) -> set[str]:
     return set(rows.filter(outcomes=HIDDEN).values_list("slug", flat=True))
 
 
-def told_decisions(decisions: "QuerySet[Decision]") -> "QuerySet[Decision]":
+def visible_decisions(decisions: "QuerySet[Decision]") -> "QuerySet[Decision]":
     """Those that their annotator is told."""
     shown = Coalesce(_outcomes("project"), Value(""), output_field=TextField())
     return decisions.alias(visible=shown).filter(~Q(visible=HIDDEN) | Q(outcome=Outcome.RETURNED, takes_back=False))

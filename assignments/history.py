@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from assignments.activity import work_time
-from assignments.hidden_outcomes import told_decisions
+from assignments.hidden_outcomes import visible_decisions
 from assignments.models import Assignment, AssignmentState, Decision, Draft, Outcome, QuestionAnswer, Submission
 from assignments.models.claims import CLAIMED_KINDS
 from assignments.summaries import submission_summaries
@@ -158,7 +158,7 @@ def _decisions(user: User, projects: Collection[UUID]) -> Iterator[Event]:
     own = Submission.objects.of(user).in_projects(projects)
     made = Decision.objects.filter(organisation=active_organisation(), project__in=projects, submission__in=own)
     rows = (
-        told_decisions(made)
+        visible_decisions(made)
         .order_by("-decided_at")
         .values_list(
             "submission",

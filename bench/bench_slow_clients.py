@@ -73,7 +73,7 @@ def slowest(port: int, half: bytes, *, tls: bool = False) -> float:
     with ExitStack() as slow:
         for _ in range(SLOW):
             slow.enter_context(closing(_connected(port, tls))).sendall(half)
-        return max(_asked(port, tls) for _ in range(ASKED))
+        return max(_answer_time(port, tls) for _ in range(ASKED))
 
 
 def _connected(port: int, tls: bool) -> socket.socket:
@@ -85,7 +85,7 @@ def _connected(port: int, tls: bool) -> socket.socket:
     return context.wrap_socket(plain)
 
 
-def _asked(port: int, tls: bool) -> float:
+def _answer_time(port: int, tls: bool) -> float:
     begin = time.perf_counter()
     with closing(_connected(port, tls)) as client:
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")

@@ -34,7 +34,7 @@ def say_which_worker_this_is(sender: str, instance: Any, **kwargs: Any) -> None:
 
 
 @worker_ready.connect
-def look_for_what_waited(**kwargs: Any) -> None:
+def enqueue_waiting_jobs(**kwargs: Any) -> None:
     """A worker that starts looks for work whose message was lost, instead of waiting for the schedule."""
     from jobs.tasks import notify_of_waiting, sweep
 

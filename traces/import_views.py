@@ -28,7 +28,7 @@ from tenancy.permissions import allowed, requires
 from tenancy.roles import Right
 from traces.actions import cancel_import, import_resumed, request_imports, try_again
 from traces.importing.received import Arrived
-from traces.importing.resumed import PART_BYTES, ResumedUpload, asked_size
+from traces.importing.resumed import PART_BYTES, ResumedUpload, requested_size
 from traces.importing.uploads import FILE_BYTES
 from traces.imports_shown import (
     IMPORTS_SHOWN,
@@ -89,7 +89,7 @@ def begin_upload(request: OrganisationRequest, project: str) -> JsonResponse:
     try:
         upload = ResumedUpload.begun(
             project=chosen,
-            size=asked_size(fields.get("size")),
+            size=requested_size(fields.get("size")),
             name=fields.get("name", ""),
             type=fields.get("type", ""),
         )

@@ -101,7 +101,7 @@ class InvitationAdmin(OffersRoles, OrganisationModelAdmin[Invitation]):
     def renew_view(self, request: HttpRequest, object_id: UUID) -> HttpResponse:
         try:
             invitation, token = renew_invitation(
-                invitation=self._asked_for(request, object_id), by_owner=_by_owner(request)
+                invitation=self._invitation(request, object_id), by_owner=_by_owner(request)
             )
         except Refused as refusal:
             error(request, refusal.sentence)
@@ -110,14 +110,14 @@ class InvitationAdmin(OffersRoles, OrganisationModelAdmin[Invitation]):
 
     def revoke_view(self, request: HttpRequest, object_id: UUID) -> HttpResponse:
         try:
-            invitation = revoke_invitation(invitation=self._asked_for(request, object_id), by_owner=_by_owner(request))
+            invitation = revoke_invitation(invitation=self._invitation(request, object_id), by_owner=_by_owner(request))
         except Refused as refusal:
             error(request, refusal.sentence)
         else:
             success(request, f"The invitation of {invitation} is revoked: its link no longer works.")
         return _list()
 
-    def _asked_for(self, request: HttpRequest, object_id: UUID) -> Invitation:
+    def _invitation(self, request: HttpRequest, object_id: UUID) -> Invitation:
         demand(request, Right.MANAGE_PEOPLE)
         invitation: Invitation = get_object_or_404(Invitation, pk=object_id)
         return invitation

@@ -93,8 +93,8 @@ def _sentence(details: ErrorDetails, model: type[Body]) -> str:
             return f"{where} must be true or false."
         case "string_type" | "string_unicode":
             return f"{where} must be text."
-    return f"{where}: {_said(details)}"
+    return f"{where}: {_message_of(details)}"
 
 
-def _said(details: ErrorDetails) -> Any:
+def _message_of(details: ErrorDetails) -> Any:
     return details["msg"].removeprefix("Value error, ")

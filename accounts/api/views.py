@@ -98,9 +98,9 @@ class ApiView(APIView):
         if request.successful_authenticator is None:
             raise NotAuthenticated(_SIGN_IN if is_for_sessions(request._request) else _BEARER)
         self._demand_a_pause()
-        demand_at(request._request, self.right_asked, self.kwargs)
+        demand_at(request._request, self.required_right, self.kwargs)
         if request.method in self.allowed_methods:
-            demand_scope(self.membership, self.right_asked, is_change=not self._is_read, also=self.read_with)
+            demand_scope(self.membership, self.required_right, is_change=not self._is_read, also=self.read_with)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -156,7 +156,7 @@ class ApiView(APIView):
         return answer
 
     @property
-    def right_asked(self) -> Right:
+    def required_right(self) -> Right:
         """What this method asks for."""
         return self.right if self._is_read else self.right_to_change or self.right
 
@@ -171,7 +171,7 @@ class ApiView(APIView):
 
     def reachable(self, rows: "QuerySet[AnyRow]") -> "QuerySet[AnyRow]":
         """Those of the rows whose project gives the right; for addresses that name a row, and no project."""
-        return in_projects_with(rows, self.membership, self.right_asked)
+        return in_projects_with(rows, self.membership, self.required_right)
 
     @property
     def acts_for_a_person(self) -> bool:

@@ -166,14 +166,14 @@ def visible_project(membership: ActiveMembership, slug: str) -> Project:
     """The project of an address, without its draft, if the member may see it. Raises Http404 for one that is not there
     and for one that `visible_to` leaves out alike. It is looked up once a request.
     """
-    project: Project | None = membership.projects.get(slug) or _looked_up(membership, slug)
+    project: Project | None = membership.projects.get(slug) or _fetched_project(membership, slug)
     if project is None:
         raise Http404("There is no such project that you may see.")
     membership.projects[slug] = project
     return project
 
 
-def _looked_up(membership: ActiveMembership, slug: str) -> Project | None:
+def _fetched_project(membership: ActiveMembership, slug: str) -> Project | None:
     if not membership.may(Right.CONFIGURE_PROJECTS):
         project = _published_project.first(slug)
         return project if project is not None and membership.sees(project) else None

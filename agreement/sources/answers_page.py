@@ -30,7 +30,7 @@ ON_A_PAGE = 25
 
 
 @dataclass(frozen=True)
-class SaidRow:
+class AnswerCells:
     """One thing that an answer says: of what, the choices, the number, and the words beside it."""
 
     about: str
@@ -49,7 +49,7 @@ class AnswerRow:
     name: str
     answered_at: datetime | None
     origin: str
-    rows: tuple[SaidRow, ...]
+    rows: tuple[AnswerCells, ...]
     is_unreadable: bool
 
 
@@ -84,7 +84,7 @@ def origin_in_words(origin: dict[str, str]) -> str:
 
 def _row(answer: SourceAnswer, configuration: ProjectConfiguration | None) -> AnswerRow:
     trace = answer.trace
-    said = tuple(_said(answer.result, configuration)) if configuration is not None else ()
+    said = tuple(_answer_cells(answer.result, configuration)) if configuration is not None else ()
     return AnswerRow(
         trace,
         run_name(trace.task, trace.external_id),
@@ -95,9 +95,9 @@ def _row(answer: SourceAnswer, configuration: ProjectConfiguration | None) -> An
     )
 
 
-def _said(result: Any, configuration: ProjectConfiguration) -> Iterator[SaidRow]:
+def _answer_cells(result: Any, configuration: ProjectConfiguration) -> Iterator[AnswerCells]:
     for scheme, _, opinion in opinions(result, configuration):
-        yield SaidRow(
+        yield AnswerCells(
             _about(opinion),
             opinion.title,
             tuple(ShownChoice.of(choice, scheme.name) for choice in opinion.choices),

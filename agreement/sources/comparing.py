@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agreement.models import Source, SourceAnswer, SourceReport
-from agreement.sources.primary import most_telling
+from agreement.sources.primary import most_informative
 from agreement.stored import counted_rows
 from assignments.models import Kind, Submission
 from jobs.actions import request_job
@@ -167,7 +167,7 @@ def _primary(compared: "Iterable[SchemeCompared]") -> Any:
     candidates: list[Any] = []
     for scheme in compared:
         candidates += [*scheme.values, *([scheme.first_errors.outcome] if scheme.first_errors is not None else [])]
-    return most_telling(candidates, lambda values: (values.answered, values.rates is not None, values.unit))
+    return most_informative(candidates, lambda values: (values.answered, values.rates is not None, values.unit))
 
 
 def _two(

@@ -8,7 +8,7 @@ from accounts.reader_zone import moment_text
 from agreement.intervals import Interval, place
 from agreement.intervals import interval as drawn_interval
 from agreement.models import Source, SourceKind, SourceReport
-from agreement.sources.primary import most_telling
+from agreement.sources.primary import most_informative
 from assignments.models import TraceQuota
 from potato.statistics.agreement.bounds import FEW_TRACES
 from potato.wording import counted
@@ -145,7 +145,9 @@ def primary(figures: Mapping[str, Any]) -> dict[str, Any] | None:
     for scheme in figures.get("schemes", ()):
         outcomes = [scheme["first_errors"]["outcome"]] if scheme["first_errors"] else []
         candidates += [{**values, "scheme": scheme["scheme"]} for values in [*scheme["values"], *outcomes]]
-    return most_telling(candidates, lambda values: (values["answered"], values["rates"] is not None, values["unit"]))
+    return most_informative(
+        candidates, lambda values: (values["answered"], values["rates"] is not None, values["unit"])
+    )
 
 
 def places_in(figures: Mapping[str, Any]) -> dict[str, Any] | None:

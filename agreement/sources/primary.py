@@ -6,7 +6,7 @@ from typing import TypeVar
 _Comparison = TypeVar("_Comparison")
 
 
-def most_telling(
+def most_informative(
     candidates: Iterable[_Comparison], facts: Callable[[_Comparison], tuple[int, bool, str]]
 ) -> _Comparison | None:
     """One with rates before one without, and one of whole traces before one of their parts; else the first. None where

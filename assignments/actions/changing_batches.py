@@ -53,7 +53,7 @@ def move_deadlines(*, batches: Sequence[Batch], deadline: date | None) -> Outcom
     return _edited(batches, "batches.deadline", words, lambda now: replace(now, deadline=deadline))
 
 
-def ask_one_annotation_more(*, project: Project, batches: Sequence[Batch]) -> Outcome:
+def request_one_more_annotation(*, project: Project, batches: Sequence[Batch]) -> Outcome:
     """Of each trace of these batches; one that has as many as the project says gets one more than that."""
     rules = newest_rules(project)
     usual = rules[0].annotations_per_trace if rules else 1

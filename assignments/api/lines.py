@@ -18,10 +18,10 @@ def exact_lines(request: Request, trace: Trace) -> shapes.Lines:
 
     Raises ParseError, and NotFound where the trace does not show them.
     """
-    file = judged_file(trace, _asked(request, "file"))
+    file = judged_file(trace, _required_parameter(request, "file"))
     if file is None:
         raise NotFound("The trace has no file of this path.", code="unknown_file")
-    side = _asked(request, "side")
+    side = _required_parameter(request, "side")
     if side not in SIDES:
         raise ParseError("side must be new or old.", code="invalid_request")
     start, end = _line(request, "start"), _line(request, "end")
@@ -33,14 +33,14 @@ def exact_lines(request: Request, trace: Trace) -> shapes.Lines:
     return shapes.Lines(text=text, lines=lines, numbering=file.numbering)
 
 
-def _asked(request: Request, name: str) -> str:
+def _required_parameter(request: Request, name: str) -> str:
     if name not in request.query_params:
         raise ParseError("Ask with file, side, start and end.", code="invalid_request")
     return request.query_params[name]
 
 
 def _line(request: Request, name: str) -> int:
-    text = _asked(request, name)
+    text = _required_parameter(request, name)
     if not _LINE.fullmatch(text):
         raise ParseError(f"{name} must be the number of a line.", code="invalid_request")
     return int(text)

@@ -49,7 +49,7 @@ class AnnotatorView(ApiView):
     def own_assignment(self) -> Assignment:
         """The caller's assignment that the address names, whatever became of it, in a project where they annotate."""
         assignment = own_assignment(self.person, self.kwargs["assignment_id"])
-        if not self.membership.may_in(self.right_asked, assignment.project):
+        if not self.membership.may_in(self.required_right, assignment.project):
             raise Http404
         return assignment
 

@@ -37,7 +37,7 @@ def batch_page(request: OrganisationRequest, project: str, number: int) -> HttpR
     if request.method == "POST":
         shown = _typed(request.POST, shown)
         try:
-            act = edit_batch(batch=batch, wanted=_asked(request.POST, before))
+            act = edit_batch(batch=batch, wanted=_submitted_decisions(request.POST, before))
         except Refused as refused:
             problem = refused.sentence
         else:
@@ -108,7 +108,7 @@ def _context(project: Project, batch: Batch, before: BatchDecisions, shown: _Sho
     }
 
 
-def _asked(form: QueryDict, before: BatchDecisions) -> BatchDecisions:
+def _submitted_decisions(form: QueryDict, before: BatchDecisions) -> BatchDecisions:
     """What the form asks for; what it does not name stays as it is. Raises Refused for what cannot be read."""
     redundancy, priority = form.get("redundancy", "").strip(), form.get("priority", str(before.priority))
     if redundancy and not (redundancy.isascii() and redundancy.isdigit() and 1 <= int(redundancy[:4]) <= 100):

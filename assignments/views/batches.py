@@ -16,11 +16,11 @@ from accounts.models import Project
 from accounts.models.projects import visible_project
 from assignments.actions.changing_batches import (
     add_people,
-    ask_one_annotation_more,
     move_deadlines,
     pause_batches,
     prioritise_batches,
     release_drafts,
+    request_one_more_annotation,
     resume_batches,
     withdraw_batches,
 )
@@ -35,7 +35,7 @@ from assignments.pool.people import people_to_choose
 from assignments.pool.progress import batch_rows, daily_annotations, median_time, skips
 from assignments.pool.selecting import LARGEST_SEED, STRATA, TAKES, Sample, Selection, take_sample
 from assignments.pool.states import imports_wait, project_traces
-from assignments.views.pool import asked_filters, chosen_people, say
+from assignments.views.pool import chosen_people, requested_filters, say
 from assignments.wording import duration
 from tenancy.errors import Refused
 from tenancy.ids import read_id, read_number
@@ -141,7 +141,7 @@ def release_page(request: OrganisationRequest, project: str) -> HttpResponse:
     while open_quotas(project=chosen):
         pass
     query = request.POST if request.method == "POST" else request.GET
-    selection, problem = selection_asked(query)
+    selection, problem = requested_selection(query)
     if request.method == "POST" and not problem:
         try:
             return _release(request, chosen, selection)
@@ -156,7 +156,7 @@ def release_page(request: OrganisationRequest, project: str) -> HttpResponse:
 def release_preview(request: OrganisationRequest, project: str) -> HttpResponse:
     """The right column alone, for a form as it is filled now."""
     chosen = visible_project(request.membership, project)
-    selection, problem = selection_asked(request.GET)
+    selection, problem = requested_selection(request.GET)
     context = {"project": chosen, **_preview(chosen, request.GET, selection), "problem": problem}
     return render(request, "assignments/partials/release_preview.html", context)
 
@@ -215,9 +215,9 @@ def read_date(text: str) -> date | None:
         raise Refused("Write the deadline as a date: 2026-12-04.") from error
 
 
-def selection_asked(query: QueryDict) -> tuple[Selection, str]:
+def requested_selection(query: QueryDict) -> tuple[Selection, str]:
     """What the form asks for, and a sentence where a number cannot be read; then the usual value stands for it."""
-    filters, problem = asked_filters(query).without("state", "batch"), ""
+    filters, problem = requested_filters(query).without("state", "batch"), ""
     take = query.get("take", "all")
     selection = Selection(filters=filters, take=take if take in TAKES else "all")
     number, problem = _number(query, "number", 1, 1_000_000, 20, "How many traces is a whole number from 1.")
@@ -289,7 +289,7 @@ def _preview(project: Project, query: QueryDict, selection: Selection) -> dict[s
     time = median_time(project)
     waiting = sum(row.target - row.done for row in batch_rows(project) if row.forecast or row.target > row.done)
     until = forecast(daily_annotations(project), waiting + annotations)
-    deadline = _deadline_asked(query)
+    deadline = _requested_deadline(query)
     return {
         "sample": sample,
         "taken": sample.count,
@@ -319,7 +319,7 @@ def _listed(project: Project, sample: Sample, page: int) -> dict[str, Any]:
     """One page of the traces that are taken, in the order of import."""
     pages = max(1, -(-sample.count // _LISTED))
     page = min(page, pages)
-    traces = PoolList(project, asked_filters(QueryDict("versions=all")))
+    traces = PoolList(project, requested_filters(QueryDict("versions=all")))
     rows = traces.ordered("oldest").filter(pk__in=sample.first(_LISTED, after=_LISTED * (page - 1)))
     return {
         "listed": traces.rows(rows),
@@ -331,7 +331,7 @@ def _listed(project: Project, sample: Sample, page: int) -> dict[str, Any]:
     }
 
 
-def _deadline_asked(query: QueryDict) -> date | None:
+def _requested_deadline(query: QueryDict) -> date | None:
     try:
         return read_date(query.get("deadline", ""))
     except Refused:
@@ -372,7 +372,7 @@ def _steer(request: OrganisationRequest, project: Project, act: str, number: str
     if act == "deadline":
         return move_deadlines(batches=batches, deadline=read_date(form.get("deadline", "")))
     if act == "more":
-        return ask_one_annotation_more(project=project, batches=batches)
+        return request_one_more_annotation(project=project, batches=batches)
     if act == "people":
         return add_people(batches=batches, people=chosen_people(form.getlist("person")))
     raise Refused("Choose what to do with the batches.")

@@ -76,7 +76,7 @@ def trace_list(request: OrganisationRequest, project: str) -> HttpResponse:
     chosen = visible_project(request.membership, project)
     if request.method != "POST":
         return _page(request, chosen)
-    filters = asked_filters(request.GET)
+    filters = requested_filters(request.GET)
     act = request.POST.get("act", "")
     one = _sent_from(request, chosen)
     if one is not None:
@@ -116,7 +116,7 @@ def _trace_url(trace: Trace) -> str:
 
 def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", refused_in: str = "") -> HttpResponse:
     """`problem` says why what was asked for in the dialog `refused_in`, or in the bar alone, was refused."""
-    filters = asked_filters(request.GET)
+    filters = requested_filters(request.GET)
     pool_list = PoolList(chosen, filters)
     sort = request.GET.get("sort", "newest")
     may_steer = allowed(request, Right.MANAGE_PROJECTS, chosen)
@@ -210,7 +210,7 @@ def wait_in_pool(request: OrganisationRequest, project: str) -> HttpResponse:
     return redirect("batches" if request.POST.get("from") == "batches" else "traces", project=chosen.slug)
 
 
-def asked_filters(query: QueryDict) -> PoolFilters:
+def requested_filters(query: QueryDict) -> PoolFilters:
     return PoolFilters.asked(dict(query.lists()))
 
 

@@ -16,7 +16,7 @@ from assignments.models import StandingRule
 from assignments.pool.filters import PoolFilters
 from assignments.pool.listing import PoolList, Row
 from assignments.pool.selecting import Selection
-from assignments.views.batches import CHIPS, selection_asked
+from assignments.views.batches import CHIPS, requested_selection
 from assignments.views.pool import say
 from tenancy.errors import Refused
 from tenancy.middleware import OrganisationRequest
@@ -36,7 +36,7 @@ def rule_page(request: OrganisationRequest, project: str, rule_id: UUID) -> Http
     query = request.POST if request.method == "POST" else request.GET
     selection, problem = Selection.from_data(rule.selection), ""
     if "asked" in query:
-        selection, problem = selection_asked(query)
+        selection, problem = requested_selection(query)
         # A rule draws each trace by itself: it has no number, no strata and no single traces.
         take = "share" if selection.take == "share" else "all"
         selection = Selection(filters=selection.filters, take=take, share=selection.share, seed=selection.seed)

@@ -326,7 +326,7 @@ class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
     ) -> Steps[Export]:
         """Ask for an export, wait for its file, download it to `output`, and compare its SHA-256 with what the site
         says. The file is there whole or not at all."""
-        asked = yield from self._ask_export(format, options)
+        asked = yield from self._request_export(format, options)
         ready = yield from self._export_over(asked.id, patience)
         yield from _download(ready, Path(output), self._report)
         return ready
@@ -334,7 +334,7 @@ class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
     @operation
     def request_export(self, format: str, *, options: Mapping[str, Any] | None = None) -> Steps[Export]:
         """Ask for an export, and do not wait for it."""
-        return self._ask_export(format, options)
+        return self._request_export(format, options)
 
     @operation
     def wait_for_export(self, one: Export | UUID, *, patience: float | None = None) -> Steps[Export]:
@@ -351,7 +351,7 @@ class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
         """The project's exports, the oldest first."""
         return pages(self._path("exports"), Export)
 
-    def _ask_export(self, format: str, options: Mapping[str, Any] | None) -> Steps[Export]:
+    def _request_export(self, format: str, options: Mapping[str, Any] | None) -> Steps[Export]:
         body = {"format": format, "options": dict(options or {})}
         return ask(send("POST", self._path("exports"), body), Export)
 

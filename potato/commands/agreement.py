@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Folder(flags.input, flags.config, options_filters(chosen)) as folder:
             settings = Settings(flags.tolerance, flags.samples, flags.seed)
             if flags.command == "anchoring":
-                return _tell_anchoring(anchoring_in(folder, flags.suggestions, settings), flags.json)
+                return _print_anchoring(anchoring_in(folder, flags.suggestions, settings), flags.json)
             report = report_on(folder, settings)
     except RecordsError as refusal:
         parser.exit(1, f"{refusal.sentence}\n")
@@ -205,7 +205,7 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=_whole, default=0, metavar="N", help="of the resampling (0)")
 
 
-def _tell_anchoring(figures: Mapping[str, Any], as_json: bool) -> int:
+def _print_anchoring(figures: Mapping[str, Any], as_json: bool) -> int:
     if as_json:
         print(json.dumps(figures, indent=2, ensure_ascii=False))
     else:

@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if flags.command in _LOCAL:
             return _LOCAL[flags.command](flags)
-        return _ask_site(flags)
+        return _run_on_site(flags)
     except (Failure, MissingExtra, ExtensionError) as refusal:
         say(f"potato: {refusal}", colour="red")
         return FAILED
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _ask_site(flags: argparse.Namespace) -> int:
+def _run_on_site(flags: argparse.Namespace) -> int:
     from potato.client import NoAnswer, PotatoError, Refused  # What is offline needs nothing of it.
     from potato.commands import remote
 

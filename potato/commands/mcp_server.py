@@ -80,11 +80,11 @@ def make_server(client: AsyncClient, folder: Path) -> MCPServer[Any]:
         tools.request_export,
         tools.list_exports,
     ):
-        server.tool()(_told(tool))
+        server.tool()(_with_refusals(tool))
     return server
 
 
-def _told(tool: Callable[P, Awaitable[Answer]]) -> Callable[P, Awaitable[Answer]]:
+def _with_refusals(tool: Callable[P, Awaitable[Answer]]) -> Callable[P, Awaitable[Answer]]:
     """The tool, which tells the agent what the site refused, and why."""
 
     @functools.wraps(tool)

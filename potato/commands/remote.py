@@ -38,7 +38,7 @@ from potato.wording import counted
 
 
 @contextmanager
-def _asking(flags: argparse.Namespace) -> Iterator[Client]:
+def _opened_client(flags: argparse.Namespace) -> Iterator[Client]:
     with Client(flags.site, progress=bars()) as client:
         yield client
 
@@ -48,7 +48,7 @@ def _asking(flags: argparse.Namespace) -> Iterator[Client]:
 
 def login(flags: argparse.Namespace) -> int:
     """Try a token, and keep it."""
-    address = flags.address or flags.site or _asked("Address of the site: ")
+    address = flags.address or flags.site or _prompted("Address of the site: ")
     token = sys.stdin.readline().strip() if flags.token_from_stdin else getpass.getpass("API token: ").strip()
     if not token:
         raise Failure("No token was given. An admin makes one on the page of a member or a service account.")
@@ -59,7 +59,7 @@ def login(flags: argparse.Namespace) -> int:
     return DONE
 
 
-def _asked(question: str) -> str:
+def _prompted(question: str) -> str:
     if not sys.stdin.isatty():
         raise Failure("Say which site: potato login https://potato.example.org")
     return input(question).strip()
@@ -74,7 +74,7 @@ def logout(flags: argparse.Namespace) -> int:
 
 def whoami(flags: argparse.Namespace) -> int:
     """Who the token acts as."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         caller = client.whoami()
     if flags.json:
         put_json(caller)
@@ -88,7 +88,7 @@ def whoami(flags: argparse.Namespace) -> int:
 
 def projects(flags: argparse.Namespace) -> int:
     """The published projects, and how far they are."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         found = client.projects()
     if flags.json:
         put_json(found)
@@ -117,7 +117,7 @@ def load(flags: argparse.Namespace) -> int:
     outside = [str(path) for path in files if not path.resolve().is_relative_to(root) or not path.exists()]
     if outside:
         raise Failure(f"data_files: {', '.join(outside)} is not in the folder of {flags.config}; nothing was changed.")
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         try:
             project.state()
@@ -143,7 +143,7 @@ def load(flags: argparse.Namespace) -> int:
 
 def import_files(flags: argparse.Namespace) -> int:
     """Send files, folders or what comes from stdin, and wait until they are read."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         if flags.follow:
             return _follow(project, flags)
@@ -180,7 +180,7 @@ def _from_stdin(flags: argparse.Namespace) -> Iterator[list[Path]]:
 def import_annotations(flags: argparse.Namespace) -> int:
     """Send what another tool wrote, wait until it is read, and name what has no place."""
     names, values = _pairs(flags.name), _pairs(flags.value)
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         one = client.project(flags.project).import_annotations(
             flags.path,
             tool=flags.tool,
@@ -264,7 +264,7 @@ def _sentence(one: Import) -> str:
 
 def watch(flags: argparse.Namespace) -> int:
     """Tell how far a project is whenever that changes, until it has all its annotations."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         before = None
         while True:
             found = next((one for one in client.projects() if one.slug == flags.project), None)
@@ -283,7 +283,7 @@ def watch(flags: argparse.Namespace) -> int:
 
 def people(flags: argparse.Namespace) -> int:
     """Who works on a project; put somebody on it, take them off, invite."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         if flags.put is not None:
             project.put_person(flags.put[0], flags.put[1])
@@ -309,7 +309,7 @@ def people(flags: argparse.Namespace) -> int:
 
 def repositories(flags: argparse.Namespace) -> int:
     """The repositories that are attached to a project; attach one, remove one."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         if flags.attach is not None:
             name, file = flags.attach
@@ -328,7 +328,7 @@ def repositories(flags: argparse.Namespace) -> int:
 
 def checks(flags: argparse.Namespace) -> int:
     """The reports of a project in short; or what is known of one run, test by test and finding by finding."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         if flags.trace is None:
             return _reports(flags, project)
@@ -339,7 +339,7 @@ def checks(flags: argparse.Namespace) -> int:
     if flags.json:
         put_json(found)
     else:
-        put_table(("check", "outcome", "what", "said"), list(_said_by(found)))
+        put_table(("check", "outcome", "what", "said"), list(_outcome_rows(found)))
     return DONE
 
 
@@ -366,7 +366,7 @@ def _reports(flags: argparse.Namespace, project: Project) -> int:
     return DONE
 
 
-def _said_by(found: TraceChecks) -> Iterator[tuple[str, str, str, str]]:
+def _outcome_rows(found: TraceChecks) -> Iterator[tuple[str, str, str, str]]:
     for run in found.test_runs:
         yield f"step {run.step}", run.outcome, run.runner, run.command
     for report in found.reports:
@@ -397,7 +397,7 @@ def export(flags: argparse.Namespace) -> int:
         options[name.replace("-", "_")] = value
     if flags.output.is_dir():
         raise Failure(f"{flags.output} is a folder. Name a file with -o.")
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         ready = client.project(flags.project).export(flags.format, flags.output, options=options)
     if flags.json:
         put_json(ready)
@@ -409,7 +409,7 @@ def export(flags: argparse.Namespace) -> int:
 
 def agreement(flags: argparse.Namespace) -> int:
     """Have it computed how far people agree."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         report = client.project(flags.project).agreement(
             tolerance=flags.tolerance, samples=flags.samples, seed=flags.seed
         )
@@ -429,7 +429,7 @@ def agreement(flags: argparse.Namespace) -> int:
 
 def suggestions(flags: argparse.Namespace) -> int:
     """Write what models suggest, a record a line, or send the records of files."""
-    with _asking(flags) as client:
+    with _opened_client(flags) as client:
         project = client.project(flags.project)
         if not flags.add:
             for row in project.suggestions():

@@ -265,8 +265,8 @@ class ProjectConfiguration(Block):
     @classmethod
     def remarks(cls, values: BlockValues) -> Iterator[Remark]:
         yield from _gold_out_of_order(values)
-        yield from _suggestions_that_tell(values)
-        yield from _others_that_tell(values)
+        yield from _remarks_on_suggestions(values)
+        yield from _remarks_on_others_answers(values)
         yield from repeated(values, "annotation_schemes", "name")
         yield from _second_of_a_type(values.get("annotation_schemes"))
         yield from _files_named_twice(values.get("data_files"))
@@ -290,7 +290,7 @@ def _gold_out_of_order(values: BlockValues) -> Iterator[Remark]:
         )
 
 
-def _suggestions_that_tell(values: BlockValues) -> Iterator[Remark]:
+def _remarks_on_suggestions(values: BlockValues) -> Iterator[Remark]:
     """Suggestions say what comes where later steps are a secret, and stand in results under a name of their own."""
     suggestions = values.get("suggestions")
     if not isinstance(suggestions, Mapping) or suggestions.get("shown") is not True:
@@ -315,7 +315,7 @@ def _suggestions_that_tell(values: BlockValues) -> Iterator[Remark]:
             yield Remark(("suggestions", "shown"), "suggestions_tell", sentence)
 
 
-def _others_that_tell(values: BlockValues) -> Iterator[Remark]:
+def _remarks_on_others_answers(values: BlockValues) -> Iterator[Remark]:
     """Of a task with a known answer nothing of others could ever be read, which would tell it from the rest; and who
     has read what others say judges their own trace no more by themselves when it comes again."""
     visibility, repeat = values.get("visibility"), values.get("repeat")

@@ -116,7 +116,7 @@ def _run(task: dict[str, Any], agent: str, number: int) -> InventedRun:
     flaw = _flaw(attempt, task["path"], after)
     passed = "fail" not in attempt["found"].lower()
     steps = [
-        *_looking(task, agent, folder),
+        *_exploring_calls(task, agent, folder),
         (_READING[agent], [_call("Read", {"file_path": path}, _numbered(task["before"]))], "correct"),
         (
             attempt["say"],
@@ -159,7 +159,7 @@ def _run(task: dict[str, Any], agent: str, number: int) -> InventedRun:
     return InventedRun(record, truth)
 
 
-def _looking(task: dict[str, Any], agent: str, folder: str) -> list[tuple[str, list[dict[str, Any]], str]]:
+def _exploring_calls(task: dict[str, Any], agent: str, folder: str) -> list[tuple[str, list[dict[str, Any]], str]]:
     """How the agent finds the file. The smallest one lists everything first, which helps nobody."""
     pattern, found = task["search"]
     search = _call("Grep", {"pattern": pattern, "path": folder}, found)

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent
-from agreement.third_person import UnfitTraces, ask_a_third_person, take_back
+from agreement.third_person import UnfitTraces, request_third_annotator, take_back
 from assignments.models import TraceQuota
 from tenancy.actor import acting
 from tests.agreement.conftest import Comparing
@@ -92,7 +92,7 @@ def test_what_is_no_trace_of_the_project_is_refused(differing: Comparing, manage
             (["first"], "A trace is named by its id"),
             ([str(UUID(int=1))], "A chosen trace is not in this project."),
         ):
-            for act in (ask_a_third_person, take_back):
+            for act in (request_third_annotator, take_back):
                 with pytest.raises(UnfitTraces, match=re.escape(words)):
                     act(project=differing.project, traces=traces)
     assert "Choose from 1 to 1,000 traces." in text_of(

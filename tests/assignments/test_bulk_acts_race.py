@@ -13,7 +13,7 @@ import pytest
 
 from accounts.actions.members import put_on_project
 from accounts.models import Membership, Project
-from assignments.actions.changing_batches import ask_one_annotation_more, pause_batches, resume_batches
+from assignments.actions.changing_batches import pause_batches, request_one_more_annotation, resume_batches
 from assignments.actions.held_tasks import give_back_tasks, held_tasks, reassign_tasks
 from assignments.actions.outcomes import Outcome
 from assignments.actions.quotas import open_quotas
@@ -108,7 +108,7 @@ _ACTS: dict[str, Act] = {
     "people taken off": lambda project, by: take_people_off(project=project, people=by.people[:2]),
     "batches paused": lambda project, by: pause_batches(batches=by.batches()),
     "batches resumed": lambda project, by: resume_batches(batches=by.batches()),
-    "one more of batches": lambda project, by: ask_one_annotation_more(project=project, batches=by.batches()[:1]),
+    "one more of batches": lambda project, by: request_one_more_annotation(project=project, batches=by.batches()[:1]),
 }
 # Half of these touch what no choice names: whoever holds a task, or all people and traces.
 _OF_ALL = ("given out again", "offers ended", "given back", "reassigned", "people resumed", "limits ended")

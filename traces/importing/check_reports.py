@@ -23,7 +23,7 @@ from potato.runs.converters.registry import trace_converters
 from potato.runs.model import Unreadable
 from potato.runs.run_files import StoredRunFile
 from potato.runs.secrets import Group, hide
-from traces.importing.screening import groups_looked_for
+from traces.importing.screening import groups_searched_for
 from traces.models import CheckReport, ImportedFile, Trace
 
 REPORTS_AT_ONCE = 200
@@ -67,7 +67,7 @@ def read_source(source: StoredRunFile, kind: Kind) -> StatedReports | Unreadable
 
 def keep_reports(file: ImportedFile, member: str, reports: Iterable[Report], secrets: Secrets) -> None:
     """Keep them, each in the place of an earlier one of the same program about the same run."""
-    groups = groups_looked_for(secrets)
+    groups = groups_searched_for(secrets)
     rows = {row.identity_sha256: row for row in (_row(file, member, report, groups) for report in reports)}
     CheckReport.objects.bulk_create(
         list(rows.values()),
@@ -131,9 +131,10 @@ def _row(file: ImportedFile, member: str, report: Report, groups: Collection[Gro
     shown = replace(
         report,
         tests=tuple(
-            replace(test, name=_said(test.name, groups), message=_said(test.message, groups)) for test in report.tests
+            replace(test, name=_without_secrets(test.name, groups), message=_without_secrets(test.message, groups))
+            for test in report.tests
         ),
-        findings=tuple(replace(each, message=_said(each.message, groups)) for each in report.findings),
+        findings=tuple(replace(each, message=_without_secrets(each.message, groups)) for each in report.findings),
     )
     return CheckReport(
         project_id=file.project_id,
@@ -150,7 +151,7 @@ def _row(file: ImportedFile, member: str, report: Report, groups: Collection[Gro
     )
 
 
-def _said(text: str, groups: Collection[Group]) -> str:
+def _without_secrets(text: str, groups: Collection[Group]) -> str:
     return hide(text, groups) if text else text
 
 

@@ -40,7 +40,7 @@ from traces.importing.check_reports import (
     read_source,
 )
 from traces.importing.joining import join_tasks, note_joined
-from traces.importing.screening import DEFAULT, groups_looked_for
+from traces.importing.screening import DEFAULT, groups_searched_for
 from traces.importing.screenshots import with_pictures
 from traces.importing.storing import Ready, UnusableRun, count_rows, ready, store_runs
 from traces.importing.task_texts import has_texts, keep_tasks, note_silent_tasks, with_task
@@ -312,7 +312,7 @@ class _Batch:
     def _problem(self, place: int, code: str, sentence: str, member: ImportedMember) -> ImportProblem:
         name = member.name if self.in_package else ""
         # It may quote what could not be read.
-        hidden = storable(hide(sentence, groups_looked_for(self.secrets)))
+        hidden = storable(hide(sentence, groups_searched_for(self.secrets)))
         return ImportProblem(file=self.file, member=name, place=place, code=code, sentence=hidden)
 
 

@@ -240,6 +240,6 @@ def _for_a_full_disk() -> Iterator[None]:
         raise
 
 
-def asked_size(text: Any) -> int:
+def requested_size(text: Any) -> int:
     """The number of bytes that a request says; 0 where it says none."""
     return int(text) if isinstance(text, (str, int)) and re.fullmatch(r"\d{1,15}", str(text)) else 0

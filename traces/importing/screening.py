@@ -49,7 +49,7 @@ class Screened:
 def screen(converted: Converted, rules: Secrets = DEFAULT) -> Screened | None:
     """What was found in the run; None where that is nothing. What cannot be replaced without another change is held."""
     asked = {group: getattr(rules, group) for group in _GROUPS}
-    secrets = secrets_in_run(converted.run, groups_looked_for(rules))
+    secrets = secrets_in_run(converted.run, groups_searched_for(rules))
     if not secrets:
         return None
     found = {asked[group] for group in secrets.groups}
@@ -69,7 +69,7 @@ def screen(converted: Converted, rules: Secrets = DEFAULT) -> Screened | None:
     return Screened(converted, secrets, state, original)
 
 
-def groups_looked_for(rules: Secrets) -> set[Group]:
+def groups_searched_for(rules: Secrets) -> set[Group]:
     """What the project does not ignore."""
     return {group for group in _GROUPS if getattr(rules, group) != "ignore"}
 

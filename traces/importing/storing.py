@@ -208,7 +208,7 @@ class Rows:
                 member=ready.member,
                 place=ready.converted.place,
                 code=problem.code,
-                sentence=_said(ready, f"{run_name(run.task, ready.external_id)}: {problem.sentence}"),
+                sentence=_without_secrets(ready, f"{run_name(run.task, ready.external_id)}: {problem.sentence}"),
             )
             for problem in changes.problems
         )
@@ -255,7 +255,7 @@ class Rows:
             self.bodies[sha256] = pack(record)
 
 
-def _said(ready: Ready, sentence: str) -> str:
+def _without_secrets(ready: Ready, sentence: str) -> str:
     """A sentence that may quote the run, without what was found in it."""
     return sentence if ready.screened is None else ready.screened.secrets.replaced_in(sentence)
 

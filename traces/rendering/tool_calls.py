@@ -155,11 +155,11 @@ def is_noise(step: Step) -> bool:
         and not step.message.strip()
         and step.screenshot is None
         and not any(call.is_error for call in step.calls)
-        and all(_looks_around(describe_call(call)) for call in step.calls)
+        and all(_is_exploration(describe_call(call)) for call in step.calls)
     )
 
 
-def _looks_around(use: Use) -> bool:
+def _is_exploration(use: Use) -> bool:
     if use.kind != "command":
         return use.kind in ("read", "search")
     if not use.command or _WRITES.search(_HARMLESS.sub("", use.command)):

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         if organisation is None:
             raise CommandError(f"There is no organisation {slug!r}. Name the project as ORGANISATION/PROJECT.")
         with acting_in(organisation):
-            removal = self._unfinished(project_slug, options["trace"]) or self._asked(project_slug, options)
+            removal = self._unfinished(project_slug, options["trace"]) or self._requested_removal(project_slug, options)
         actor = Actor(organisation.pk, (organisation.pk,))
         while True:
             with acting_in(organisation):
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         rows = TraceRemoval.objects.filter(project__slug=project, finished_at=None)
         return next((row for row in rows if named in row.traces), None)
 
-    def _asked(self, slug: str, options: dict[str, Any]) -> TraceRemoval:
+    def _requested_removal(self, slug: str, options: dict[str, Any]) -> TraceRemoval:
         project = Project.objects.filter(slug=slug).first()
         trace = self._trace(project, options["trace"]) if project else None
         if trace is None:

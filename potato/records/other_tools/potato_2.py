@@ -82,7 +82,7 @@ def _instance(
     for schema, answers in _by_schema(labels).items():
         place = f"{where}, {schema}"
         for name, value in answers:
-            said += _said(schema, name, value, place)
+            said += _responses(schema, name, value, place)
     if said:
         yield Found(where, reading.trace or instance, author, tuple(said), instance)
 
@@ -104,7 +104,7 @@ def _by_schema(labels: Any) -> dict[str, list[tuple[str, Any]]]:
     return found
 
 
-def _said(schema: str, name: str, value: Any, place: str) -> list[Said]:
+def _responses(schema: str, name: str, value: Any, place: str) -> list[Said]:
     structured = _structured(value)
     if structured is not None and "steps" in structured:
         return [

@@ -139,9 +139,9 @@ class _Session:
             self._finish_person()
         else:
             self._finish_person()
-            self._said(line)
+            self._add_message_line(line)
 
-    def _said(self, line: str) -> None:
+    def _add_message_line(self, line: str) -> None:
         if self._reply is None or self._reply.notes:
             if not line.strip():
                 return

@@ -186,7 +186,7 @@ class _Story:
         self._count += 1
         key = f"message {self._count}"
         extra = _member(message, "extra")
-        content = _said(message, self._report)
+        content = _message_content(message, self._report)
         actions = objects(extra.get("actions"))
         if not actions and len(content.texts) == 1:
             blocks = list(stretches(content.texts[0], _BLOCK, _END_OF_BLOCK))
@@ -254,7 +254,7 @@ class _Story:
         return self._files.effects(text(arguments, "command"), shown, failed=answer.is_error)
 
 
-def _said(message: dict[str, JSON], report: ConversionReport) -> Content:
+def _message_content(message: dict[str, JSON], report: ConversionReport) -> Content:
     """What the agent said aloud and thought, of a chat message or a response."""
     content = Content()
     for item in objects(message.get("output")) if text(message, "object") == "response" else []:

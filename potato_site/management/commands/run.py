@@ -52,7 +52,7 @@ class Command(BaseCommand):
             port = port_from_environment()
             supervisor = Supervisor(_programs(port, local), port=port, logs=local / "logs", say=self._say)
             services = devservices.ensure("development")
-            _ask_broker()
+            _ping_broker()
             review: list[Path] | None = options["review"]
             loaded = "your runs" if review else "the demo"
             self._say(f"migrating, loading {loaded} and collecting static files")
@@ -89,7 +89,7 @@ class Command(BaseCommand):
         self.stderr.flush()
 
 
-def _ask_broker() -> None:
+def _ping_broker() -> None:
     """Refuse a broker that the web, the worker and beat can't share or can't reach."""
     advice = "unset BROKER_URL to use an embedded server."
     if not settings.BROKER_URL.startswith(BROKERS):
