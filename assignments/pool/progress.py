@@ -1,6 +1,7 @@
 """How far each batch is, at which pace, and why people skipped what they were given."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +23,8 @@ from assignments.skip_presets import SKIP_PRESETS
 
 @dataclass(frozen=True)
 class BatchRow:
-    """A batch in the list. `traces` are judged or to be judged, `late_by` days behind its deadline at this pace."""
+    """A batch in the list. `traces` are judged or to be judged. `forecast` is None where nobody asked for it, and where
+    the batch waits for nothing."""
 
     batch: Batch
     selection: str
@@ -75,8 +77,11 @@ class Skips:
     reasons: list[tuple[str, int]]
 
 
-def batch_rows(project: Project) -> list[BatchRow]:
-    """All batches in the order in which they are given out, withdrawn ones last; a fixed number of queries."""
+def batch_rows(project: Project, days: Sequence[Day] | None = None) -> list[BatchRow]:
+    """All batches in the order in which they are given out, withdrawn ones last; a fixed number of queries.
+
+    With `days`, those of `daily_annotations`, each says when it will be done.
+    """
     quotas = TraceQuota.objects.for_project(project).filter(batch__isnull=False, withheld="").order_by()
     figures = quotas.values("batch").annotate(
         traces=Count("pk", filter=JUDGEABLE),
@@ -88,8 +93,7 @@ def batch_rows(project: Project) -> list[BatchRow]:
     counts: dict[UUID, dict[str, Any]] = {row["batch"]: dict(row) for row in figures}
     people = BatchPerson.objects.filter(organisation=project.organisation_id, batch__project=project).order_by()
     named = {row["batch"]: row["number"] for row in people.values("batch").annotate(number=Count("pk"))}
-    days, before = daily_annotations(project), 0
-    rows = []
+    rows, before = [], 0
     batches = list(Batch.objects.for_project(project).in_turn())
     for batch in sorted(batches, key=lambda batch: batch.state == BatchState.WITHDRAWN):
         figure = counts.get(batch.pk, {})
@@ -106,7 +110,7 @@ def batch_rows(project: Project) -> list[BatchRow]:
                 done=figure.get("done_of_target", 0),
                 held=figure.get("held", 0),
                 people=named.get(batch.pk, 0) if batch.is_restricted else 0,
-                forecast=forecast(days, before) if is_waited_for else None,
+                forecast=forecast(days, before) if is_waited_for and days is not None else None,
             )
         )
     return rows

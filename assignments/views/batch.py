@@ -15,7 +15,7 @@ from assignments.actions.editing_batches import BatchDecisions, decisions, edit_
 from assignments.actions.quotas import newest_rules
 from assignments.models import Batch, BatchState, Order, Priority, StandingRule
 from assignments.pool.people import people_to_choose
-from assignments.pool.progress import batch_rows
+from assignments.pool.progress import batch_rows, daily_annotations
 from assignments.pool.selecting import Selection
 from assignments.submission_records import annotator_names
 from assignments.views.batches import read_date
@@ -84,7 +84,7 @@ def _typed(form: QueryDict, stored: _Shown) -> _Shown:
 
 def _context(project: Project, batch: Batch, before: BatchDecisions, shown: _Shown) -> dict[str, Any]:
     rules = newest_rules(project)
-    row = next(row for row in batch_rows(project) if row.batch.pk == batch.pk)
+    row = next(row for row in batch_rows(project, daily_annotations(project)) if row.batch.pk == batch.pk)
     annotating = {UUID(user): name for user, name in people_to_choose(project)}
     names: dict[UUID, str] = {**annotator_names(before.people), **annotating}
     return {

@@ -81,7 +81,8 @@ def batch_list(request: OrganisationRequest, project: str) -> HttpResponse:
 
 def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", refused_in: str = "") -> HttpResponse:
     """`problem` says why what was asked for in the dialog `refused_in`, or in the bar alone, was refused."""
-    rows = batch_rows(chosen)
+    days = daily_annotations(chosen)
+    rows = batch_rows(chosen, days)
     shown = [row for row in rows if row.traces or not row.batch.is_standard]
     may_steer = allowed(request, Right.MANAGE_PROJECTS, chosen)
     listed = {"project": chosen, "rows": shown, "priorities": Priority.choices, "may_steer": may_steer}
@@ -103,7 +104,7 @@ def _page(request: OrganisationRequest, chosen: Project, *, problem: str = "", r
         "done": done,
         "left": target - done,
         "held": sum(row.held for row in rows),
-        "pace": daily_mean(daily_annotations(chosen)),
+        "pace": daily_mean(days),
         "due": due,
         "rules": [(rule, Selection.from_data(rule.selection).description) for rule in rules],
         "imports_wait": imports_wait(chosen),
@@ -287,7 +288,7 @@ def _preview(project: Project, query: QueryDict, selection: Selection) -> dict[s
     each = read_number(query.get("redundancy", ""), 3) or (rules[0].annotations_per_trace if rules else 1)
     annotations = each * sample.count
     time = median_time(project)
-    waiting = sum(row.target - row.done for row in batch_rows(project) if row.forecast or row.target > row.done)
+    waiting = sum(row.target - row.done for row in batch_rows(project) if row.target > row.done)
     until = forecast(daily_annotations(project), waiting + annotations)
     deadline = _requested_deadline(query)
     return {

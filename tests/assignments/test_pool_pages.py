@@ -17,7 +17,7 @@ from assignments.actions.steering import let_imports_wait
 from assignments.actions.withholding import withhold
 from assignments.forecast import forecast
 from assignments.models import Batch, BatchPerson, BatchState, Priority, StandingRule, SteeringAct, TraceQuota, Withheld
-from assignments.pool.progress import batch_rows
+from assignments.pool.progress import batch_rows, daily_annotations
 from assignments.pool.selecting import Selection, take_sample, taken_by_share
 from dashboard.figures import last_days
 from tenancy.actor import acting_in
@@ -486,7 +486,8 @@ def test_batches_and_the_overview_expect_the_same_end(pool: Queue, manager: Clie
                 submit(pool.claimed(pool.tenants.bob))
             clock.shift(timedelta(days=1))
         deliver(pool)
-        (row,) = (row for row in batch_rows(pool.project) if not row.batch.is_standard)
+        days = daily_annotations(pool.project)
+        (row,) = (row for row in batch_rows(pool.project, days) if not row.batch.is_standard)
         expected = forecast(last_days(pool.project), 24 - 10)
         assert expected is not None
         assert row.forecast == expected
