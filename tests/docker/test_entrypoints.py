@@ -80,7 +80,7 @@ def run(environment: Environment, *role: str) -> subprocess.CompletedProcess[str
         env=environment,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=240,
     )
 
 
