@@ -132,8 +132,8 @@ def _branches(read: ReadRepository, filename: str) -> list[_Branch]:
     if "HEAD" in read.heads and read.heads["HEAD"] not in {read.heads[name] for name in chosen}:
         chosen.add("HEAD")
     candidates = sorted(chosen - set(named) - (set() if trunk_of_trunks else set(local)))
-    others = _history(read, trunk)
-    others_of_trunks = others if named else _history(read, trunk_of_trunks)
+    others = _history(read, [read.heads[name] for name in trunk])
+    others_of_trunks = others if named else _history(read, [read.heads[name] for name in trunk_of_trunks])
     if not trunk:
         shown = ", ".join(_short(name) for name in candidates[:_MOST_NAMED]) or "none"
         raise UnreadableRepository(
@@ -177,14 +177,14 @@ def _short(name: str) -> str:
     return name.removeprefix(_BRANCH).removeprefix(_REMOTE).removeprefix(_TAG)
 
 
-def _history(read: ReadRepository, names: Iterable[str]) -> frozenset[str]:
-    """All commits that these references have, as far as the bundle has them."""
+def _history(read: ReadRepository, tips: Iterable[str], excluded: frozenset[str] = frozenset()) -> frozenset[str]:
+    """These commits and all before them that are not excluded, as far as the bundle has them."""
     found: set[str] = set()
-    left = [read.heads[name] for name in names]
+    left = [*tips]
     while left:
         identity = left.pop()
         commit = read.commits.get(identity)
-        if commit is not None and identity not in found:
+        if commit is not None and identity not in found and identity not in excluded:
             found.add(identity)
             left += commit.parents
     return frozenset(found)
@@ -213,7 +213,7 @@ def _converted(
     read: ReadRepository, branch: _Branch, work: Work, options: ReadingOptions, place: int, after: ReadPosition
 ) -> Converted:
     report = ConversionReport()
-    if aside := len(_own_commits(read, branch)) - len(branch.commits):
+    if aside := len(_history(read, [branch.commits[-1].id], branch.trunk)) - len(branch.commits):
         report.dropped["commit of a branch that was merged"] += aside
     trees = TreeComparison(read, work)
     compared = _Compared(read, work, options.bounds.run_bytes)
@@ -250,17 +250,6 @@ def _converted(
         base_commit=base.id if base else "",
     )
     return Converted(run, report, place, after)
-
-
-def _own_commits(read: ReadRepository, branch: _Branch) -> set[str]:
-    own: set[str] = set()
-    left = [branch.commits[-1].id]
-    while left:
-        identity = left.pop()
-        if identity in read.commits and identity not in own and identity not in branch.trunk:
-            own.add(identity)
-            left += read.commits[identity].parents
-    return own
 
 
 def _task(commits: tuple[CommitFacts, ...]) -> str:
