@@ -396,5 +396,5 @@ ACTS: dict[str, tuple[float, Callable[[Driver, random.Random], str | None]]] = {
     "unsettle": (3, _unsettle),
     "pause": (3, _pause),
     "known answer": (2, _expect),
-    "withhold": (1, _withhold),
+    "withhold": (2, _withhold),
 }
