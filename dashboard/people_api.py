@@ -61,7 +61,7 @@ class ProjectPersonView(PersonView):
         )
         return Response(ProjectRoleOfPerson(name=name, role=ProjectRole(row.role), may_export=row.may_export))
 
-    @extend_schema(responses={200: Released})
+    @extend_schema(responses=Released)
     def delete(self, request: Request, project: str, name: str) -> Response:
         """Take the person off the project. What they hold goes back at once; annotations stay, and count. 409 for whom
         a role in the organisation brings into every project."""

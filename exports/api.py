@@ -24,7 +24,8 @@ from potato.api.exports import Export, ExportEstimate, ExportRequest, Exports
 from tenancy.roles import Right
 
 CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
-FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
+# Of the media type of its format, and extensions bring formats.
+FILE = {(200, "*/*"): OpenApiTypes.BINARY}
 
 
 class ExporterView(ApiView):

@@ -87,6 +87,10 @@ class ApiSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        model = self.get_response_serializers()
+        if self.method == "DELETE" and not isinstance(model, dict):
+            # drf-spectacular describes every DELETE as 204 without a body, and these answer with a model.
+            bodies = {"200": self._get_response_for_code(model, "200")}  # type: ignore[no-untyped-call]
         problem = self._get_response_for_code(Problem, "default")  # type: ignore[no-untyped-call]
         return {**bodies, "default": problem}
 
