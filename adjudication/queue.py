@@ -67,7 +67,7 @@ def in_turn(project: Project, user: User, most: int, reason: str = "", text: str
     queue = to_settle(project, user, reason, text).order_by()
     found = _in_order(queue, held) if held else []
     if len(found) < most:
-        for some in _by_weight(_wanted(project).exclude(trace__in=[*held, *put_off])):
+        for some in _by_weight(_wanted(project).exclude(trace__in=[*held, *put_off]), max(most, _AT_ONCE)):
             waits = set(queue.filter(pk__in=some).values_list("pk", flat=True))
             found += (pk for pk in some if pk in waits)
             if len(found) >= most:
@@ -83,11 +83,13 @@ def _in_order(queue: "QuerySet[Any]", traces: Sequence[UUID]) -> list[UUID]:
     return [known[trace] for trace in traces if trace in known]
 
 
-def _by_weight(rows: "QuerySet[Any]") -> Iterator[list[UUID]]:
-    """The ids of the rows, the heaviest first, some at a time."""
-    after = Q()
-    while some := list(rows.filter(after).order_by("-weight", "trace").values_list("pk", "weight", "trace")[:_AT_ONCE]):
+def _by_weight(rows: "QuerySet[Any]", at_once: int) -> Iterator[list[UUID]]:
+    """The ids of the rows, the heaviest first, so many at a time."""
+    after, order = Q(), ("-weight", "trace")
+    while some := list(rows.filter(after).order_by(*order).values_list("pk", "weight", "trace")[:at_once]):
         yield [pk for pk, _, _ in some]
+        if len(some) < at_once:
+            return
         _, weight, trace = some[-1]
         after = Q(weight__lt=weight) | Q(weight=weight, trace__gt=trace)
 

@@ -1,6 +1,6 @@
 """Decisions of reviewers as pages, the API and lists show them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -109,25 +109,30 @@ class ShownDecision:
 def shown_decisions(submissions: Iterable[UUID], reader: User | None = None) -> list[ShownDecision]:
     """All decisions of these submissions, the oldest first."""
     rows = list(Decision.objects.filter(submission__in=list(submissions)).order_by("pk"))
-    names = annotator_names(row.decided_by_id for row in rows if row.decided_by_id)
-    answers = answers_by_decision(rows)
+    shown = decisions_in_words(rows)
+    if reader is None:
+        return shown
     last = {row.submission_id: row.pk for row in rows}
     return [
-        _shown(row, names, answers.get(row.pk, {}), reader, is_last=last[row.submission_id] == row.pk) for row in rows
+        replace(told, undo_until=row.decided_at + UNDO_DECISION)
+        if row.decided_by_id == reader.pk and last[row.submission_id] == row.pk and _may_undo(row)
+        else told
+        for row, told in zip(rows, shown, strict=True)
     ]
 
 
-def _shown(
-    row: Decision,
-    names: Mapping[UUID, str],
-    answers: Mapping[int, NoteAnswer],
-    reader: User | None,
-    *,
-    is_last: bool,
-) -> ShownDecision:
-    undo_until = row.decided_at + UNDO_DECISION
-    is_own = reader is not None and row.decided_by_id == reader.pk
-    may_undo = is_own and is_last and not row.takes_back and timezone.now() < undo_until
+def decisions_in_words(rows: Sequence[Decision]) -> list[ShownDecision]:
+    """These decisions in their order, as nobody who could take one back reads them."""
+    names = annotator_names(row.decided_by_id for row in rows if row.decided_by_id)
+    answers = answers_by_decision(rows)
+    return [_shown(row, names, answers.get(row.pk, {})) for row in rows]
+
+
+def _may_undo(row: Decision) -> bool:
+    return not row.takes_back and timezone.now() < row.decided_at + UNDO_DECISION
+
+
+def _shown(row: Decision, names: Mapping[UUID, str], answers: Mapping[int, NoteAnswer]) -> ShownDecision:
     return ShownDecision(
         id=row.pk,
         submission=row.submission_id,
@@ -139,7 +144,7 @@ def _shown(
         until=row.until,
         correction=row.correction_id,
         notes=tuple(ShownNote(at, note, answers.get(at)) for at, note in enumerate(stored_notes(row.notes))),
-        undo_until=undo_until if may_undo else None,
+        undo_until=None,
     )
 
 

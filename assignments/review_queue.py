@@ -4,6 +4,7 @@ The newest configuration says what is reviewed: a share of all, those with littl
 person. What was returned and came back is always in it. Nobody is given their own work, and no two reviewers the same.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,9 +15,7 @@ from django.db import transaction
 from django.db.models import (
     BigIntegerField,
     BooleanField,
-    Case,
     Exists,
-    ExpressionWrapper,
     F,
     FloatField,
     Func,
@@ -26,10 +25,10 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Value,
-    When,
     Window,
 )
 from django.db.models.functions import RowNumber
+from django.db.models.lookups import LessThan
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project, User
@@ -42,6 +41,8 @@ from tenancy.actor import active_organisation
 from traces.models import Trace
 
 HELD_FOR = timedelta(minutes=30)
+MOST_COUNTED = 1_000
+"""Where more wait, no page and no answer says how many more."""
 _DRAWN_OF = 2**32
 _LOOKED_AT = 20
 """So many are tried for one that nobody else takes at that moment."""
@@ -71,64 +72,91 @@ def review_rules(project: Project) -> Review:
 
 
 def to_review(project: Project, user: User, rules: Review | None = None) -> "QuerySet[Any]":
-    """What the person may review, in the order of the queue, each with why it is there. `rules` are those of
-    `review_rules`, where the caller has them.
+    """What the person may review, in no order. `rules` are those of `review_rules`, where the caller has them."""
+    rules = review_rules(project) if rules is None else rules
+    return _undecided(project, user).filter(Q(_came_back()) | _asked_for(project, rules))
 
-    What a reason holds of is told as a set, which PostgreSQL finds once: asked of each annotation of a project, the
-    queue would cost a query a row. How many came before from a person is counted of the rows that are read alone.
+
+def in_turn(project: Project, user: User, most: int, rules: Review | None = None) -> list[UUID]:
+    """The first so many of them, by their ids: what came back, what has little agreement, all others, and last what
+    the person put off, the earliest first; within each the oldest first.
+
+    Each of these is asked for by itself, in the order of an index, until there are enough: asked for at once, all that
+    waits in a large project would be sorted.
     """
     rules = review_rules(project) if rules is None else rules
+    holds = ReviewHold.objects.filter(organisation=project.organisation_id, user=user, put_off_at__isnull=False)
+    holds = holds.filter(submission__project=project).order_by("put_off_at", "submission")
+    put_off: list[UUID] = list(holds.values_list("submission", flat=True))
+    queue = _undecided(project, user)
+    found: list[UUID] = []
+    for reason in (_came_back_by_key(project), _low(project, rules), _asked_for(project, rules)):
+        if reason and len(found) < most:
+            rows = queue.filter(reason).exclude(pk__in=[*found, *put_off]).order_by("pk")
+            found += rows.values_list("pk", flat=True)[: most - len(found)]
+    if put_off and len(found) < most:
+        waits = set(to_review(project, user, rules).filter(pk__in=put_off).values_list("pk", flat=True))
+        found += [pk for pk in put_off if pk in waits]
+    return found[:most]
+
+
+def queue_rows(rows: "QuerySet[Any]", ids: Sequence[UUID], rules: Review) -> list[Any]:
+    """Those of the submissions that have these ids, in their order, each with what `reasons` reads."""
+    annotated = rows.filter(pk__in=ids).annotate(
+        is_again=_came_back(), agreement=_agreement(), earlier=_earlier_of_person(rules.new_people or 0)
+    )
+    known: dict[UUID, Any] = {row.pk: row for row in annotated}
+    return [known[pk] for pk in ids if pk in known]
+
+
+def _undecided(project: Project, user: User) -> "QuerySet[Any]":
+    """What nobody has decided of, the person may, and no other reviewer looks at."""
     # Those with a known answer are reviewed among the others, and by the same rules: annotators see what was decided
     # of each. What is undecided stands and is the newest, so that neither is asked again.
     rows = Submission.objects.for_project(project).filter(decided_as(UNDECIDED), is_surplus=False)
     rows = rows.filter(assignment__kind__in=ALIKE).exclude(assignment__user=user)
     here = ReviewHold.objects.filter(organisation=OuterRef("organisation"), submission=OuterRef("pk"))
-    rows = rows.exclude(Exists(here.filter(until__gt=timezone.now()).exclude(user=user)))
-    own = ReviewHold.objects.filter(organisation=project.organisation_id, user=user, put_off_at__isnull=False)
-    is_put_off = Q(pk__in=own.values("submission"))
+    return rows.exclude(Exists(here.filter(until__gt=timezone.now()).exclude(user=user)))
+
+
+def _came_back() -> Exists:
+    """Of a submission: whether its assignment was returned before. Then it is always looked at again."""
+    returned = Decision.objects.filter(
+        organisation=OuterRef("organisation"),
+        submission__assignment=OuterRef("assignment"),
+        outcome=Outcome.RETURNED,
+        takes_back=False,
+    )
+    return Exists(returned)
+
+
+def _came_back_by_key(project: Project) -> Q:
+    """The same, where it is all that is asked: these are few, and are found by their key before all else."""
     returned = Decision.objects.for_project(project).filter(outcome=Outcome.RETURNED, takes_back=False)
-    is_again = wanted = Q(assignment__in=returned.values("submission__assignment"))
-    if not (rules.share or rules.low_agreement_below or rules.new_people):
-        # Then the queue is short: its annotations are found by their key, before anything else is asked of them.
-        wanted = Q(_AnyOf(F("assignment"), ArraySubquery(returned.values("submission__assignment"))))
-    ranks = [When(is_put_off, then=3), When(is_again, then=0)]
+    return Q(_AnyOf(F("assignment"), ArraySubquery(returned.values("submission__assignment"))))
+
+
+def _low(project: Project, rules: Review) -> Q:
+    if rules.low_agreement_below is None:
+        return Q()
+    return Q(assignment__trace__in=traces_of_low_agreement(project, rules.low_agreement_below))
+
+
+def _asked_for(project: Project, rules: Review) -> Q:
+    """What the configuration has reviewed; empty where it asks for no review."""
+    wanted = _low(project, rules)
     if rules.share:
-        rows = rows.alias(drawn=ExpressionWrapper(Drawn(F("pk")), output_field=BigIntegerField()))
-        wanted |= Q(drawn__lt=round(rules.share * _DRAWN_OF))
-    if rules.low_agreement_below is not None:
-        low = Q(assignment__trace__in=traces_of_low_agreement(project, rules.low_agreement_below))
-        ranks.append(When(low, then=1))
-        wanted |= low
+        wanted |= Q(LessThan(Drawn(F("pk")), round(rules.share * _DRAWN_OF)))
     if rules.new_people:
         firsts = Submission.objects.for_project(project).filter(number=1)
         place = Window(RowNumber(), partition_by=F("assignment__user"), order_by=F("pk").asc())
-        wanted |= Q(
-            assignment__in=firsts.annotate(place=place).filter(place__lte=rules.new_people).values("assignment")
-        )
-    put_off_at = Case(When(is_put_off, then=Subquery(here.filter(user=user).values("put_off_at")[:1])))
-    return (
-        rows.filter(wanted)
-        .annotate(
-            is_again=ExpressionWrapper(is_again, output_field=BooleanField()),
-            agreement=_agreement(),
-            earlier=_earlier_of_person(rules.new_people or 0),
-        )
-        .order_by(
-            Case(*ranks, default=2, output_field=IntegerField()),
-            put_off_at.asc(nulls_first=True),
-            "pk",
-        )
-    )
-
-
-def first_of(queue: "QuerySet[Any]", most: int) -> "QuerySet[Any]":
-    """The first rows of a queue. They are found by their ids: the whole queue need not be sorted with all that a page
-    reads of a row."""
-    return queue.filter(pk__in=list(queue.values_list("pk", flat=True)[:most]))
+        firsts_of_all = firsts.annotate(place=place).filter(place__lte=rules.new_people)
+        wanted |= Q(assignment__in=firsts_of_all.values("assignment"))
+    return wanted
 
 
 def reasons(row: Any, rules: Review) -> list[Why]:
-    """Why a row of `to_review` is in the queue."""
+    """Why a row of `queue_rows` is in the queue."""
     why = []
     if row.is_again:
         why.append(Why("undo-2", "Submitted again", "A reviewer returned it before."))
@@ -155,13 +183,13 @@ def take_next(*, project: Project, user: User) -> UUID | None:
     What the reviewer holds already comes first, as long as it is in the queue, and is held anew.
     """
     held = held_by_reviewer(project, user)
-    queue = to_review(project, user)
+    rules = review_rules(project)
+    queue = to_review(project, user, rules)
     if held is not None and queue.filter(pk=held).exists() and hold_on(submission=held, user=user):
         return held
     with transaction.atomic():
-        places: list[tuple[UUID, UUID]] = list(queue.values_list("pk", "assignment")[:_LOOKED_AT])
-        for submission, assignment in places:
-            row = Assignment.objects.filter(pk=assignment)
+        for submission in in_turn(project, user, _LOOKED_AT, rules):
+            row = Assignment.objects.filter(pk__in=Submission.objects.filter(pk=submission).values("assignment"))
             # Another reviewer who takes it now has locked it.
             if not row.select_for_update(no_key=True, skip_locked=True, of=("self",)).exists():
                 continue

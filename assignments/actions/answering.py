@@ -1,5 +1,6 @@
 """What an annotator says to the notes of a reviewer who returned an annotation: once to each, then it stands."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
@@ -67,7 +68,7 @@ def demand_answers(assignment: Assignment) -> None:
         raise NotesLeft(decision.pk, left, f"{many} left: say what you did with each, then submit again.")
 
 
-def answers_by_decision(decisions: list[Decision]) -> dict[UUID, dict[int, NoteAnswer]]:
+def answers_by_decision(decisions: Iterable[Decision]) -> dict[UUID, dict[int, NoteAnswer]]:
     """What was said to the notes of these decisions, by the notes' places."""
     by_decision: dict[UUID, dict[int, NoteAnswer]] = {}
     rows = NoteAnswer.objects.filter(decision__in=[decision.pk for decision in decisions])

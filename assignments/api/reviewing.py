@@ -20,19 +20,29 @@ from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR
 from assignments.api.serializers import assignment_in_detail
 from assignments.api.views import AnnotatorView
-from assignments.decisions import OUTCOMES, ShownDecision, shown_decisions, without_outcomes
+from assignments.decisions import OUTCOMES, ShownDecision, decisions_in_words, shown_decisions, without_outcomes
 from assignments.errors import BadReviewNote
 from assignments.hidden_outcomes import outcomes_are_hidden
 from assignments.models import Decision, Submission
 from assignments.readable import readable
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import HELD_FOR, first_of, hold_on, reasons, review_rules, take_next, to_review
+from assignments.review_queue import (
+    HELD_FOR,
+    MOST_COUNTED,
+    hold_on,
+    in_turn,
+    queue_rows,
+    reasons,
+    review_rules,
+    take_next,
+)
 from assignments.submission_records import annotator_names
 from potato.api.base import Shape
 from potato.api.shapes import AssignmentInDetail, Text
 from tenancy.roles import Right
 
 QUEUE_SHOWN = 100
+_LONG = ("assignment__trace__task", "assignment__trace__report", "assignment__trace__test_runs")
 
 
 class NewReviewNote(Body):
@@ -101,6 +111,8 @@ class Waiting(Shape):
 
 
 class ReviewQueue(Shape):
+    """`count` goes up to 1,000."""
+
     count: int
     results: list[Waiting]
 
@@ -126,11 +138,8 @@ class DecisionsView(ApiView):
                 raise ParseError(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_request")
             rows = rows.filter(outcome=outcome)
         following, previous, page = cursor_page(rows, request)
-        wanted = {row.pk for row in page}
-        shown = shown_decisions({row.submission_id for row in page})
-        return Response(
-            Decisions(next=following, previous=previous, results=[_decision(row) for row in shown if row.id in wanted])
-        )
+        results = [_decision(row) for row in decisions_in_words(page)]
+        return Response(Decisions(next=following, previous=previous, results=results))
 
 
 class ReviewQueueView(ApiView):
@@ -141,12 +150,13 @@ class ReviewQueueView(ApiView):
         """What the caller may review, the first to come first, each with why. Nobody reviews their own work."""
         chosen = self.project()
         rules = review_rules(chosen)
-        queue = to_review(chosen, self.person, rules)
-        rows = list(first_of(queue, QUEUE_SHOWN).select_related("assignment__trace").defer("packed"))
+        ids = in_turn(chosen, self.person, MOST_COUNTED, rules)
+        submissions = Submission.objects.select_related("assignment__trace").defer("packed", *_LONG)
+        rows = queue_rows(submissions, ids[:QUEUE_SHOWN], rules)
         names = annotator_names(row.assignment.user_id for row in rows)
         return Response(
             ReviewQueue(
-                count=queue.count(),
+                count=len(ids),
                 results=[
                     Waiting(
                         submission=row.pk,

@@ -7,7 +7,6 @@ from functools import cached_property
 from statistics import mean
 from typing import Any, cast
 
-from django.db.models import Case, Count, When, Window
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -27,7 +26,7 @@ from assignments.readable import annotations_of_trace, annotations_to_compare
 from assignments.reading.lists import Neighbours, list_in_address
 from assignments.reading.parts import shown_parts
 from assignments.review_notes import LONGEST_REVIEW_NOTE
-from assignments.review_queue import Why, reasons, review_rules, to_review
+from assignments.review_queue import MOST_COUNTED, Why, in_turn, queue_rows, reasons, review_rules, to_review
 from assignments.submission_records import annotator_names, elapsed, initials
 from assignments.summaries import ShownChoice
 from assignments.task_page.page import shows_steps
@@ -79,10 +78,12 @@ class Happening:
 
 @dataclass(frozen=True)
 class Review:
-    """An annotation in the queue of reviewers: why it is there, how many are left, and the next of them."""
+    """An annotation in the queue of reviewers: why it is there, how many are left (`is_more`: at least so many), and
+    the next of them."""
 
     why: list[Why]
     left: int
+    is_more: bool
     following: list[SubmissionRow]
     others: int
     shows_others: bool
@@ -145,19 +146,16 @@ class ReadPage:
     def _review(self, others: Sequence[Submission]) -> Review:
         """What the queue says beside it."""
         project, own = self.submission.project, self.submission.pk
-        queue = to_review(project, self.user)
-        # The queue is asked for once: this one before all others, and with each how many there are.
-        own_first = Case(When(pk=own, then=0), default=1)
-        rows = list(
-            as_listed(queue)
-            .annotate(waiting=Window(Count("pk")))
-            .order_by(own_first, *queue.query.order_by)[: FOLLOWING + 1]
-        )
-        is_in_queue = bool(rows) and rows[0].pk == own
+        rules = review_rules(project)
+        ids = in_turn(project, self.user, MOST_COUNTED, rules)
+        is_in_queue = own in ids or to_review(project, self.user, rules).filter(pk=own).exists()
+        following = [pk for pk in ids[: FOLLOWING + 1] if pk != own][:FOLLOWING]
+        rows = queue_rows(as_listed(Submission.objects.all()), [own, *following], rules)
         return Review(
-            why=reasons(rows[0], review_rules(project)) if is_in_queue else [],
-            left=rows[0].waiting if rows else 0,
-            following=submission_rows(rows[1:] if is_in_queue else rows[:FOLLOWING]),
+            why=reasons(rows[0], rules) if is_in_queue else [],
+            left=len(ids),
+            is_more=len(ids) == MOST_COUNTED,
+            following=submission_rows(rows[1:]),
             others=len(others),
             shows_others=self.shows_others,
         )

@@ -34,7 +34,7 @@ from assignments.own_assignment import own_assignment
 from assignments.readable import readable_submission
 from assignments.reading.lists import list_in_address
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import first_of, put_off, reasons, review_rules, take_next, to_review
+from assignments.review_queue import MOST_COUNTED, in_turn, put_off, queue_rows, reasons, review_rules, take_next
 from tenancy.errors import Refused
 from tenancy.ids import read_id, read_number
 from tenancy.middleware import OrganisationRequest
@@ -54,13 +54,14 @@ def review_queue(request: OrganisationRequest, project: str) -> HttpResponse:
     chosen = visible_project(request.membership, project)
     user = cast(User, request.user)
     rules = review_rules(chosen)
-    queue = to_review(chosen, user, rules)
-    listed = list(as_listed(first_of(queue, QUEUE_SHOWN)))
+    ids = in_turn(chosen, user, MOST_COUNTED, rules)
+    listed = queue_rows(as_listed(Submission.objects.all()), ids[:QUEUE_SHOWN], rules)
     newest = chosen.newest_version()
     context = {
         "project": chosen,
         "rules": rules,
-        "count": queue.count(),
+        "count": len(ids),
+        "is_more": len(ids) == MOST_COUNTED,
         "rows": list(zip(submission_rows(listed), (reasons(row, rules) for row in listed), strict=True)),
         "version": newest.number if newest else None,
         "list_query": "?review=1",

@@ -13,7 +13,7 @@ from agreement.by_trace import update_traces
 from assignments.actions.deciding import return_to_annotator
 from assignments.models import Assignment, Decision, NoteAnswer, ReviewHold, Submission
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import take_next, to_review
+from assignments.review_queue import in_turn, put_off, take_next, to_review
 from tenancy.roles import Role
 from tests.assignments.conftest import YAML, Queue, submit
 from tests.hostile import HOSTILE
@@ -165,11 +165,26 @@ def test_annotations_that_agree_little_come_first(queue: Queue) -> None:
     other = submit(queue.claimed(queue.tenants.alice), verdict={"decision": "request_changes"})
     assert other.assignment.trace_id == split.assignment.trace_id
     update_traces(project=queue.project, traces=[first.assignment.trace_id, split.assignment.trace_id])
-    order = list(to_review(queue.project, queue.tenants.mallory))
-    assert set(order[:2]) == {split, other}
+    order = in_turn(queue.project, queue.tenants.mallory, 10)
+    assert set(order[:2]) == {split.pk, other.pk}
     assert len(order) == 4
     page = text_of(signed_in(queue, "mallory").get(f"{LIST}review/"))
     assert "Agreement 0.00 with the others" in page
+
+
+def test_what_came_back_is_first_and_what_was_put_off_is_last(queue: Queue) -> None:
+    publish_review(queue, "{share: 1}")
+    mallory = queue.tenants.mallory
+    first, second, third = (submit(queue.claimed(queue.tenants.bob)) for _ in range(3))
+    return_to_annotator(submission=third, user=mallory, notes=[ReviewNote("Again.")])
+    again = submit(Assignment.objects.get(pk=third.assignment_id))
+    put_off(submission=first, user=mallory)
+    order = [again.pk, second.pk, first.pk]
+    assert in_turn(queue.project, mallory, 10) == order
+    assert in_turn(queue.project, mallory, 2) == order[:2]
+    put_off(submission=again, user=mallory)
+    assert in_turn(queue.project, mallory, 10) == [second.pk, first.pk, again.pk]
+    assert in_turn(queue.project, queue.tenants.alice, 10) == [again.pk, first.pk, second.pk]
 
 
 def test_a_reviewer_goes_through_the_queue_and_no_other_is_given_the_same(queue: Queue, manager: Client) -> None:

@@ -26,7 +26,7 @@ from assignments.history import recent_events
 from assignments.listing import AnnotationFilters
 from assignments.models import Assignment, ReviewHold, Submission
 from assignments.review_notes import ReviewNote
-from assignments.review_queue import take_next, to_review
+from assignments.review_queue import in_turn, queue_rows, review_rules, take_next
 from assignments.subscribers import submission_made
 from dashboard.figures import people_at_work, work_by_user
 from jobs.models import OutboxEvent
@@ -172,8 +172,10 @@ def test_the_first_annotations_of_each_person_are_in_the_queue_and_later_ones_ar
     source = YAML.format(target=1, max_open=1) + "review: {new_people: 2}\n"
     publish_configuration(project=queue.project, source=source)
     of_bob = [submit(queue.claimed(queue.tenants.bob)) for _ in range(3)]
-    assert [row.pk for row in to_review(queue.project, mallory)] == [row.pk for row in of_bob[:2]]
-    assert [row.earlier for row in to_review(queue.project, mallory)] == [0, 1]
+    waiting = in_turn(queue.project, mallory, 10)
+    assert waiting == [row.pk for row in of_bob[:2]]
+    rows = queue_rows(Submission.objects.all(), waiting, review_rules(queue.project))
+    assert [row.earlier for row in rows] == [0, 1]
 
 
 def test_long_keys_with_one_beginning_are_two_corrections(queue: Queue, submission: Submission, mallory: User) -> None:
