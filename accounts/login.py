@@ -18,6 +18,7 @@ from accounts.attempts import TooManyTries, remember_device
 from accounts.hashing import Busy, turn
 from accounts.models import User
 from accounts.models.people import person_with
+from accounts.sessions import account_of_session
 
 _CLAIMS = 3
 """How many accounts of one address can be opened by it, the oldest first; all of them by their user names."""
@@ -77,7 +78,7 @@ class AuthenticationBackend(AllauthBackend):  # type: ignore[misc]  # allauth sh
 
     def get_user(self, user_id: UUID) -> User | None:
         """The person of a session; None for one who is switched off."""
-        user = person_with.first(user_id)
+        user = account_of_session(user_id) or person_with.first(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
     def _authenticate(self, request: HttpRequest | None, **credentials: str) -> User | None:

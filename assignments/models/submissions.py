@@ -234,6 +234,12 @@ class Submission(TenantModel):
             models.Index(
                 fields=["organisation", "assignment"], condition=Q(number__gt=1), name="assignments_submission_again"
             ),
+            # As few; each page of a task asks which of all that the person has done are.
+            models.Index(
+                fields=["organisation", "assignment"],
+                condition=Q(is_surplus=True),
+                name="assignments_submission_surplus",
+            ),
         ]
 
     def __str__(self) -> str:
