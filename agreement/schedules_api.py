@@ -1,5 +1,6 @@
 """Schedules of agreement for programs: make, change, run, pause, resume and remove them, and read their runs."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from accounts.api.bodies import read
@@ -33,9 +34,9 @@ class AgreementSchedulesView(SchedulesView[AgreementSchedule, Definition]):
         AgreementScheduleRuns,
     )
 
-    def shown(self, schedule: AgreementSchedule) -> AgreementScheduleShown:
+    def shown(self, schedule: AgreementSchedule, names: Mapping[str, str]) -> AgreementScheduleShown:
         return AgreementScheduleShown(
-            **shown_times(schedule, schedule_sentence(schedule)),
+            **shown_times(schedule, schedule_sentence(schedule), names),
             settings=AgreementSettings(**schedule.settings),
             compares=schedule.compares,
             sources=[UUID(source) for source in schedule.sources],

@@ -81,19 +81,24 @@ def in_turn(project: Project, user: User, most: int, rules: Review | None = None
     """The first so many of them, by their ids: what came back, what has little agreement, all others, and last what
     the person put off, the earliest first; within each the oldest first.
 
-    Each of these is asked for by itself, in the order of an index, until there are enough: asked for at once, all that
-    waits in a large project would be sorted.
+    Each reason is asked for by itself, in the order of an index or by key, and for so many alone: asked for together,
+    all that waits in a large project would be sorted.
     """
     rules = review_rules(project) if rules is None else rules
     holds = ReviewHold.objects.filter(organisation=project.organisation_id, user=user, put_off_at__isnull=False)
     holds = holds.filter(submission__project=project).order_by("put_off_at", "submission")
     put_off: list[UUID] = list(holds.values_list("submission", flat=True))
-    queue = _undecided(project, user)
-    found: list[UUID] = []
-    for reason in (_came_back_by_key(project), _low(project, rules), _asked_for(project, rules)):
-        if reason and len(found) < most:
-            rows = queue.filter(reason).exclude(pk__in=[*found, *put_off]).order_by("pk")
-            found += rows.values_list("pk", flat=True)[: most - len(found)]
+    queue = _undecided(project, user).exclude(pk__in=put_off).order_by("pk")
+    by_turn = [(0, _key_among(_returned(project))), (1, _low(project, rules)), (2, _drawn(rules))]
+    if rules.new_people:
+        by_turn.append((2, _key_among(_of_new_people(project, rules.new_people))))
+    first, *others = (
+        queue.filter(reason).annotate(turn=Value(turn)).values_list("turn", "pk")[:most]
+        for turn, reason in by_turn
+        if reason
+    )
+    # One query; what is there for two reasons comes in the turn of the first.
+    found = list(dict.fromkeys(pk for _, pk in sorted(first.union(*others, all=True))))
     if put_off and len(found) < most:
         waits = set(to_review(project, user, rules).filter(pk__in=put_off).values_list("pk", flat=True))
         found += [pk for pk in put_off if pk in waits]
@@ -130,10 +135,26 @@ def _came_back() -> Exists:
     return Exists(returned)
 
 
-def _came_back_by_key(project: Project) -> Q:
-    """The same, where it is all that is asked: these are few, and are found by their key before all else."""
+def _returned(project: Project) -> "QuerySet[Any]":
+    """The assignments that were returned before."""
     returned = Decision.objects.for_project(project).filter(outcome=Outcome.RETURNED, takes_back=False)
-    return Q(_AnyOf(F("assignment"), ArraySubquery(returned.values("submission__assignment"))))
+    return returned.values("submission__assignment")
+
+
+def _of_new_people(project: Project, most: int) -> "QuerySet[Any]":
+    """The assignments of the first so many annotations of each person."""
+    firsts = Submission.objects.for_project(project).filter(number=1)
+    place = Window(RowNumber(), partition_by=F("assignment__user"), order_by=F("pk").asc())
+    return firsts.annotate(place=place).filter(place__lte=most).values("assignment")
+
+
+def _key_among(assignments: "QuerySet[Any]") -> Q:
+    """Of submissions: that their assignment is one of these, which are found before any submission is looked at."""
+    return Q(_AnyOf(F("assignment"), ArraySubquery(assignments)))
+
+
+def _drawn(rules: Review) -> Q:
+    return Q(LessThan(Drawn(F("pk")), round(rules.share * _DRAWN_OF))) if rules.share else Q()
 
 
 def _low(project: Project, rules: Review) -> Q:
@@ -144,14 +165,9 @@ def _low(project: Project, rules: Review) -> Q:
 
 def _asked_for(project: Project, rules: Review) -> Q:
     """What the configuration has reviewed; empty where it asks for no review."""
-    wanted = _low(project, rules)
-    if rules.share:
-        wanted |= Q(LessThan(Drawn(F("pk")), round(rules.share * _DRAWN_OF)))
+    wanted = _low(project, rules) | _drawn(rules)
     if rules.new_people:
-        firsts = Submission.objects.for_project(project).filter(number=1)
-        place = Window(RowNumber(), partition_by=F("assignment__user"), order_by=F("pk").asc())
-        firsts_of_all = firsts.annotate(place=place).filter(place__lte=rules.new_people)
-        wanted |= Q(assignment__in=firsts_of_all.values("assignment"))
+        wanted |= Q(assignment__in=_of_new_people(project, rules.new_people))
     return wanted
 
 

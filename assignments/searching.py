@@ -10,10 +10,9 @@ from django.http import HttpRequest
 
 from accounts.models import Membership, Project
 from accounts.search.registry import Hit, Hits, SearchText, address
-from accounts.search.sources import every_word
+from accounts.search.sources import every_word, projects_with
 from assignments.history import TASK_START, trace_title
 from assignments.models import Batch, Submission, TraceQuota
-from tenancy.actor import ActiveMembership
 from tenancy.roles import Right
 from traces.models import Trace
 from traces.searching import trace_ids
@@ -25,9 +24,9 @@ _LATEST = 2000
 
 def find_traces(request: HttpRequest, text: SearchText, most: int) -> Hits:
     """Traces of the projects whose traces the reader may see, each in its newest version."""
-    projects = _readable(request, Right.SEE_TRACES)
+    projects = projects_with(request, Right.SEE_TRACES)
     if text.by:
-        projects = {pk: one for pk, one in projects.items() if pk in _readable(request, Right.SEE_ANNOTATIONS)}
+        projects = {pk: one for pk, one in projects.items() if pk in projects_with(request, Right.SEE_ANNOTATIONS)}
         rows = _judged_by(text, projects)
     elif trace_id := text.id:
         rows = Trace.objects.filter(pk=trace_id)
@@ -47,7 +46,7 @@ def find_traces(request: HttpRequest, text: SearchText, most: int) -> Hits:
 def find_batches(request: HttpRequest, text: SearchText, most: int) -> Hits:
     if text.is_narrowed:
         return Hits([])
-    projects = _readable(request, Right.SEE_TRACES)
+    projects = projects_with(request, Right.SEE_TRACES)
     rows = Batch.objects.filter(project__in=list(projects)).filter(every_word(text, "name")).order_by("-pk")
     batches = list(rows[: most + 1])
     hits = []
@@ -64,8 +63,8 @@ def find_own_annotations(request: HttpRequest, text: SearchText, most: int) -> H
     """What the reader annotated themselves, in projects whose traces they do not see otherwise."""
     if text.is_narrowed:
         return Hits([])
-    seen = _readable(request, Right.SEE_TRACES)
-    projects = {pk: one for pk, one in _readable(request, Right.ANNOTATE).items() if pk not in seen}
+    seen = projects_with(request, Right.SEE_TRACES)
+    projects = {pk: one for pk, one in projects_with(request, Right.ANNOTATE).items() if pk not in seen}
     if not projects:
         return Hits([])
     own = Submission.objects.of(request.user).in_projects(list(projects)).order_by("-pk").values("pk")[:_LATEST]  # type: ignore[arg-type]
@@ -88,12 +87,6 @@ def find_own_annotations(request: HttpRequest, text: SearchText, most: int) -> H
         for pk, project, start, external_id in submissions[:most]
     ]
     return Hits(hits, len(submissions) <= most)
-
-
-def _readable(request: HttpRequest, right: Right) -> dict[UUID, Project]:
-    membership: ActiveMembership = request.membership  # type: ignore[attr-defined]
-    rows = Project.objects.visible_to(membership).with_right(membership, right).defer("draft")
-    return {project.pk: project for project in rows}
 
 
 def _judged_by(text: SearchText, projects: Iterable[UUID]) -> Any:

@@ -1,5 +1,7 @@
 """Schedules of exports for programs: make, change, run, pause, resume and remove them, and read their runs."""
 
+from collections.abc import Mapping
+
 from accounts.api.bodies import read
 from accounts.models import Project
 from accounts.schedules.api import recipients, run_facts, shown_times
@@ -24,9 +26,9 @@ class ExportSchedulesView(SchedulesView[ExportSchedule, Definition]):
         ScheduleRequest, ExportScheduleShown, ExportSchedules, ExportScheduleRun, ExportScheduleRuns
     )
 
-    def shown(self, schedule: ExportSchedule) -> ExportScheduleShown:
+    def shown(self, schedule: ExportSchedule, names: Mapping[str, str]) -> ExportScheduleShown:
         return ExportScheduleShown(
-            **shown_times(schedule, schedule_sentence(schedule, self.membership.organisation_slug)),
+            **shown_times(schedule, schedule_sentence(schedule, self.membership.organisation_slug), names),
             format=schedule.format,
             options=schedule.options,
             only_new=schedule.only_new,

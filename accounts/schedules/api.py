@@ -1,5 +1,6 @@
 """What the API reads and shows of schedules of every kind."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +16,8 @@ def recipients(body: TimesBody) -> dict[UUID, str]:
     return recipients_by_name({person.annotator: person.when for person in body.people})
 
 
-def shown_times(schedule: Schedule, sentence: str) -> dict[str, Any]:
-    """The fields of ShownTimes."""
+def shown_times(schedule: Schedule, sentence: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of ShownTimes. `names` are those of `names_of_recipients`."""
     paused = schedule.is_paused
     return {
         "id": schedule.pk,
@@ -26,7 +27,7 @@ def shown_times(schedule: Schedule, sentence: str) -> dict[str, Any]:
         "cron": schedule.cron,
         "interval_minutes": schedule.interval_minutes,
         "time_zone": schedule.time_zone,
-        "people": [ShownRecipient(annotator=name, when=when) for name, when in recipient_names(schedule)],
+        "people": [ShownRecipient(annotator=name, when=when) for name, when in recipient_names(schedule, names)],
         "is_paused": paused,
         "paused_because": schedule.paused_because,
         "next_at": None if paused else schedule.next_at,

@@ -2,6 +2,7 @@
 
 from functools import reduce
 from operator import and_
+from uuid import UUID
 
 from django.db.models import Q
 from django.http import HttpRequest
@@ -19,13 +20,27 @@ def every_word(text: SearchText, *fields: str) -> Q:
     return reduce(and_, each, Q())
 
 
+def projects_with(request: HttpRequest, right: Right) -> dict[UUID, Project]:
+    """By their ids those that exist for the reader and in which they have the right. One query a request."""
+    membership: ActiveMembership = request.membership  # type: ignore[attr-defined]
+    return {one.pk: one for one in _existing(request) if membership.may_in(right, one)}
+
+
+def _existing(request: HttpRequest) -> list[Project]:
+    known: list[Project] | None = getattr(request, "searched_projects", None)
+    if known is None:
+        membership: ActiveMembership = request.membership  # type: ignore[attr-defined]
+        known = list(Project.objects.visible_to(membership).defer("draft").order_by("name"))
+        request.searched_projects = known  # type: ignore[attr-defined]
+    return known
+
+
 def find_projects(request: HttpRequest, text: SearchText, most: int) -> Hits:
     """Those that exist for the reader, archived ones last."""
     if text.is_narrowed:
         return Hits([])
-    membership: ActiveMembership = request.membership  # type: ignore[attr-defined]
-    rows = Project.objects.visible_to(membership).filter(every_word(text, "name", "slug")).defer("draft")
-    projects = list(rows.order_by("archived_at", "name")[: most + 1])
+    fitting = [one for one in _existing(request) if text.fits(one.name, one.slug)]
+    projects = sorted(fitting, key=lambda one: one.archived_at is not None)
     return Hits([_project(request, project) for project in projects[:most]], len(projects) <= most)
 
 

@@ -3,6 +3,7 @@
 What a schedule of its kind does, and how it is shown, the kind alone knows.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
@@ -16,6 +17,7 @@ from rest_framework.response import Response
 
 from accounts.api.views import ApiView
 from accounts.models import Project
+from accounts.schedules.recipients import names_of_recipients
 from assignments.api.pages import cursor_page
 from jobs.models import Schedule, ScheduleRun
 from jobs.schedules.actions import pause_schedule, remove_schedule, resume_schedule, run_now
@@ -44,8 +46,17 @@ class SchedulesView(ApiView, Generic[Row, Definition]):
     rows: ClassVar[type[Schedule]]
     bodies: ClassVar[ScheduleBodies]
 
-    def shown(self, schedule: Row) -> BaseModel:
+    def shown(self, schedule: Row, names: Mapping[str, str]) -> BaseModel:
+        """As it is answered; `names` are those of the people whom it mails."""
         raise NotImplementedError
+
+    def all_shown(self, schedules: Sequence[Row]) -> list[BaseModel]:
+        names = names_of_recipients(schedules)
+        return [self.shown(schedule, names) for schedule in schedules]
+
+    def answer(self, schedule: Row, status: int = 200) -> Response:
+        """One schedule."""
+        return Response(self.all_shown([schedule])[0], status=status)
 
     def run_shown(self, run: ScheduleRun) -> BaseModel:
         raise NotImplementedError
@@ -77,21 +88,20 @@ class _ProjectSchedules(SchedulesView[Any, Any]):
     def get(self, request: Request, project: str) -> Response:
         rows = self.rows.objects.not_deleted().filter(project=self.project())
         following, previous, schedules = cursor_page(rows.select_related("project"), request)
-        results = [self.shown(schedule) for schedule in schedules]
-        return Response(self.bodies.page(next=following, previous=previous, results=results))
+        return Response(self.bodies.page(next=following, previous=previous, results=self.all_shown(schedules)))
 
     def post(self, request: Request, project: str) -> Response:
         made = self.make(self.project(), self.read_definition())
-        return Response(self.shown(made), status=201)
+        return self.answer(made, status=201)
 
 
 class _OneSchedule(SchedulesView[Any, Any]):
     def get(self, request: Request, schedule_id: UUID) -> Response:
         """One schedule, with its next four fire times."""
-        return Response(self.shown(self.schedule()))
+        return self.answer(self.schedule())
 
     def put(self, request: Request, schedule_id: UUID) -> Response:
-        return Response(self.shown(self.change(self.schedule(), self.read_definition())))
+        return self.answer(self.change(self.schedule(), self.read_definition()))
 
     def delete(self, request: Request, schedule_id: UUID) -> Response:
         remove_schedule(schedule=self.schedule())
@@ -116,13 +126,13 @@ class _Paused(SchedulesView[Any, Any]):
         """Pause it: it fires no more until it is resumed."""
         schedule = self.schedule()
         pause_schedule(schedule=schedule)
-        return Response(self.shown(schedule))
+        return self.answer(schedule)
 
     def delete(self, request: Request, schedule_id: UUID) -> Response:
         """Resume it, from its next time on."""
         schedule = self.schedule()
         resume_schedule(schedule=schedule)
-        return Response(self.shown(schedule))
+        return self.answer(schedule)
 
 
 def schedule_urls(

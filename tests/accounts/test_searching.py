@@ -162,7 +162,14 @@ def test_admins_find_people_by_name_and_address_and_imports_and_exports(queue: Q
     assert found(tenants.dora, "runs")["Imports and exports"] == ["runs"]
     submit(queue.claimed(tenants.bob))
     export = request_export(project=queue.project, format="code_review", options={})
-    assert found(tenants.dora, str(export.pk)) == {"Imports and exports": ["code_review"]}
+    own = {"Imports and exports": ["code_review"]}
+    assert found(tenants.dora, str(export.pk)) == own
+    type(export).objects.filter(pk=export.pk).update(sha256=f"0ab1{'f' * 60}")
+    assert [found(tenants.dora, words).get("Imports and exports", []) for words in ("0AB1", "Code_Rev", "ab1")] == [
+        ["code_review"],
+        ["code_review"],
+        [],
+    ]
     trace = Trace.objects.order_by("pk").first()
     assert trace is not None
     assert found(tenants.dora, str(trace.pk)) == {"Traces": [str(trace)]}

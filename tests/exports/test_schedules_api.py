@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts.actions.members import put_on_project
@@ -62,6 +64,21 @@ def test_a_program_makes_changes_runs_pauses_and_removes_a_schedule(reviews: Rev
     assert mallory.get(here).status_code == 404
     with acting(reviews.actor):
         assert Job.objects.filter(kind="export_annotations").count() == 1
+
+
+def test_whom_schedules_mail_is_asked_for_once_a_page(reviews: Reviews, mallory: Client) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            listed = mallory.get(LIST).json()["results"]
+        assert [one["people"] for one in listed] == [people] * len(listed)
+        return len(queries)
+
+    people = [{"annotator": name, "when": "always"} for name in ("alice", "dora")]
+    send(mallory, "post", LIST, {**WEEKLY, "people": people})
+    few = asked()
+    for name in ("Second", "Third"):
+        send(mallory, "post", LIST, {**WEEKLY, "name": name, "people": people[::-1]})
+    assert asked() == few
 
 
 @pytest.mark.parametrize(
