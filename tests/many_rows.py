@@ -15,7 +15,7 @@ COPIED: dict[str, dict[str, str]] = {
     "traces_importedmember": {"number": "n"},
     "traces_repository": {"sha256": "sha"},
     "webhooks_delivery": {"event": "uuid"},
-    "agreement_agreementreport": {},
+    "agreement_agreementreport": {"computed_at": "time"},
     "agreement_agreementschedule": {},
     "agreement_sourcereport": {},
     "agreement_source": {"version": "text"},
