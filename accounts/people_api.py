@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from accounts.actions.organisations import add_service_account, change_member
 from accounts.api.bodies import Body, InvalidRequest, read
 from accounts.api.pages import cursor_page
-from accounts.api.parameters import CURSOR
+from accounts.api.parameters import CURSOR, one_of
 from accounts.api.views import ApiView
 from accounts.models import Membership
 from accounts.people_views import SHOWS, chosen_members
@@ -52,7 +52,7 @@ class MembersView(_PeopleView):
     )
     def get(self, request: Request) -> Response:
         """Who belongs to the organisation, those that were made first before the others."""
-        return Response(_page(request, request.query_params.get("show", "people")))
+        return Response(_page(request, one_of(request, "show", SHOWS, default="people")))
 
 
 class MemberView(_PeopleView):
@@ -99,8 +99,6 @@ class ServiceAccountsView(_PeopleView):
 
 
 def _page(request: Request, show: str) -> Members:
-    if show not in SHOWS:
-        raise InvalidRequest.at("show", f"show must be one of {', '.join(SHOWS)}.")
     rows: QuerySet[Membership] = chosen_members(show, request.query_params.get("q", "").strip()[:100])
     following, previous, page = cursor_page(rows, request)
     return Members(next=following, previous=previous, results=[Member(**_facts(row)) for row in page])

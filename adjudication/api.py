@@ -9,12 +9,12 @@ from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import Field
-from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import Body, read
 from accounts.api.idempotency import key_of
+from accounts.api.parameters import one_of
 from accounts.api.views import ApiView
 from adjudication.actions import (
     UNDO_ADJUDICATION,
@@ -104,9 +104,7 @@ class AdjudicationQueueView(AdjudicatorView):
     )
     def get(self, request: Request, project: str) -> Response:
         """What the caller may settle, the differences that hurt most first. Nobody settles what they annotated."""
-        reason = request.query_params.get("reason", "")
-        if reason and reason not in REASONS:
-            raise ParseError(f"reason is one of {', '.join(REASONS)}.", code="invalid_request")
+        reason = one_of(request, "reason", REASONS)
         chosen = self.project()
         ids = in_turn(chosen, self.person, MOST_COUNTED, reason)
         rows = queue_rows(self.person, ids[:QUEUE_SHOWN])

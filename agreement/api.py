@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import Body, read
+from accounts.api.parameters import one_of
 from accounts.api.views import ApiView
 from accounts.models import Project
 from agreement.actions import change_rule, recompute_interval, request_report
@@ -33,7 +34,9 @@ from potato.api.agreement import (
 from tenancy.roles import Right
 
 CURSOR = OpenApiParameter("cursor", str, description="The cursor in `next` or `previous` of another page.")
-FILTERED = OpenApiParameter("filtered", str, description='"yes": the reports of a part of the annotations instead.')
+FILTERED = OpenApiParameter(
+    "filtered", str, enum=["yes"], description='"yes": the reports of a part of the annotations instead.'
+)
 
 
 class AgreementRuleBody(Body):
@@ -70,7 +73,7 @@ class ProjectAgreementView(AgreementView):
         """The project's reports of agreement, the oldest first: those of all annotations, or with `filtered=yes` those
         of a part of them."""
         of_project = ReportRow.objects.for_project(self.project())
-        is_filtered = request.query_params.get("filtered") == "yes"
+        is_filtered = one_of(request, "filtered", ("yes",)) == "yes"
         chosen = of_project.exclude(filters={}) if is_filtered else of_project.whole()
         rows = chosen.select_related("project", "job").defer("figures")
         following, previous, page = cursor_page(rows, request)

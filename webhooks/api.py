@@ -122,7 +122,7 @@ class WebhookDeliveriesView(EndpointsView):
     def get(self, request: Request, endpoint_id: UUID) -> Response:
         """The deliveries of a webhook, the newest first."""
         rows = DeliveryRow.objects.filter(endpoint=self.endpoint())
-        if before := request.query_params.get("before"):
+        if (before := request.query_params.get("before")) is not None:
             try:
                 rows = rows.filter(pk__lt=UUID(before))
             except ValueError:

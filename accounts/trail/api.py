@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import InvalidRequest
+from accounts.api.parameters import one_of
 from accounts.api.views import ApiView
 from accounts.trail.listing import PERIODS, DecisionFilters, readable_decisions
 from accounts.trail.views import plain_facts
@@ -51,8 +52,7 @@ def _demand_readable(request: Request) -> None:
     for name in ("target", "before"):
         if name in request.query_params and read_id(request.query_params[name]) is None:
             raise InvalidRequest.at(name, f"{name} must be an id, as this list gave it.")
-    if request.query_params.get("days", "all") not in PERIODS:
-        raise InvalidRequest.at("days", f"days is one of {', '.join(PERIODS)}.")
+    one_of(request, "days", PERIODS)
 
 
 urlpatterns = [path("audit/", AuditView.as_view(), name="api-audit")]

@@ -1,13 +1,12 @@
 """How a project's queue is looked at and taken back by programs: previews, standing rules, imports that wait, skips."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,45 +23,10 @@ from assignments.pool.filters import PoolFilters
 from assignments.pool.progress import skips
 from assignments.pool.selecting import LARGEST_SEED, Selection, take_sample
 from assignments.pool.states import imports_wait
+from potato.api.steering import ReleasePreview, ReleaseStratum, Rule, Rules, SkipCounts, SkipReason, Undone
 from tenancy.roles import Right
 
 _FIRST = 100
-
-
-class ReleaseStratum(BaseModel):
-    name: str
-    matching: int
-    taken: int
-
-
-class ReleasePreview(BaseModel):
-    """What a release would take of the pool as it is now."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    matching: int
-    taken: int
-    strata: list[ReleaseStratum]
-    first: list[UUID]
-    """The first 100 that are taken."""
-    digest: str
-    """Which ones are taken: another pool has another digest."""
-
-
-class Rule(BaseModel):
-    """What of each later import goes into a batch."""
-
-    id: UUID
-    number: int
-    batch: int
-    selection: dict[str, Any]
-    description: str
-    taken: int
-    made_at: datetime
-
-
-class Rules(BaseModel):
-    results: list[Rule]
 
 
 class RuleBody(Body):
@@ -78,22 +42,6 @@ class RuleBody(Body):
 class ImportsWait(Body):
     wait: bool
     """Whether later imports wait in the pool until somebody releases them."""
-
-
-class SkipReason(BaseModel):
-    reason: str
-    number: int
-
-
-class SkipCounts(BaseModel):
-    """Why tasks were skipped: the presets by their number, own words together."""
-
-    total: int
-    reasons: list[SkipReason]
-
-
-class Undone(BaseModel):
-    sentence: str
 
 
 class QueueView(ApiView):

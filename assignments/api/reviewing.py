@@ -1,6 +1,5 @@
 """Routes of reviewers: the queue, decisions, corrections; and the annotator's answers to notes."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import Body, read
+from accounts.api.parameters import one_of
 from accounts.api.views import ApiView
 from assignments.actions.answering import answer_note
 from assignments.actions.correcting import begin_correction
@@ -37,7 +37,16 @@ from assignments.review_queue import (
     take_next,
 )
 from assignments.submission_records import annotator_names
-from potato.api.base import Shape
+from potato.api.reviewing import (
+    AnswerToNote,
+    Decisions,
+    DecisionShape,
+    DecisionsOfOne,
+    ReviewNoteShape,
+    ReviewQueue,
+    Taken,
+    Waiting,
+)
 from potato.api.shapes import AssignmentInDetail, Text
 from tenancy.roles import Right
 
@@ -66,62 +75,6 @@ class NewAnswer(Body):
     text: Text = ""
 
 
-class AnswerToNote(Shape):
-    kept: bool
-    text: str
-
-
-class ReviewNoteShape(Shape):
-    text: str
-    path: str | None
-    side: str | None
-    line: int | None
-    step: int | None
-    answer: AnswerToNote | None
-
-
-class DecisionShape(Shape):
-    id: UUID
-    submission: UUID
-    number: int
-    outcome: Literal["accepted", "returned", "corrected", "voided", "undecided"]
-    takes_back: bool
-    reviewer: str
-    decided_at: datetime
-    until: datetime | None
-    correction: UUID | None
-    notes: list[ReviewNoteShape]
-
-
-class Decisions(Shape):
-    next: str | None
-    previous: str | None
-    results: list[DecisionShape]
-
-
-class DecisionsOfOne(Shape):
-    results: list[DecisionShape]
-
-
-class Waiting(Shape):
-    submission: UUID
-    trace: str
-    annotator: str
-    reasons: list[str]
-
-
-class ReviewQueue(Shape):
-    """`count` goes up to 1,000."""
-
-    count: int
-    results: list[Waiting]
-
-
-class Taken(Shape):
-    submission: UUID | None
-    minutes: int
-
-
 class DecisionsView(ApiView):
     right = Right.SEE_ANNOTATIONS
 
@@ -132,10 +85,7 @@ class DecisionsView(ApiView):
     def get(self, request: Request, project: str) -> Response:
         """All decisions of reviewers in a project, the oldest first; those that take another back, too."""
         rows = Decision.objects.for_project(self.project())
-        outcome = request.query_params.get("outcome", "")
-        if outcome:
-            if outcome not in OUTCOMES:
-                raise ParseError(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_request")
+        if outcome := one_of(request, "outcome", OUTCOMES):
             rows = rows.filter(outcome=outcome)
         following, previous, page = cursor_page(rows, request)
         results = [_decision(row) for row in decisions_in_words(page)]

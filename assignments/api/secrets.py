@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.bodies import read
+from accounts.api.parameters import one_of
 from accounts.api.views import ApiView
 from assignments.actions.clearing_secrets import clear_secrets
 from assignments.api.pages import cursor_page
@@ -26,9 +27,7 @@ class SecretsView(ApiView):
     @extend_schema(parameters=[STATE, CURSOR], responses=SecretsReport)
     def get(self, request: Request, project: str) -> Response:
         """Traces in which keys or personal data were found: which kinds, where and how many, never the secret."""
-        state = request.query_params.get("state", "")
-        if state and state not in SecretsState.values:
-            raise ParseError(f"state is one of {', '.join(SecretsState.values)}.", code="invalid_request")
+        state = one_of(request, "state", SecretsState.values)
         following, previous, page = cursor_page(secrets_in(self.project(), state), request)
         rows = shown(TraceSecrets.objects.filter(pk__in=[row.pk for row in page]).order_by("pk"))
         results = [

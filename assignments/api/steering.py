@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -53,8 +53,15 @@ from assignments.pool.filters import LISTS, PoolFilters
 from assignments.pool.listing import PoolList
 from assignments.pool.progress import BatchRow, batch_rows
 from assignments.pool.selecting import LARGEST_SEED, Selection
-from potato.api.base import Shape
 from potato.api.batches import Batches, OrderName, PriorityName, ShownBatch
+from potato.api.steering import (
+    Paused,
+    PeopleAct,
+    ProjectPause,
+    Reassigned,
+    Steered,
+    TracesAct,
+)
 from tenancy.actor import active_organisation
 from tenancy.errors import Refused
 from tenancy.roles import Right
@@ -117,18 +124,7 @@ class SteerPerson(Body):
 
 
 class SteerTraces(Body):
-    act: Literal[
-        "hold_back",
-        "exclude",
-        "retire",
-        "give_out",
-        "tag",
-        "untag",
-        "priority",
-        "offer",
-        "end_offer",
-        "more_annotators",
-    ]
+    act: TracesAct
     traces: Annotated[list[str], Field(max_length=10_000)] = []
     """Ids of traces, as records name them; all versions of one are meant."""
     filter: dict[str, str | list[str]] = {}
@@ -157,7 +153,7 @@ class SteerTasks(Body):
 
 
 class SteerPeople(Body):
-    act: Literal["pause", "resume", "limit", "take_off"]
+    act: PeopleAct
     people: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     """Annotator names."""
     reason: Annotated[str, Field(max_length=500)] = ""
@@ -172,29 +168,6 @@ class Reassign(Body):
     to: str
     """The annotator name of who goes on with the task."""
     keep_draft: bool = False
-
-
-class Reassigned(Shape):
-    assignment: str
-    """The id of the assignment of whoever goes on with the task."""
-    annotator: str
-
-
-class Paused(Shape):
-    paused: bool
-
-
-class ProjectPause(Shape):
-    paused: bool
-    since: datetime | None
-    reason: str
-
-
-class Steered(Shape):
-    done: int
-    sentence: str
-    act: UUID | None
-    """By which it can be taken back, for 30 seconds: POST to steering/<act>/undo/."""
 
 
 class SteeringView(ApiView):

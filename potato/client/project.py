@@ -12,7 +12,6 @@ from uuid import UUID
 
 from potato.api.adjudication import AdjudicationQueue, AdjudicationShape, TakenTrace, ToSettle, WaitingTrace
 from potato.api.agreement import AgreementReportWithFigures
-from potato.api.batches import Batches, ShownBatch
 from potato.api.checks import ListedReport, TraceChecks
 from potato.api.exports import Export
 from potato.api.imports import Import, Unread
@@ -27,9 +26,11 @@ from potato.client.errors import NothingToSend, WrongFile
 from potato.client.gold import GoldOperations
 from potato.client.operations import operation, stream
 from potato.client.progress import Report
+from potato.client.reviewing import ReviewQueueOperations
 from potato.client.schedules import ScheduleOperations
 from potato.client.site import configuration_body
 from potato.client.sources import SourceOperations
+from potato.client.steering import SteeringOperations
 from potato.client.steps import (
     Request,
     Rows,
@@ -50,7 +51,9 @@ from potato.client.uploads import files_at, import_steps
 _SUGGESTIONS_AT_ONCE = 200
 
 
-class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
+class ProjectOperations(
+    SteeringOperations, ReviewQueueOperations, GoldOperations, SourceOperations, ScheduleOperations
+):
     """The operations of a project. What runs in the background is waited for where the name says so; `patience` is for
     how many seconds at most, None for ever, and raises Unfinished after that."""
 
@@ -209,12 +212,6 @@ class ProjectOperations(GoldOperations, SourceOperations, ScheduleOperations):
     def checks(self, trace: UUID) -> Steps[TraceChecks]:
         """What tests and checkers said of a run: reports that were imported, and the tests that the agent ran."""
         return ask(get(self._path("traces", trace, "checks")), TraceChecks)
-
-    @operation
-    def batches(self) -> Steps[list[ShownBatch]]:
-        """The batches of the project."""
-        found = yield from ask(get(self._path("batches")), Batches)
-        return found.results
 
     # --- Annotations ---
 

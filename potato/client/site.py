@@ -23,6 +23,7 @@ from potato.api.shapes import (
 from potato.api.suggestions import SuggestedItem, TaskSuggestions
 from potato.client.operations import operation
 from potato.client.organisation import OrganisationOperations
+from potato.client.reviewing import DecisionOperations
 from potato.client.steps import Steps, ask, get, path, send
 
 
@@ -34,7 +35,7 @@ def configuration_body(source: str | None, configuration: Mapping[str, Any] | No
     return {name: value for name, value in given.items() if value is not None}
 
 
-class SiteOperations(OrganisationOperations):
+class SiteOperations(OrganisationOperations, DecisionOperations):
     """The operations of a client. An answer is a model of `potato.api`."""
 
     @operation

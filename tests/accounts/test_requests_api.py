@@ -54,6 +54,31 @@ def test_a_refusal_is_a_problem_with_what_it_has_always_said(
 
 
 @pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("projects/parser/decisions/", "outcome"),
+        ("projects/parser/adjudication/", "reason"),
+        ("projects/parser/agreement/", "filtered"),
+        ("projects/parser/secrets/", "state"),
+        ("people/", "show"),
+        ("audit/", "days"),
+    ],
+)
+@pytest.mark.parametrize("value", ["", "no"])
+def test_a_parameter_that_can_be_none_of_what_it_says_is_refused_and_not_taken_for_all(
+    tenants: Tenants, path: str, name: str, value: str
+) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        owner = Membership.objects.get(user=tenants.alice)
+        _, text = make_token(membership=owner, name="p", by_owner=True)
+    ours = Client(headers={"Authorization": f"Bearer {text}"})
+    assert ours.get(f"{API}{path}").status_code == 200
+    refused = ours.get(f"{API}{path}", {name: value})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request")
+    assert refused.json()["errors"][0]["path"] == [name]
+
+
+@pytest.mark.parametrize(
     ("method", "path", "body"),
     [
         ("get", "people/?q=%00", None),

@@ -15,6 +15,7 @@ from potato.api.sources import SourceName
 from potato.client import (
     AsyncClient,
     Client,
+    Conflict,
     InvalidRequest,
     JobFailed,
     NotAcceptable,
@@ -80,6 +81,24 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     assert len(steps) == len(RUNS)
     assert [trace.external_id for trace in project.traces(q="astropy")] == [name for name in steps if "astropy" in name]
 
+    # What a manager steers with.
+    (batch,) = project.batches()
+    assert (batch.state, batch.traces) == ("open", len(RUNS))
+    assert project.preview_release(take="share", share=50, seed=3).taken == 0, "the pool is empty"
+    assert project.change_batch(batch, name="First", priority="high").priority == "high"
+    pilot = min(steps)
+    assert project.steer_traces("tag", [pilot], tag="pilot").done == 1
+    assert [trace.external_id for trace in project.traces(tag="pilot")] == [pilot]
+    held_back = project.steer_traces("hold_back", {"tag": ["pilot"]})
+    assert project.undo_steering(held_back).sentence
+    with pytest.raises(InvalidRequest):
+        project.steer_traces("exclude", [])
+    assert project.pause("The rules change.").reason == "The rules change."
+    assert project.paused().paused
+    assert not project.go_on().paused
+    assert project.rules() == []
+    assert project.skips().total == 0
+
     # Three annotators, each with a token of their own that may do no more.
     submitted: dict[tuple[str, str], Any] = {}
     for number, name in enumerate(ANNOTATORS):
@@ -106,6 +125,22 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     records = list(project.records())
     assert {(record["id"], record["annotator"]): record["annotations"] for record in records} == submitted
     assert not [record for record in records if "via" in record], "service accounts act for nobody"
+
+    # Somebody reviews some of it, and takes the decision back.
+    assert project.review_queue().count == 0, "no rule of the project asks for it"
+    assert project.take_to_review() is None
+    reviewed = next(iter(project.submissions()))
+    decision = boss.accept(reviewed, seen=0)
+    with pytest.raises(Conflict):
+        boss.void(reviewed, "At random", seen=0)
+    assert [one.id for one in project.decisions(outcome="accepted")] == [decision.id]
+    assert boss.undo_decision(decision).takes_back
+    assert [one.takes_back for one in boss.decisions_of(reviewed)] == [False, True]
+    assert project.steer_person(ANNOTATORS[0], paused=True, reason="Thank you").paused
+    assert not project.steer_person(ANNOTATORS[0], paused=False).paused
+    assert project.steer_people("limit", ANNOTATORS, limit=100).done == len(ANNOTATORS)
+    with pytest.raises(Conflict):  # They hold nothing.
+        project.give_back_tasks(people=ANNOTATORS)
 
     # Somebody settles what they disagree about.
     # A job compares what was submitted.
