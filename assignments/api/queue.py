@@ -17,6 +17,8 @@ from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import end_rule
 from assignments.actions.steering import let_imports_wait
 from assignments.actions.withholding import undo
+from assignments.api.pages import cursor_page
+from assignments.api.parameters import CURSOR
 from assignments.api.steering import Release, refuse_unknown, release_selection
 from assignments.models import StandingRule, SteeringAct
 from assignments.pool.filters import PoolFilters
@@ -71,11 +73,14 @@ class ReleasePreviewView(QueueView):
 class RulesView(ApiView):
     right = Right.SEE_TRACES
 
-    @extend_schema(responses=Rules)
+    @extend_schema(parameters=[CURSOR], responses=Rules)
     def get(self, request: Request, project: str) -> Response:
-        """The standing rules, in the order in which they are asked. A release with `rule` adds one."""
-        rows = StandingRule.objects.filter(project=self.project(), ended_at__isnull=True).select_related("batch")
-        return Response(Rules(results=[_rule(row) for row in rows]))
+        """The standing rules, in the order in which they are asked, which is that of their making. A release with
+        `rule` adds one."""
+        chosen = self.project()
+        rows = StandingRule.objects.filter(organisation=chosen.organisation_id, project=chosen, ended_at__isnull=True)
+        following, previous, page = cursor_page(rows.select_related("batch"), request)
+        return Response(Rules(next=following, previous=previous, results=[_rule(row) for row in page]))
 
 
 class RuleView(QueueView):

@@ -75,6 +75,8 @@ class Rule(Shape):
 
 
 class Rules(Shape):
+    next: str | None
+    previous: str | None
     results: list[Rule]
 
 

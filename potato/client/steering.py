@@ -14,14 +14,13 @@ from potato.api.steering import (
     Reassigned,
     ReleasePreview,
     Rule,
-    Rules,
     SkipCounts,
     Steered,
     TracesAct,
     Undone,
 )
-from potato.client.operations import operation
-from potato.client.steps import Request, Steps, ask, get, path, send, tell
+from potato.client.operations import operation, stream
+from potato.client.steps import Request, Steps, Stream, ask, get, pages, path, send, tell
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -96,11 +95,10 @@ class SteeringOperations:
         number = batch if isinstance(batch, int) else batch.number
         return ask(send("POST", self._campaign("batches", number), dict(changes)), ShownBatch)
 
-    @operation
-    def rules(self) -> Steps[list[Rule]]:
+    @stream
+    def rules(self) -> Stream[Rule]:
         """What of each later import goes into a batch, in the order in which the rules are asked."""
-        found = yield from ask(get(self._campaign("rules")), Rules)
-        return found.results
+        return pages(self._campaign("rules"), Rule)
 
     @operation
     def change_rule(

@@ -96,7 +96,7 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     assert project.pause("The rules change.").reason == "The rules change."
     assert project.paused().paused
     assert not project.go_on().paused
-    assert project.rules() == []
+    assert list(project.rules()) == []
     assert project.skips().total == 0
 
     # Three annotators, each with a token of their own that may do no more.
