@@ -60,9 +60,15 @@ class HoldsNul(Refused):
         super().__init__(self.SENTENCE)
 
 
+_UNTRANSLATABLE_CHARACTER = "22P05"
+
+
 def refuses_nul(error: BaseException) -> bool:
     """Whether the database, or what speaks with it, refused a text for a NUL in it."""
-    return isinstance(error, DataError) and "NUL (0x00)" in str(error)
+    if not isinstance(error, DataError):
+        return False
+    # Within JSON it is written out, and PostgreSQL says that it "cannot be converted to text".
+    return "NUL (0x00)" in str(error) or getattr(error.__cause__, "sqlstate", None) == _UNTRANSLATABLE_CHARACTER
 
 
 def frozen_by(error: BaseException) -> bool:

@@ -84,6 +84,7 @@ def test_a_parameter_that_can_be_none_of_what_it_says_is_refused_and_not_taken_f
         ("get", "people/?q=%00", None),
         ("get", "people/a%00b/", None),
         ("patch", "projects/parser/", {"name": "a\0b"}),
+        ("post", "projects/parser/sources/imports/", {"files": [{"name": "a", "content": {}}], "names": {"a\0b": "c"}}),
     ],
 )
 def test_a_nul_where_none_can_be_kept_is_the_requests_fault_and_keeps_nothing(
