@@ -15,6 +15,7 @@ from django.db import transaction
 
 from accounts.models import Project
 from assignments.actions.editing_batches import BATCHES_CHANGED, BatchDecisions, decisions, edit_batch
+from assignments.actions.locks import lock_batches
 from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import release_draft, withdraw_batch
@@ -26,6 +27,7 @@ from tenancy.errors import Refused
 
 Change = Callable[[Batch], SteeringAct | None]
 _NAMED = 5
+_REDUNDANCY = "batches.redundancy"
 
 
 def pause_batches(*, batches: Sequence[Batch]) -> Outcome:
@@ -58,9 +60,7 @@ def request_one_more_annotation(*, project: Project, batches: Sequence[Batch]) -
     rules = newest_rules(project)
     usual = rules[0].annotations_per_trace if rules else 1
     words = "asked for one more annotation of each trace"
-    return _edited(
-        batches, "batches.redundancy", words, lambda now: replace(now, redundancy=(now.redundancy or usual) + 1)
-    )
+    return _edited(batches, _REDUNDANCY, words, lambda now: replace(now, redundancy=(now.redundancy or usual) + 1))
 
 
 def add_people(*, batches: Sequence[Batch], people: Collection[UUID]) -> Outcome:
@@ -94,6 +94,7 @@ def _done_to_each(batches: Sequence[Batch], verb: str, words: str, change: Chang
         audit.one_event(verb, project) if len(batches) > 1 else nullcontext({})
     )
     with transaction.atomic(), event as detail:
+        lock_batches(project, (batch.pk for batch in batches), with_quotas=verb == _REDUNDANCY)
         for batch in batches:
             try:
                 with transaction.atomic():

@@ -178,15 +178,19 @@ def _in_turn(queue_position: QueuePosition) -> TraceQuota | NothingToDo:
     """
     until = time.monotonic() + PATIENCE_SECONDS
     walker = _walker(queue_position)
-    while time.monotonic() < until:
-        end_reservations(project=queue_position.project_id)
+    holds_quotas = False
+    while time.monotonic() < until and not holds_quotas:
+        # What comes free so is locked until the claim is over, and who holds slots waits for no others: in a circle
+        # with a manager who steers many traces nobody would go on.
+        holds_quotas = end_reservations(project=queue_position.project_id) > 0
         if lacks_quotas(project=queue_position.project):
             try:
                 with waiting_at_most(TURN_SECONDS):
                     open_quotas(project=queue_position.project)
             except TurnTooLongError:
                 continue
-        answer = take_next(walker) or locked_anywhere(walker) or _take_awaited(walker) or _why(queue_position)
+        found = take_next(walker) or locked_anywhere(walker) or (None if holds_quotas else _take_awaited(walker))
+        answer = found or _why(queue_position)
         if answer is not None:
             return answer
     return NothingToDo(Reason.BUSY)

@@ -14,7 +14,7 @@ from psycopg.errors import LockNotAvailable
 
 from accounts.models import Project, User
 from assignments.errors import MembershipEnded
-from assignments.models import Assignment, QueuePosition, TraceQuota
+from assignments.models import Assignment, Batch, QueuePosition, TraceQuota
 from tenancy.prepared import insert, prepared
 from tenancy.roles import OPEN_RIGHTS, Right, project_roles_with, roles_with
 from tenancy.statements import executed
@@ -96,6 +96,16 @@ def lock_all(project: Project, people: Iterable[User], traces: Iterable[UUID]) -
         lock_queue_position(project, person)
     quotas = TraceQuota.objects.for_project(project).filter(trace__in=set(traces)).order_by("trace")
     list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+
+
+def lock_batches(project: Project, batches: Iterable[UUID], *, with_quotas: bool) -> None:
+    """The batches that one act changes, and with them the slots of all their traces, each kind in one order."""
+    keys = list(batches)
+    rows = Batch.objects.for_project(project).filter(pk__in=keys).order_by("pk")
+    list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+    if with_quotas:
+        quotas = TraceQuota.objects.for_project(project).filter(batch__in=keys).order_by("trace")
+        list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def lock_quota(assignment: Assignment) -> TraceQuota:

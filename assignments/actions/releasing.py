@@ -178,7 +178,7 @@ def withdraw_batch(*, batch: Batch) -> SteeringAct:
             raise Refused(f"“{row.name}” is withdrawn already.")
         quotas = TraceQuota.objects.for_project(row.project).filter(batch=row, active=0, done=0, withheld="")
         untouched = list(
-            quotas.order_by("rank").select_for_update(no_key=True, of=("self",)).values_list("pk", "trace")
+            quotas.order_by("trace").select_for_update(no_key=True, of=("self",)).values_list("pk", "trace")
         )
         TraceQuota.objects.filter(pk__in=[pk for pk, _ in untouched]).update(batch=None, is_released=False)
         # Later imports go into another one: what is withdrawn gives nothing out.

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import ConfigurationVersion, Project, User
-from assignments.actions.locks import lock_queue_position
+from assignments.actions.locks import lock_batches, lock_queue_position
 from assignments.actions.quotas import forget_positions
 from assignments.actions.releasing import QUEUE_CHANGED
 from assignments.models import Batch, BatchState, Order, Priority, QueuePosition, Steering, TraceQuota
@@ -137,6 +137,7 @@ def set_order(*, batch: Batch, order: str) -> Batch:
     if order not in Order.values:
         raise Refused("An order is as imported, random, by the priority of each trace, or fewest annotations first.")
     with transaction.atomic():
+        lock_batches(batch.project, [batch.pk], with_quotas=True)
         row = _change(batch, "order", order)
         facts = {
             "organisation": active_organisation(),

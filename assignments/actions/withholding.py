@@ -20,6 +20,7 @@ from accounts.models.members import members_with
 from assignments.actions.changing_rules import undo_rule
 from assignments.actions.editing_batches import BATCH_EDITED, BATCHES_CHANGED, undo_edit
 from assignments.actions.held_tasks import undo_giving_back, undo_reassigning
+from assignments.actions.locks import lock_batches
 from assignments.actions.outcomes import Outcome, keep_act
 from assignments.actions.quotas import open_quotas
 from assignments.actions.releasing import QUEUE_CHANGED, undo_withdrawal
@@ -371,9 +372,11 @@ def _undo_more(act: SteeringAct) -> int:
 
 def _undo_each(act: SteeringAct) -> int:
     """Take back what was done to each of several batches, as one event; returns to how many."""
-    acts = SteeringAct.objects.filter(pk__in=act.before, undone_at__isnull=True)
+    rows = SteeringAct.objects.filter(pk__in=act.before, undone_at__isnull=True)
+    acts = list(rows.select_for_update(no_key=True, of=("self",)).order_by("-done_at", "-pk"))
+    lock_batches(act.project, (UUID(each.before["batch"]) for each in acts), with_quotas=True)
     number = 0
-    for each in acts.select_for_update(no_key=True, of=("self",)).order_by("-done_at", "-pk"):
+    for each in acts:
         _UNDO[each.verb](each)
         each.undone_at = timezone.now()
         each.save(update_fields=["undone_at"])

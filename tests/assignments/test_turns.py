@@ -14,7 +14,9 @@ from assignments.actions import claiming, quotas
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.quotas import open_quotas
 from assignments.actions.restoring import restore
-from assignments.models import Assignment, Kind, TraceQuota
+from assignments.actions.withholding import offer_to
+from assignments.actions.working import skip
+from assignments.models import Assignment, Kind, Reservation, TraceQuota
 from tenancy.actor import acting_in
 from tests.assignments.conftest import Queue, annotators, submit
 from tests.tenants import Tenants
@@ -216,6 +218,41 @@ def test_where_the_turn_does_not_come_the_answer_is_to_ask_again_and_not_that_no
         assert isinstance(
             claim_elsewhere(threads, committed_tenants, project, committed_tenants.bob).result(30), Assignment
         )
+
+
+def test_a_claim_that_has_ended_offers_waits_for_no_other_slot_while_it_holds_those(
+    committed_tenants: Tenants, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manager who steers many traces waits for the slots that the claim holds: in a circle both would be cut off."""
+    bob = committed_tenants.bob
+    with acting_in(committed_tenants.acme, committed_tenants.alice):
+        queue = Queue(committed_tenants, project)
+        (skipped,) = queue.add_traces(1)
+        given = claim_next(project=project, user=bob)
+        assert isinstance(given, Assignment)
+        skip(assignment=given, fencing_token=given.fencing_token, reason="Not my field")
+        (other,) = queue.add_traces(1, prefix="other")
+        open_quotas(project=project)
+        offer_to(project=project, traces=[skipped.pk], people=[committed_tenants.alice.pk], days=1)
+        Reservation.objects.update(until=timezone.now())
+
+    def hold() -> None:
+        TraceQuota.objects.select_for_update(no_key=True).get(trace=other)
+
+    def waiting(walker: object) -> None:
+        pytest.fail("it waits for a slot that somebody else holds")
+
+    with ThreadPoolExecutor(2) as threads:
+        holder = Holder(threads, committed_tenants, hold)
+        monkeypatch.setattr(claiming, "_take_awaited", waiting)
+        answer = claim_elsewhere(threads, committed_tenants, project, bob).result(30)
+        holder.end()
+        assert answer == NothingToDo(Reason.BUSY)
+        again = claim_elsewhere(threads, committed_tenants, project, bob).result(30)
+        assert isinstance(again, Assignment)
+        assert again.trace_id == other.pk
+    with acting_in(committed_tenants.acme):
+        assert not Reservation.objects.exists(), "the offer has ended for good"
 
 
 def test_a_claim_whose_turn_never_comes_ends(
