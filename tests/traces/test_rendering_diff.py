@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from dataclasses import replace
 
 import pytest
@@ -449,13 +448,11 @@ def test_nothing_hostile_in_any_text_of_a_change_becomes_markup(hostile: str) ->
 
 def test_a_line_of_five_megabytes_is_cut_and_its_rest_can_be_read() -> None:
     change = modified("a\n", "<" * 5_000_000 + "\n")
-    started = time.process_time()
     rendered = render_file(change, UNIFIED)
 
     assert len(rendered.parts[0].html) < 30_000
     assert max(len(part.html) for part in rendered.parts) < 500_000
     assert "4,000,000 more characters of this line are not shown" in rendered.parts[-1].html
-    assert time.process_time() - started < 10
 
 
 ELEMENTS = {

@@ -1,7 +1,6 @@
 """Steps as HTML: what an agent thought, said, did and got back, whole, in parts, and without any harm."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from potato.runs.model import Step, ToolCall
+from tests.function_calls import calls_of
 from tests.hostile import HOSTILE
 from tests.potato.runs.reading import the_one
 from tests.potato.runs.web_runs import SYSTEM, acted, as_json, asked, observed
@@ -208,12 +208,8 @@ def test_markdown_makes_no_address_that_a_reader_did_not_choose(written: str, sh
     ],
     ids=["brackets", "images", "quotes", "lists", "stars", "backticks", "cells", "too long"],
 )
-def test_hostile_markdown_is_shown_in_little_time(text: str) -> None:
-    started = time.process_time()
-
-    html_of(message=text)
-
-    assert time.process_time() - started < 5
+def test_hostile_markdown_is_shown_with_little_work(text: str) -> None:
+    assert calls_of(lambda: html_of(message=text)) < 100 * len(text)
 
 
 def test_long_output_is_folded_and_loaded_in_portions_and_nothing_is_lost() -> None:
@@ -243,7 +239,6 @@ def test_what_an_agent_got_is_capped_sooner_than_what_it_did() -> None:
 
 def test_a_line_of_five_megabytes_breaks_nothing_anywhere() -> None:
     line = "x<" * 2_500_000
-    started = time.process_time()
 
     for one in (
         call("Bash", {"command": "cat x"}, line),
@@ -262,7 +257,6 @@ def test_a_line_of_five_megabytes_breaks_nothing_anywhere() -> None:
             if "data-part" in attributes
         }
         assert named == {part.key for part in step.parts[1:]}
-    assert time.process_time() - started < 60
 
 
 texts = st.text(st.characters(codec=None, exclude_characters="\r\x08\x1b"), max_size=40)

@@ -1,7 +1,5 @@
 """Patches as models, mails and enemies write them: nothing raises, nothing is lost without a word, work is bounded."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from potato.runs.changes.model import BadgeCode, FileChange
 from potato.runs.changes.patch import MAX_FILES, MAX_HUNKS, MAX_LINES, MAX_PATCH_BYTES, read_patch
 from potato.runs.changes.writing import hunk_bytes
+from tests.function_calls import calls_of
 
 HUNK = b"@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 GOOD = b"diff --git a/good b/good\nindex 1..2 100644\n--- a/good\n+++ b/good\n" + HUNK
@@ -233,10 +232,8 @@ def test_the_limits_themselves_are_allowed() -> None:
     ],
     ids=range(11),
 )
-def test_hostile_lines_are_read_in_bounded_time(patch: bytes) -> None:
-    started = time.process_time()
-    read_patch(patch)
-    assert time.process_time() - started < 15
+def test_hostile_lines_are_read_with_bounded_work(patch: bytes) -> None:
+    assert calls_of(lambda: read_patch(patch)) < 20 * len(patch) + 1_000
 
 
 def test_a_file_that_stands_twice_is_one_file() -> None:

@@ -1,11 +1,10 @@
 """Chat histories of Aider: a session is a run, a reply a step, and what the program applied is what happened."""
 
-import sys
-
 import pytest
 
 from potato.runs.changes.derive import derive
 from potato.runs.packages import runs_among
+from tests.function_calls import calls_of
 from tests.potato.runs.damaged_files import damaged, read_without_error
 from tests.potato.runs.reading import errors, read, runs, the_one
 
@@ -140,22 +139,9 @@ def test_damaged_histories_give_runs_or_errors_by_name() -> None:
     "line", ["\n", "\r\n", " \n", "> \n", "> x\n", "####\n", "x\n", "```\n", "a.py\n\n", "x\n> y\n\n"]
 )
 def test_a_history_of_twice_the_lines_takes_twice_the_work(line: str) -> None:
-    """Counted in calls of functions, those of C included."""
-
     def calls(lines: int) -> int:
         data = (session(asks("Fix it"), "\nSure.\n") + line * lines).encode()
-        count = 0
-
-        def note(frame: object, event: str, argument: object) -> None:
-            nonlocal count
-            count += event in ("call", "c_call")
-
-        sys.setprofile(note)
-        try:
-            read(data, NAME, named="aider", explicit=True)
-        finally:
-            sys.setprofile(None)
-        return count
+        return calls_of(lambda: read(data, NAME, named="aider", explicit=True))
 
     assert calls(4_000) < 2.2 * calls(2_000)
 
