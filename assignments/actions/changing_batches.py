@@ -94,7 +94,8 @@ def _done_to_each(batches: Sequence[Batch], verb: str, words: str, change: Chang
         audit.one_event(verb, project) if len(batches) > 1 else nullcontext({})
     )
     with transaction.atomic(), event as detail:
-        lock_batches(project, (batch.pk for batch in batches), with_quotas=verb == _REDUNDANCY)
+        if verb == _REDUNDANCY:
+            lock_batches(project, (batch.pk for batch in batches))
         for batch in batches:
             try:
                 with transaction.atomic():

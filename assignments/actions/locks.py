@@ -98,14 +98,14 @@ def lock_all(project: Project, people: Iterable[User], traces: Iterable[UUID]) -
     list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
-def lock_batches(project: Project, batches: Iterable[UUID], *, with_quotas: bool) -> None:
-    """The batches that one act changes, and with them the slots of all their traces, each kind in one order."""
+def lock_batches(project: Project, batches: Iterable[UUID]) -> None:
+    """The batches whose traces one act changes, and the slots of these, each kind in one order. Not for what takes the
+    lock of the pool, which comes before that of a batch."""
     keys = list(batches)
     rows = Batch.objects.for_project(project).filter(pk__in=keys).order_by("pk")
     list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk"))
-    if with_quotas:
-        quotas = TraceQuota.objects.for_project(project).filter(batch__in=keys).order_by("trace")
-        list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
+    quotas = TraceQuota.objects.for_project(project).filter(batch__in=keys).order_by("trace")
+    list(quotas.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def lock_quota(assignment: Assignment) -> TraceQuota:

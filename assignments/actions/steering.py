@@ -137,7 +137,7 @@ def set_order(*, batch: Batch, order: str) -> Batch:
     if order not in Order.values:
         raise Refused("An order is as imported, random, by the priority of each trace, or fewest annotations first.")
     with transaction.atomic():
-        lock_batches(batch.project, [batch.pk], with_quotas=True)
+        lock_batches(batch.project, [batch.pk])
         row = _change(batch, "order", order)
         facts = {
             "organisation": active_organisation(),

@@ -374,7 +374,7 @@ def _undo_each(act: SteeringAct) -> int:
     """Take back what was done to each of several batches, as one event; returns to how many."""
     rows = SteeringAct.objects.filter(pk__in=act.before, undone_at__isnull=True)
     acts = list(rows.select_for_update(no_key=True, of=("self",)).order_by("-done_at", "-pk"))
-    lock_batches(act.project, (UUID(each.before["batch"]) for each in acts), with_quotas=True)
+    lock_batches(act.project, (UUID(each.before["batch"]) for each in acts if each.verb == BATCH_EDITED))
     number = 0
     for each in acts:
         _UNDO[each.verb](each)
