@@ -7,7 +7,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from potato.client.steps import Steps, Stream
+from potato.client.steps import Steps, Stream, path
 from potato.client.transports import AsyncTransport, Transport
 
 P = ParamSpec("P")
@@ -26,6 +26,15 @@ class Awaiting:
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
+
+
+class OfProject:
+    """What asks of one project, below its address."""
+
+    slug: str
+
+    def _path(self, *parts: object) -> str:
+        return path("projects", self.slug, *parts)
 
 
 class operation(Generic[P, Answer]):  # noqa: N801  (a decorator)

@@ -57,7 +57,6 @@ class ProjectOperations(
     """The operations of a project. What runs in the background is waited for where the name says so; `patience` is for
     how many seconds at most, None for ever, and raises Unfinished after that."""
 
-    slug: str
     _report: Report
 
     # --- The project ---
@@ -386,9 +385,6 @@ class ProjectOperations(
         body: dict[str, Any] = {"addresses": list(addresses), "places": places, "role": role}
         made = yield from ask(send("POST", self._path("invitations"), body), ProjectInvitations)
         return made.results
-
-    def _path(self, *parts: object) -> str:
-        return path("projects", self.slug, *parts)
 
 
 def _download(ready: Export, output: Path, report: Report) -> Steps[None]:

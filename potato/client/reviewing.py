@@ -9,33 +9,31 @@ from uuid import UUID
 
 from potato.api.reviewing import DecisionShape, DecisionsOfOne, ReviewQueue, Taken
 from potato.api.shapes import AssignmentInDetail, Submission
-from potato.client.operations import operation, stream
+from potato.client.operations import OfProject, operation, stream
 from potato.client.steps import Steps, Stream, ask, get, pages, path, send
 
 OutcomeName = Literal["accepted", "returned", "corrected", "voided", "undecided"]
 
 
-class ReviewQueueOperations:
-    """Of a project. Nobody reviews their own work."""
-
-    slug: str
+class ReviewQueueOperations(OfProject):
+    """Nobody reviews their own work."""
 
     @operation
     def review_queue(self) -> Steps[ReviewQueue]:
         """What the caller may review, the first to come first, each with why."""
-        return ask(get(path("projects", self.slug, "review")), ReviewQueue)
+        return ask(get(self._path("review")), ReviewQueue)
 
     @operation
     def take_to_review(self) -> Steps[UUID | None]:
         """Hold the next annotation of the queue, so that no other reviewer is given it meanwhile; None where none
         waits."""
-        taken = yield from ask(send("POST", path("projects", self.slug, "review")), Taken)
+        taken = yield from ask(send("POST", self._path("review")), Taken)
         return taken.submission
 
     @stream
     def decisions(self, *, outcome: OutcomeName | None = None) -> Stream[DecisionShape]:
         """All decisions of the project's reviewers, the oldest first; those that take another back, too."""
-        return pages(path("projects", self.slug, "decisions"), DecisionShape, outcome=outcome)
+        return pages(self._path("decisions"), DecisionShape, outcome=outcome)
 
 
 class DecisionOperations:

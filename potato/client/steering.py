@@ -19,8 +19,8 @@ from potato.api.steering import (
     TracesAct,
     Undone,
 )
-from potato.client.operations import operation, stream
-from potato.client.steps import Request, Steps, Stream, ask, get, pages, path, send, tell
+from potato.client.operations import OfProject, operation, stream
+from potato.client.steps import Request, Steps, Stream, ask, get, pages, send, tell
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -65,40 +65,38 @@ class TracesOptions(TypedDict, total=False):
     days: int
 
 
-class SteeringOperations:
+class SteeringOperations(OfProject):
     """Steering asks for a manager."""
-
-    slug: str
 
     # --- Batches ---
 
     @operation
     def batches(self) -> Steps[list[ShownBatch]]:
         """The batches of the project, in the order in which they are given out."""
-        found = yield from ask(get(self._campaign("batches")), Batches)
+        found = yield from ask(get(self._path("batches")), Batches)
         return found.results
 
     @operation
     def preview_release(self, /, **options: Unpack[ReleaseOptions]) -> Steps[ReleasePreview]:
         """What `release` would take of the pool with the same options; nothing is released."""
         body = {"name": "preview", **options}
-        return ask(send("POST", self._campaign("batches", "preview"), body), ReleasePreview)
+        return ask(send("POST", self._path("batches", "preview"), body), ReleasePreview)
 
     @operation
     def release(self, name: str, /, **options: Unpack[ReleaseOptions]) -> Steps[ShownBatch]:
         """Release traces of the pool as a batch; with `rule`, what fits of later imports, too."""
-        return ask(send("POST", self._campaign("batches"), {"name": name, **options}), ShownBatch)
+        return ask(send("POST", self._path("batches"), {"name": name, **options}), ShownBatch)
 
     @operation
     def change_batch(self, batch: ShownBatch | int, /, **changes: Unpack[BatchChanges]) -> Steps[ShownBatch]:
         """Change what is named, all of it or nothing."""
         number = batch if isinstance(batch, int) else batch.number
-        return ask(send("POST", self._campaign("batches", number), dict(changes)), ShownBatch)
+        return ask(send("POST", self._path("batches", number), dict(changes)), ShownBatch)
 
     @stream
     def rules(self) -> Stream[Rule]:
         """What of each later import goes into a batch, in the order in which the rules are asked."""
-        return pages(self._campaign("rules"), Rule)
+        return pages(self._path("rules"), Rule)
 
     @operation
     def change_rule(
@@ -111,35 +109,35 @@ class SteeringOperations:
     ) -> Steps[Rule]:
         """Change what a rule takes of later imports. What it released stays released."""
         body = {"filter": dict(filter or {}), "share": share, "seed": seed}
-        return ask(send("PUT", self._campaign("rules", rule if isinstance(rule, UUID) else rule.id), body), Rule)
+        return ask(send("PUT", self._path("rules", rule if isinstance(rule, UUID) else rule.id), body), Rule)
 
     @operation
     def end_rule(self, rule: Rule | UUID) -> Steps[None]:
         """Later imports wait in the pool again. What the rule released stays released."""
-        where = self._campaign("rules", rule if isinstance(rule, UUID) else rule.id)
+        where = self._path("rules", rule if isinstance(rule, UUID) else rule.id)
         return tell(Request("DELETE", where, is_repeatable=True))
 
     @operation
     def skips(self) -> Steps[SkipCounts]:
         """How often tasks were skipped, and why."""
-        return ask(get(self._campaign("skips")), SkipCounts)
+        return ask(get(self._path("skips")), SkipCounts)
 
     # --- The whole project, and one person ---
 
     @operation
     def pause(self, reason: str = "") -> Steps[ProjectPause]:
         """Give out nothing any more; held tasks may be finished. Annotators read the reason."""
-        return ask(send("POST", self._campaign("pause"), {"paused": True, "reason": reason}), ProjectPause)
+        return ask(send("POST", self._path("pause"), {"paused": True, "reason": reason}), ProjectPause)
 
     @operation
     def go_on(self) -> Steps[ProjectPause]:
         """Give out tasks again."""
-        return ask(send("POST", self._campaign("pause"), {"paused": False}), ProjectPause)
+        return ask(send("POST", self._path("pause"), {"paused": False}), ProjectPause)
 
     @operation
     def paused(self) -> Steps[ProjectPause]:
         """Whether the project is paused, since when and why."""
-        return ask(get(self._campaign("pause")), ProjectPause)
+        return ask(get(self._path("pause")), ProjectPause)
 
     @operation
     def steer_person(
@@ -154,7 +152,7 @@ class SteeringOperations:
         """Pause somebody in the project or let them go on, or bound how many annotations they make, or which part of
         all; 0 for the bound of the configuration."""
         body = {"paused": paused, "reason": reason, "limit": limit, "share": share}
-        return ask(send("POST", self._campaign("people", name, "steering"), body), Paused)
+        return ask(send("POST", self._path("people", name, "steering"), body), Paused)
 
     # --- Many at once ---
 
@@ -170,13 +168,13 @@ class SteeringOperations:
         answer names as `act`, `undo_steering` takes back."""
         chosen = {"filter": dict(traces)} if isinstance(traces, Mapping) else {"traces": list(traces)}
         body = {"act": act, **chosen, **options}
-        return ask(send("POST", self._campaign("traces", "steer"), body), Steered)
+        return ask(send("POST", self._path("traces", "steer"), body), Steered)
 
     @operation
     def give_back_tasks(self, *, traces: Sequence[str] = (), people: Sequence[str] = ()) -> Steps[Steered]:
         """Put held tasks back into the queue: those of these traces, of these people, or of both."""
         body = {"act": "give_back", "traces": list(traces), "people": list(people)}
-        return ask(send("POST", self._campaign("steering", "tasks"), body), Steered)
+        return ask(send("POST", self._path("steering", "tasks"), body), Steered)
 
     @operation
     def reassign_tasks(
@@ -184,12 +182,12 @@ class SteeringOperations:
     ) -> Steps[Steered]:
         """Give held tasks to one person, who goes on with them."""
         body = {"act": "reassign", "traces": list(traces), "people": list(people), "to": to, "keep_draft": keep_draft}
-        return ask(send("POST", self._campaign("steering", "tasks"), body), Steered)
+        return ask(send("POST", self._path("steering", "tasks"), body), Steered)
 
     @operation
     def reassign(self, assignment: UUID, to: str, *, keep_draft: bool = False) -> Steps[Reassigned]:
         """Give one held task to another person."""
-        where = self._campaign("assignments", assignment, "reassign")
+        where = self._path("assignments", assignment, "reassign")
         return ask(send("POST", where, {"to": to, "keep_draft": keep_draft}), Reassigned)
 
     @operation
@@ -204,7 +202,7 @@ class SteeringOperations:
     ) -> Steps[Steered]:
         """Pause, limit or take off several people at once, or let them go on."""
         body = {"act": act, "people": list(people), "reason": reason, "limit": limit, "share": share}
-        return ask(send("POST", self._campaign("steering", "people"), body), Steered)
+        return ask(send("POST", self._path("steering", "people"), body), Steered)
 
     @operation
     def undo_steering(self, done: Steered | UUID) -> Steps[Undone]:
@@ -213,7 +211,4 @@ class SteeringOperations:
         act = done if isinstance(done, UUID) else done.act
         if act is None:
             raise ValueError(f"There is nothing to take back: {done.sentence if isinstance(done, Steered) else done}")
-        return ask(send("POST", self._campaign("steering", act, "undo")), Undone)
-
-    def _campaign(self, *parts: object) -> str:
-        return path("projects", self.slug, *parts)
+        return ask(send("POST", self._path("steering", act, "undo")), Undone)
