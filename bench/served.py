@@ -152,7 +152,8 @@ def served() -> Iterator[ServedSite]:
                 database.end()
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            # gunicorn gives requests that run 30 seconds.
+            process.wait(60)
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:

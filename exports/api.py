@@ -15,7 +15,7 @@ from accounts.api.bodies import read
 from accounts.api.views import ApiView
 from accounts.models.projects import visible_project
 from assignments.api.pages import cursor_page
-from exports import schedules_api
+from exports import records_api, schedules_api
 from exports.actions import note_download, request_export
 from exports.estimating import estimate_export
 from exports.models import Export as ExportRow
@@ -118,5 +118,6 @@ urlpatterns = [
     path("projects/<slug:project>/exports/estimate/", ExportEstimateView.as_view(), name="api-export-estimate"),
     path("exports/<uuid:export_id>/", ExportView.as_view(), name="api-export"),
     path("exports/<uuid:export_id>/file/", ExportFileView.as_view(), name="api-export-file"),
+    *records_api.urlpatterns,
     *schedules_api.urlpatterns,
 ]

@@ -11,9 +11,7 @@ from itertools import chain, groupby, starmap
 from typing import Any, cast
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import QuerySet
-from django.db.models.expressions import RawSQL
 from django.db.models.functions import Length
 from isal import isal_zlib
 
@@ -24,12 +22,10 @@ from exports.counting import Counting
 from exports.pseudonyms import Pseudonyms
 from exports.record_chunks import RecordChunk, count_within, first_within
 from exports.sent_rows import (
-    COLUMNS,
-    NAME,
-    SENT,
     SentRow,
     SentRows,
     id_ranges,
+    sent_rows,
     unpacked,
     unpacked_ahead,
     unpacked_size,
@@ -282,22 +278,8 @@ class StoredProject:
         return self._copied(Submission.objects.for_project(self._row).filter(pk__any_of=keys), [(min(keys), max(keys))])
 
     def _copied(self, rows: QuerySet[Submission], ranges: Sequence[tuple[bytes, bytes]]) -> Iterator[SentRows]:
-        """The rows in each of the ranges of ids, while PostgreSQL still reads on: COPY is its fastest way out.
-
-        Nothing else can be asked for until the last row.
-        """
-        inside = rows.filter(pk__gte=RawSQL("chunks.first", ()), pk__lte=RawSQL("chunks.last", ()))
-        statement, parameters = inside.annotate(name=NAME).order_by("pk").values_list(*COLUMNS).query.sql_with_params()
-        ends = [f"{{{','.join(key.hex() for key in side)}}}" for side in zip(*ranges, strict=True)]
-        with (
-            reading(self._actor),
-            connection.cursor() as cursor,
-            cursor.cursor.copy(
-                f"COPY ({SENT.format(rows=statement)}) TO STDOUT (FORMAT BINARY)", (*ends, *parameters)
-            ) as copy,
-        ):
-            copy.set_types(["bytea", "bytea", "bytea"])
-            yield from starmap(SentRows.read, copy.rows())
+        with reading(self._actor):
+            yield from sent_rows(rows, ranges)
 
     def _seen_traces(self) -> QuerySet[Trace]:
         return Trace.objects.filter(self._snapshot.saw(), organisation=self._row.organisation_id, project=self._row)
