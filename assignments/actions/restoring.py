@@ -74,6 +74,8 @@ def restore(
             via_token=via_token,
             batch_number=number_of_batch(quota.batch_id),
         )
+        assignment.first_submission = submission.pk
+        assignment.save(update_fields=["first_submission"])
         outbox.publish("submission.made", submission=str(submission.pk), project=str(project.pk), completes=is_complete)
     return True
 

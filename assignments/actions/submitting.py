@@ -135,7 +135,8 @@ def store_submission(
         )
         insert(submission)
         row.state, row.since, row.lease_until = AssignmentState.SUBMITTED, now, None
-        _ended.run(row.pk, now)
+        row.first_submission = row.first_submission or submission.pk
+        _ended.run(row.pk, now, row.first_submission)
         if row.is_check:
             check_submitted(submission, result)
         audit.record("submission.made", submission, trace=str(row.trace_id), surplus=is_surplus)
@@ -154,9 +155,9 @@ def _submitted(organisation: UUID | None, assignment: UUID) -> "QuerySet[Submiss
 
 
 @prepared_update
-def _ended(assignment: UUID, now: datetime) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
+def _ended(assignment: UUID, now: datetime, first: UUID) -> "tuple[QuerySet[Assignment], dict[str, Any]]":
     rows = Assignment.objects.filter(pk=assignment)
-    return rows, {"state": AssignmentState.SUBMITTED, "since": now, "lease_until": None}
+    return rows, {"state": AssignmentState.SUBMITTED, "since": now, "lease_until": None, "first_submission": first}
 
 
 def withdraw(*, submission: Submission) -> Assignment:

@@ -126,6 +126,8 @@ class Assignment(TenantModel):
     active_at = models.DateTimeField(null=True, default=timezone.now)
     # What a reviewer returned is kept for its annotator until then.
     returned_until = models.DateTimeField(null=True)
+    # The id of the submission that was the first of it: ids grow with time, so that a person's stand in their order.
+    first_submission = models.UUIDField(null=True, editable=False)
     # Of a trace that came in the place of one of that batch: it is due as that one is.
     batch = models.ForeignKey(
         "assignments.Batch", on_delete=models.PROTECT, null=True, related_name="+", db_index=False, db_constraint=False
@@ -167,6 +169,12 @@ class Assignment(TenantModel):
             ),
             models.Index(
                 fields=["organisation", "lease_until"], name="assignments_assignment_leases", condition=Q(state=OPEN)
+            ),
+            # The first annotations of a person, and how many came before one.
+            models.Index(
+                fields=["organisation", "project", "user", "first_submission"],
+                name="assignments_assignment_first",
+                condition=Q(first_submission__isnull=False),
             ),
         ]
 

@@ -24,9 +24,11 @@ _WORDS = ["range", "token", "list", "index", "error", "parser", "value", "return
 
 _ASSIGN = """
 INSERT INTO assignments_assignment
-  (id, organisation_id, project_id, trace_id, user_id, version_id, kind, state, since, fencing_token, skip_reason)
-SELECT id, %(organisation)s, %(project)s, trace_id, user_id, %(version)s, 'normal', 'submitted', now(), 1, ''
-FROM unnest(%(assignments)s::uuid[], %(traces)s::uuid[], %(users)s::uuid[]) AS given (id, trace_id, user_id)
+  (id, organisation_id, project_id, trace_id, user_id, version_id, kind, state, since, fencing_token, skip_reason,
+   first_submission)
+SELECT id, %(organisation)s, %(project)s, trace_id, user_id, %(version)s, 'normal', 'submitted', now(), 1, '', first
+FROM unnest(%(assignments)s::uuid[], %(traces)s::uuid[], %(users)s::uuid[], %(submissions)s::uuid[])
+     AS given (id, trace_id, user_id, first)
 """
 _SUBMIT = """
 INSERT INTO assignments_submission
