@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from tenancy import audit, limits
-from tenancy.roles import SCOPED, Right, TokenScope, open_role_rights, project_role_rights, role_rights
+from tenancy.roles import SCOPED, Right, TokenScope, open_role_rights, project_role_rights, role_rights, scopes_for
 from tenancy.statements import executed
 
 log = structlog.get_logger(__name__)
@@ -92,6 +92,14 @@ class ActiveMembership:
             return True
         place = self.rights_by_project.get(project.pk)
         return right in (place if place is not None else self.where_open if project.open_to_annotators else ())
+
+    def in_scope(self, right: Right, *, is_change: bool = False) -> bool:
+        """Whether a token was made for what the right opens; a session was made for everything."""
+        return self.scopes is None or bool(self.scopes & scopes_for(right, is_change=is_change))
+
+    def wields(self, right: Right, *, is_change: bool = False) -> bool:
+        """Whether the right holds everywhere and is in scope: for what a route does beyond what it asks for."""
+        return right in self.everywhere and self.in_scope(right, is_change=is_change)
 
     def sees(self, project: Scope) -> bool:
         """Whether the project exists for this membership: it gives a right there that is of projects."""

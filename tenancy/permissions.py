@@ -82,8 +82,8 @@ def demand_scope(
     membership: ActiveMembership, right: Right, *, is_change: bool, also: Collection[TokenScope] = ()
 ) -> None:
     """Raise ScopeMissing (403) where a token comes with none of the scopes that are enough for the right. `also` are
-    more scopes with which the place may be read. A session has no scopes, and needs none."""
-    enough = scopes_for(right, is_change=is_change).union(() if is_change else also)
+    more scopes that are. A session has no scopes, and needs none."""
+    enough = scopes_for(right, is_change=is_change).union(also)
     if membership.scopes is not None and not membership.scopes & enough:
         named = " or ".join(sorted(enough)) or "that no token has"
         raise ScopeMissing(f"This needs a token with the scope {named}; this one has {_named(membership.scopes)}.")

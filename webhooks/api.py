@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -21,7 +22,8 @@ from potato.api.webhooks import (
     WebhookRequest,
     Webhooks,
 )
-from tenancy.roles import Right
+from tenancy.permissions import demand_scope
+from tenancy.roles import Right, TokenScope
 from webhooks import actions
 from webhooks.actions import WebhookRefused
 from webhooks.models import Delivery as DeliveryRow
@@ -33,10 +35,14 @@ BEFORE = OpenApiParameter("before", str, description="The id of a delivery: thos
 
 class EndpointsView(ApiView):
     right = Right.MANAGE_WEBHOOKS
+    read_with = change_with = frozenset({TokenScope.ADMIN})
+
+    def endpoints(self) -> "QuerySet[Endpoint]":
+        rows = Endpoint.objects.manageable_by(self.membership, is_change=not self._is_read)
+        return rows.select_related("project")
 
     def endpoint(self) -> Endpoint:
-        rows = Endpoint.objects.manageable_by(self.membership).select_related("project")
-        return get_object_or_404(rows, pk=self.kwargs["endpoint_id"])
+        return get_object_or_404(self.endpoints(), pk=self.kwargs["endpoint_id"])
 
     def sending(self, delivery: DeliveryRow) -> Response:
         """A delivery that is on its way; Location is the list that says what came of it."""
@@ -50,14 +56,17 @@ class WebhooksView(EndpointsView):
     @extend_schema(responses=Webhooks)
     def get(self, request: Request) -> Response:
         """The webhooks that the caller may manage, the oldest first."""
-        rows = Endpoint.objects.manageable_by(self.membership).select_related("project")
-        return Response(Webhooks(results=[shown(row) for row in rows]))
+        return Response(Webhooks(results=[shown(row) for row in self.endpoints()]))
 
     @extend_schema(request=WebhookRequest, responses={201: Webhook})
     def post(self, request: Request) -> Response:
         """Make a webhook. The answer has its signing secret, this once."""
         body = read(WebhookRequest, request)
         project = None
+        if not self.membership.wields(Right.MANAGE_ALL_WEBHOOKS, is_change=True):
+            of_all = body.project is None and Right.MANAGE_ALL_WEBHOOKS in self.membership.everywhere
+            right = Right.MANAGE_ALL_WEBHOOKS if of_all else Right.MANAGE_WEBHOOKS
+            demand_scope(self.membership, right, is_change=True)
         if body.project is not None:
             manageable = Project.objects.with_right(self.membership, Right.MANAGE_WEBHOOKS)
             project = manageable.filter(slug=body.project).first()

@@ -36,10 +36,13 @@ class EndpointState(models.TextChoices):
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
-    def manageable_by(self, membership: ActiveMembership) -> "EndpointQuerySet":
-        """All for admins; for others those of the projects whose webhooks they manage."""
-        if Right.MANAGE_ALL_WEBHOOKS in membership.everywhere:
+    def manageable_by(self, membership: ActiveMembership, *, is_change: bool = False) -> "EndpointQuerySet":
+        """All for admins; for others those of the projects whose webhooks they manage. A token reaches of both what its
+        scopes open."""
+        if membership.wields(Right.MANAGE_ALL_WEBHOOKS, is_change=is_change):
             return self
+        if not membership.in_scope(Right.MANAGE_WEBHOOKS, is_change=is_change):
+            return self.none()
         return self.filter(project__in=Project.objects.with_right(membership, Right.MANAGE_WEBHOOKS))
 
     def listening(self, topic: str, project: object | None) -> "EndpointQuerySet":

@@ -63,7 +63,8 @@ class ApiView(APIView):
     it names none, one project in which they hold is enough, and the route shows what lies in such projects.
 
     A token needs a scope beside the right, by the table of tenancy.roles; `read_with` are scopes that are enough to
-    read this route, beside those. `largest_body` bounds what a request may send, in bytes.
+    read this route, beside those, and `change_with` to change a part of it, where the view says which. `largest_body`
+    bounds what a request may send, in bytes.
 
     A POST with an Idempotency-Key is done once, and answered the same again for a day. `answers_secret`: its answer is
     not kept for that. `minds_its_key`: the view does so itself.
@@ -72,6 +73,7 @@ class ApiView(APIView):
     right: ClassVar[Right]
     right_to_change: ClassVar[Right | None] = None
     read_with: ClassVar[frozenset[TokenScope]] = frozenset()
+    change_with: ClassVar[frozenset[TokenScope]] = frozenset()
     largest_body: ClassVar[int] = 16_384
     answers_secret: ClassVar[bool] = False
     minds_its_key: ClassVar[bool] = False
@@ -100,7 +102,8 @@ class ApiView(APIView):
         self._demand_a_pause()
         demand_at(request._request, self.required_right, self.kwargs)
         if request.method in self.allowed_methods:
-            demand_scope(self.membership, self.required_right, is_change=not self._is_read, also=self.read_with)
+            also = self.read_with if self._is_read else self.change_with
+            demand_scope(self.membership, self.required_right, is_change=not self._is_read, also=also)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

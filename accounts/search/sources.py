@@ -58,7 +58,8 @@ def find_people(request: HttpRequest, text: SearchText, most: int) -> Hits:
     the reader may see, by their annotator names alone."""
     if text.is_narrowed:
         return Hits([])
-    if allowed(request, Right.MANAGE_PEOPLE):
+    membership: ActiveMembership = request.membership  # type: ignore[attr-defined]
+    if membership.wields(Right.MANAGE_PEOPLE):
         return _members(request, text, most)
     return _people_of_projects(request, text, most)
 

@@ -17,7 +17,7 @@ from potato.api.audit import (
     TrailPage,
 )
 from tenancy.ids import read_id
-from tenancy.roles import Right
+from tenancy.roles import Right, TokenScope
 from tenancy.sentences import as_text, links_for
 
 ON_A_PAGE = 100
@@ -25,6 +25,7 @@ ON_A_PAGE = 100
 
 class AuditView(ApiView):
     right = Right.MANAGE_PROJECTS
+    read_with = frozenset({TokenScope.ADMIN})
 
     @extend_schema(
         parameters=[
@@ -36,8 +37,8 @@ class AuditView(ApiView):
         responses=TrailPage,
     )
     def get(self, request: Request) -> Response:
-        """What was decided, the newest first, in pages of 100: of the whole organisation for its admins, else of the
-        projects that the caller manages."""
+        """What was decided, the newest first, in pages of 100: of the whole organisation for its admins, whose
+        token needs the scope `admin` for that, else of the projects that the caller manages."""
         _demand_readable(request)
         filters = DecisionFilters.of({"days": "all", **request.query_params.dict()})
         rows = list(filters.chosen(readable_decisions(self.membership))[: ON_A_PAGE + 1])

@@ -19,10 +19,13 @@ PERIODS = {"1": "the last day", "7": "the last 7 days", "30": "the last 30 days"
 
 
 def readable_decisions(membership: ActiveMembership) -> "QuerySet[AuditEvent]":
-    """All of the organisation for those who may see its audit trail; else those of the projects that one manages."""
+    """All of the organisation for those who may see its audit trail; else those of the projects that one manages. A
+    token reads of both what its scopes open."""
     rows = AuditEvent.objects.filter(organisation=membership.organisation_id)
-    if Right.SEE_AUDIT in membership.everywhere:
+    if membership.wields(Right.SEE_AUDIT):
         return rows
+    if not membership.in_scope(Right.MANAGE_PROJECTS):
+        return rows.none()
     return rows.filter(of_project__in=readable_projects(membership).values("pk"))
 
 

@@ -274,3 +274,54 @@ def test_a_reactivated_member_finds_no_old_token_on_the_page(tenants: Tenants) -
             change_member(membership=row, role=Role.ANNOTATOR, annotator_name="bob", is_active=is_active, by_owner=True)
         assert not ApiToken.objects.active().exists()
     assert bob.ask("get", "whoami/")[0] == 401
+
+
+def test_what_is_of_the_organisation_needs_the_scope_admin_also_where_the_address_is_open_to_others(
+    tenants: Tenants,
+) -> None:
+    of = {scope: program(tenants, "alice", scopes=[scope]) for scope in TokenScope}
+    hook = {"url": "https://hooks.example.org/potato", "events": ["submission.made"]}
+    status, answer = of[TokenScope.MANAGE].ask("post", "webhooks/", hook)
+    assert (status, answer["code"]) == (403, "scope_needed")
+    status, of_all = of[TokenScope.ADMIN].ask("post", "webhooks/", hook)
+    assert (status, of_all["project"]) == (201, None)
+    status, of_one = of[TokenScope.MANAGE].ask("post", "webhooks/", {**hook, "project": "parser"})
+    assert (status, of_one["project"]) == (201, "parser")
+    for scope, seen in (
+        (TokenScope.MANAGE, [of_one]),
+        (TokenScope.READ, [of_one]),
+        (TokenScope.ADMIN, [of_all, of_one]),
+    ):
+        _, listed = of[scope].ask("get", "webhooks/")
+        assert [one["id"] for one in listed["results"]] == [one["id"] for one in seen], scope
+        assert of[scope].ask("get", f"webhooks/{of_all['id']}/")[0] == (200 if of_all in seen else 404), scope
+    assert of[TokenScope.MANAGE].ask("patch", f"webhooks/{of_all['id']}/", {"state": "paused"})[0] == 404
+    assert of[TokenScope.READ].ask("patch", f"webhooks/{of_one['id']}/", {"state": "paused"})[0] == 403
+    assert of[TokenScope.ADMIN].ask("patch", f"webhooks/{of_all['id']}/", {"state": "paused"})[0] == 200
+
+    def verbs(scope: TokenScope) -> set[str]:
+        return {one["verb"] for one in of[scope].ask("get", "audit/")[1]["results"]}
+
+    assert {"token.made", "webhook.made"} <= verbs(TokenScope.ADMIN)
+    for scope in (TokenScope.READ, TokenScope.MANAGE):
+        assert "token.made" not in verbs(scope), scope
+
+
+def test_a_search_tells_of_members_as_the_scopes_of_the_token_do(tenants: Tenants) -> None:
+    found = {}
+    for scopes in ([TokenScope.READ], [TokenScope.READ, TokenScope.ADMIN]):
+        _, answer = program(tenants, "alice", scopes=scopes).ask("get", "search/?q=bob@")
+        found[len(scopes)] = [hit for group in answer["groups"] if group["title"] == "People" for hit in group["hits"]]
+    assert found[1] == []
+    assert len(found[2]) == 1
+
+
+def test_a_manager_with_the_scope_admin_alone_is_no_admin(tenants: Tenants) -> None:
+    with acting_in(tenants.acme, tenants.alice):
+        bob = Membership.objects.get(user=tenants.bob)
+        put_on_project(project=tenants.acme_project, membership=bob, role=ProjectRole.MANAGER)
+    manager = program(tenants, "bob", scopes=[TokenScope.ADMIN])
+    hook = {"url": "https://hooks.example.org/potato", "events": ["submission.made"], "project": "parser"}
+    assert manager.ask("post", "webhooks/", hook)[1]["code"] == "scope_needed"
+    assert manager.ask("get", "webhooks/")[1]["results"] == []
+    assert manager.ask("get", "audit/")[1]["results"] == []

@@ -25,7 +25,7 @@ POST   /api/v1/assignments/<assignment_id>/resume/                              
 POST   /api/v1/assignments/<assignment_id>/skip/                                    annotate
 POST   /api/v1/assignments/<assignment_id>/submit/                                  annotate
 GET    /api/v1/assignments/<assignment_id>/suggestions/                             annotate read
-GET    /api/v1/audit/                                                               manage read
+GET    /api/v1/audit/                                                               admin manage read
 POST   /api/v1/configuration/check/                                                 manage
 POST   /api/v1/decisions/<decision_id>/undo/                                        manage
 GET    /api/v1/export-schedules/<schedule_id>/                                      export
@@ -164,15 +164,15 @@ GET    /api/v1/tokens/                                                          
 POST   /api/v1/tokens/                                                              admin
 GET    /api/v1/tokens/<token_id>/                                                   admin
 DELETE /api/v1/tokens/<token_id>/                                                   admin
-GET    /api/v1/webhooks/                                                            manage read
-POST   /api/v1/webhooks/                                                            manage
-GET    /api/v1/webhooks/<endpoint_id>/                                              manage read
-PATCH  /api/v1/webhooks/<endpoint_id>/                                              manage
-DELETE /api/v1/webhooks/<endpoint_id>/                                              manage
-GET    /api/v1/webhooks/<endpoint_id>/deliveries/                                   manage read
-POST   /api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/           manage
-POST   /api/v1/webhooks/<endpoint_id>/secret/                                       manage
-POST   /api/v1/webhooks/<endpoint_id>/test/                                         manage
+GET    /api/v1/webhooks/                                                            admin manage read
+POST   /api/v1/webhooks/                                                            admin manage
+GET    /api/v1/webhooks/<endpoint_id>/                                              admin manage read
+PATCH  /api/v1/webhooks/<endpoint_id>/                                              admin manage
+DELETE /api/v1/webhooks/<endpoint_id>/                                              admin manage
+GET    /api/v1/webhooks/<endpoint_id>/deliveries/                                   admin manage read
+POST   /api/v1/webhooks/<endpoint_id>/deliveries/<delivery_id>/redeliver/           admin manage
+POST   /api/v1/webhooks/<endpoint_id>/secret/                                       admin manage
+POST   /api/v1/webhooks/<endpoint_id>/test/                                         admin manage
 GET    /api/v1/whoami/                                                              admin annotate export import manage read
 GET    /api/v1/jobs/                                                                admin
 GET    /api/v1/jobs/<job_id>/                                                       admin
