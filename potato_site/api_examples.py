@@ -12,8 +12,9 @@ PLACE = settings.BASE_DIR / "docs" / "api-examples.json"
 
 @dataclass(frozen=True)
 class Example:
-    """One request of a story, in its order. `operation` is the route as in the description, with its method; `path` may
-    name values of earlier answers, as in `{token.id}`."""
+    """One request of a story, in its order. `operation` is the route as in the description, with its method; `path` and
+    `body` may name values of earlier answers, as in `{token.id}` or `{traces.results.0.id}`. `by` is the example that
+    made the token which asks, where it is not the owner's."""
 
     name: str
     title: str
@@ -22,6 +23,7 @@ class Example:
     body: Any
     status: int
     answer: Any
+    by: str = ""
 
     @property
     def method(self) -> str:
