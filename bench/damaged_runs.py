@@ -2,8 +2,8 @@
 
 Every file of the folders counts as a file of the format that it is read as. Each copy is damaged by its own seed, so
 that what is told can be read again. What was done is kept in a file (`--state`), and goes on there: the script may be
-ended at any time. A copy that raises what is no answer, or takes longer than 10 seconds a megabyte, is named with its
-seed.
+ended or stopped at any time. A copy that raises what is no answer, or takes longer than 10 seconds a megabyte, is named
+with its seed. All seconds are processor time, so that a stopped process and a busy machine tell the same.
 """
 
 import argparse
@@ -83,15 +83,15 @@ def copies_of(data: bytes, seed: int) -> Iterator[bytes]:
 
 def read_for(seconds: float, files: list[Path], name: str, done: Read) -> None:
     """Read damaged copies of the files until so many seconds are over."""
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
+    ends = done.seconds + seconds
+    while done.seconds < ends:
         seed = done.next_seed
         done.next_seed += 1
         path = random.Random(seed).choice(files)  # noqa: S311  (not for secrets)
         for number, copy in enumerate(copies_of(path.read_bytes(), seed)):
-            begin = time.monotonic()
+            begin = time.process_time()
             allowed = 10 + SECONDS_A_MEGABYTE * len(copy) / 2**20
-            signal.setitimer(signal.ITIMER_REAL, allowed)
+            signal.setitimer(signal.ITIMER_PROF, allowed)
             try:
                 done.runs += len(read_without_error(copy, path.name, name))
             except Exception:  # whatever it is, it is told
@@ -99,8 +99,8 @@ def read_for(seconds: float, files: list[Path], name: str, done: Read) -> None:
                 if len(done.faults) < _KEPT:
                     done.faults.append(fault)
             finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            took = time.monotonic() - begin
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            took = time.process_time() - begin
             done.seconds += took
             done.copies += 1
             done.bytes += len(copy)
@@ -122,15 +122,15 @@ def main() -> None:
     def too_long(number: int, frame: FrameType | None) -> None:
         raise TooLong
 
-    signal.signal(signal.SIGALRM, too_long)
+    signal.signal(signal.SIGPROF, too_long)
     wanted = [name for name in sorted(by_format) if not flags.format or name in flags.format]
-    # A minute each in turn, so that what is ended early has read some of all.
+    # A minute at a time of what was read least, so that what is ended early has read as much of each.
     while left := [name for name in wanted if Read(**state.get(name, {})).seconds < flags.minutes * 60]:
-        for name in left:
-            done = Read(**state.get(name, {}))
-            read_for(min(60.0, flags.minutes * 60 - done.seconds + 1), by_format[name], name, done)
-            state[name] = asdict(done)
-            flags.state.write_text(json.dumps(state, indent=1))
+        name = min(left, key=lambda name: Read(**state.get(name, {})).seconds)
+        done = Read(**state.get(name, {}))
+        read_for(min(60.0, flags.minutes * 60 - done.seconds), by_format[name], name, done)
+        state[name] = asdict(done)
+        flags.state.write_text(json.dumps(state, indent=1))
     for name, row in sorted(state.items()):
         print(
             f"{name}: {row['seconds'] / 60:.1f} minutes, {row['copies']:,} copies of {len(by_format.get(name, []))} "
