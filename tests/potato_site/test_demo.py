@@ -23,7 +23,7 @@ from jobs.models import OutboxEvent
 from potato_site.demo.runs import invented_runs
 from rewards.models import RewardStatistics
 from tenancy.actor import acting_in
-from traces.models import Trace
+from traces.models import RepositoryCommit, Trace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,6 +59,11 @@ def test_loading_it_again_changes_nothing() -> None:
         assert len(runs) == len(set(runs)) == len(invented_runs()) + 7
         assert len({task for task, _ in runs}) == 12 + 3
         assert traces["web-agents"].count() == 2
+        # One of the runs began from a repository that is there.
+        (commit,) = RepositoryCommit.objects.filter(
+            commit__in=Trace.objects.exclude(repo="").values_list("base_commit", flat=True)
+        )
+        assert commit.repository.name == "rail-board"
         made = judgements()
         load()
         assert judgements() == made

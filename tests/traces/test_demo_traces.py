@@ -1,5 +1,6 @@
 """The demo's runs: the formats, languages and kinds of change that a newcomer should meet, and no drift but one."""
 
+import re
 import subprocess
 from collections import Counter
 from io import StringIO
@@ -10,6 +11,7 @@ from django.core.management import call_command
 
 import potato_site
 from accounts.models import Organisation
+from potato.repositories.reading import read_repository
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import ChangeSet
 from potato.runs.changes.writing import unified_patch
@@ -75,6 +77,16 @@ def test_the_lengths_are_those_of_work_with_one_long_run(runs: list[Converted]) 
     assert lengths[-1] == 80
     assert lengths[0] == 0, "the patch has no steps"
     assert all(5 <= length <= 25 for length in lengths[1:-1])
+
+
+def test_the_repository_of_a_run_has_its_files_as_they_were_before(runs: list[Converted]) -> None:
+    """By the names that git gives their contents, which the run's patch has."""
+    repository = read_repository((FOLDER.parent / "repositories" / "rail-board.bundle").read_bytes())
+    (run,) = (converted.run for converted in runs if converted.run.base_commit)
+    assert run.base_commit in repository.commits
+    assert run.patch is not None
+    before = re.findall(rb"^index ([0-9a-f]{8})\.\.", run.patch, re.MULTILINE)
+    assert [sum(name.startswith(short.decode()) for name in repository.contents) for short in before] == [1, 1]
 
 
 def test_badges_stand_only_where_the_demo_shows_one(changes: dict[str, ChangeSet]) -> None:

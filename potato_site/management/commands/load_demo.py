@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
@@ -53,6 +54,7 @@ from rewards.statistics import request_statistics
 from tenancy.actor import Actor, acting_in
 from tenancy.roles import ProjectRole, Role
 from traces.actions import import_now
+from traces.attaching import attach_repository
 from traces.models import CheckReport, Trace
 
 PASSWORD = "potato-demo"  # noqa: S105  (a demo on this machine, which production refuses)
@@ -168,6 +170,7 @@ class Command(BaseCommand):
                     let_imports_wait(project=campaign, wait=True)
             for one in PROJECTS:
                 self._import(organisation, projects[one.slug], one.new)
+            self._attach(organisation, campaign)
             self._suggest(organisation, projects)
             if is_new:
                 self._release(organisation, campaign)
@@ -232,6 +235,12 @@ class Command(BaseCommand):
                     is_there = Trace.objects.filter(**same).exists() or CheckReport.objects.filter(**same).exists()
                 if not is_there:
                     import_now(organisation=organisation, project=project, path=path)
+
+    def _attach(self, organisation: Organisation, project: Project) -> None:
+        """The repository of one of the new runs, whose files are read around its change."""
+        path = DEMO / "repositories" / "rail-board.bundle"
+        with acting_in(organisation, User.objects.get(username=MANAGER)):
+            attach_repository(project=project, name=path.stem, file=ContentFile(path.read_bytes(), name=path.name))
 
     def _suggest(self, organisation: Organisation, projects: dict[str, Project]) -> None:
         """What a model suggests of the new runs, which annotators see with most of their tasks."""
