@@ -176,7 +176,7 @@ IMPERSONAL: dict[str, str] = {
     **{f"traces_tracefile.{name}": _CONTENT for name in ("path", "old_path", "badges", "touched_by", "links")},
     **{f"traces_tracefile.{name}": _MARKS for name in ("sha256", "operation")},
     **{f"traces_tracestep.{name}": _CONTENT for name in ("title", "detail", "model", "agent", "usage")},
-    **{f"traces_tracestep.{name}": _MARKS for name in ("kind", "picture", "dividers", "sha256")},
+    **{f"traces_tracestep.{name}": _MARKS for name in ("kind", "picture", "result_pictures", "dividers", "sha256")},
     **{f"webhooks_delivery.{name}": _OWN_WORDS for name in ("type", "state")},
     **{f"webhooks_endpoint.{name}": _OWN_WORDS for name in ("url", "events", "secret", "old_secret", "state")},
 }  # fmt: skip

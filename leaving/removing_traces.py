@@ -45,6 +45,7 @@ from traces.models import (
     Trace,
     TraceFile,
     TraceStep,
+    pictures_of,
 )
 from webhooks.models import Delivery
 
@@ -167,7 +168,7 @@ def removal_facts(ids: Collection[UUID]) -> dict[str, Any]:
     return {
         "names": sorted(_names(traces)),
         "hashes": sorted(hashes),
-        "pictures": sorted({name for name in steps.values_list("picture", flat=True) if name}),
+        "pictures": sorted(pictures_of(steps)),
         "projects": sorted({str(row.project_id) for row in traces}),
         "files": sorted({str(row.file_id) for row in traces}),
         "runs": sorted({(str(row.project_id), row.external_id) for row in traces}),
@@ -234,8 +235,8 @@ def _remove_content(left: dict[str, Any], organisation: UUID) -> int:
     """Contents that no other trace has, and what was made of them."""
     may_remove_contents(organisation)
     free = _free_hashes(left, organisation)
-    still = TraceStep.objects.filter(organisation=organisation, picture__in=left["pictures"])
-    pictures = set(left["pictures"]) - set(still.values_list("picture", flat=True))
+    still = pictures_of(TraceStep.objects.filter(organisation=organisation), left["pictures"])
+    pictures = set(left["pictures"]) - still
     removed = 0
     for model, hashes in ((Fragment, free), (Body, free), (Picture, pictures)):
         if hashes:

@@ -18,7 +18,7 @@ from traces import uses
 from traces.contents import may_remove_contents
 from traces.importing.screening import Screened, found_columns, with_placeholders
 from traces.importing.storing import Rows, one_at_a_time, ready
-from traces.models import Body, ImportProblem, Picture, SecretsState, TaskText, Trace, TraceSecrets
+from traces.models import Body, ImportProblem, Picture, SecretsState, TaskText, Trace, TraceSecrets, pictures_of
 from traces.run_names import run_name
 
 _UNSCREENED = Secrets(keys="ignore", personal_data="ignore")
@@ -97,7 +97,7 @@ def _store(trace: Trace, screened: Screened) -> None:
         "converter": trace.converter,
         "imported_at": trace.imported_at,
     }
-    pictures = list(Picture.objects.filter(sha256__in=[step.picture for step in trace.steps.exclude(picture="")]))
+    pictures = list(Picture.objects.filter(sha256__in=pictures_of(trace.steps.all())))
     with connection.cursor() as cursor:
         # What refers to the trace is looked at when the transaction ends, and finds it again.
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")

@@ -371,7 +371,7 @@ class ComparePage:
             "shown": shown,
             "previous": self.address(step=str(here - 1)) if here > 0 else None,
             "next": self.address(step=str(here + 1)) if here + 1 < self.trace.steps_count else None,
-            "has_picture": shown is not None and bool(shown.step.picture),
+            "has_picture": shown is not None and shown.step.has_pictures,
         }
 
 

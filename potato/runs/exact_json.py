@@ -40,6 +40,7 @@ def step_record(step: Step) -> dict[str, JSON]:
                 "result": call.result,
                 "is_error": call.is_error,
                 **({"refused": True} if call.refused else {}),
+                **({"pictures": [screenshot_record(each) for each in call.pictures]} if call.pictures else {}),
             }
             for call in step.calls
         ],
@@ -86,8 +87,7 @@ def page_record(step: Step) -> dict[str, JSON]:
     if step.url:
         record["url"] = step.url
     if step.screenshot is not None:
-        members = ("name", "sha256", "width", "height", "problem")
-        record["screenshot"] = {key: value for key in members if (value := getattr(step.screenshot, key))}
+        record["screenshot"] = screenshot_record(step.screenshot)
     if step.click is not None:
         record["click"] = list(step.click)
     if step.box is not None:
@@ -95,12 +95,18 @@ def page_record(step: Step) -> dict[str, JSON]:
     return record
 
 
+def screenshot_record(screenshot: Screenshot) -> dict[str, JSON]:
+    """All of a picture but its bytes."""
+    members = ("name", "sha256", "width", "height", "problem")
+    return {key: value for key in members if (value := getattr(screenshot, key))}
+
+
 def step_from(record: dict[str, Any]) -> Step:
     return Step(
         prompt=record["prompt"],
         message=record["message"],
         thought=record["thought"],
-        calls=tuple(ToolCall(**call) for call in record["calls"]),
+        calls=tuple(map(_call_from, record["calls"])),
         at=record["at"],
         url=record.get("url", ""),
         screenshot=Screenshot(**record["screenshot"]) if "screenshot" in record else None,
@@ -116,6 +122,11 @@ def step_from(record: dict[str, Any]) -> Step:
             for agent in record.get("agents", ())
         ),
     )
+
+
+def _call_from(record: dict[str, Any]) -> ToolCall:
+    pictures = tuple(Screenshot(**each) for each in record.get("pictures", ()))
+    return ToolCall(**{**record, "pictures": pictures})
 
 
 def _numbers(value: list[float] | None, count: int) -> Any:

@@ -19,7 +19,7 @@ class ToolCall:
 
     `result` is None for a call that was never answered. A part of a result that is not text stands in it as a
     line that names it: "[image/png, 48213 bytes]". `refused`: a person did not let the agent do it, so that nothing
-    happened and nothing failed.
+    happened and nothing failed. `pictures` are those of the result, in the order of their lines.
     """
 
     id: str
@@ -28,11 +28,12 @@ class ToolCall:
     result: str | None = None
     is_error: bool = False
     refused: bool = False
+    pictures: "tuple[Screenshot, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """What the agent saw before it acted.
+    """A picture: what the agent saw before it acted, or what a tool gave back.
 
     `name` is the picture's name in the trace. `data` are its bytes where the trace itself holds them; the import stores
     the picture and hands on its hash `sha256` instead. Where it has none, `problem` says why the picture cannot be

@@ -23,7 +23,7 @@ from tenancy.permissions import requires
 from tenancy.roles import Right
 from traces.evidence.judged_files import judged_file, read_evidence
 from traces.evidence.responses import answer_file, answer_picture, answer_step
-from traces.models import Trace
+from traces.models import Trace, TraceStep, step_with_picture
 
 _NOT_LOADED = "The configuration does not load yet. Fix it first; the editor says where."
 LARGEST_TRIAL = 2_000_000
@@ -151,11 +151,12 @@ def step_part(request: OrganisationRequest, project: str, trace_id: UUID, **piec
 @requires(Right.CONFIGURE_PROJECTS)
 @require_safe
 def picture(request: OrganisationRequest, project: str, sha256: str, size: str) -> HttpResponse:
-    """A screenshot of one of the project's traces."""
-    trace = Trace.objects.filter(project=visible_project(request.membership, project), steps__picture=sha256).first()
-    if trace is None:
+    """A picture of one of the project's traces."""
+    steps = TraceStep.objects.filter(trace__project=visible_project(request.membership, project))
+    step = step_with_picture(steps.select_related("trace"), sha256)
+    if step is None:
         raise Http404("No trace of this project has this screenshot.")
-    return answer_picture(trace, sha256=sha256, size=size)
+    return answer_picture(step.trace, sha256=sha256, size=size)
 
 
 def _saved(project: Project) -> ProjectConfiguration | None:

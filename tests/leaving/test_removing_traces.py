@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,17 +28,20 @@ from leaving.models import TraceRemoval
 from leaving.removing_traces import preview, request_removal
 from leaving.scrubbing import replace_in
 from leaving.searching import files_with, rows_with
+from potato.runs.model import Screenshot, ToolCall
 from tenancy import audit
 from tenancy.actor import acting, acting_in, unscoped
 from tests.rewards.judging import Judging
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, step, stored
 from traces.contents import may_remove_contents
-from traces.models import Body, Fragment, Trace
+from traces.models import Body, Fragment, Picture, Trace
 from traces.models.bodies import pack
 from webhooks.models import Delivery, Endpoint
 
 SECRET, NAME = "skZx81QwertyLeaked", "leaky-run-0815"
+PAGE = ToolCall("2", "Look", {}, "", pictures=(Screenshot("page.png", sha256="a" * 64),))
+STEPS = (step(f"I read {SECRET}"), replace(step("Done"), calls=(PAGE,)))
 
 
 @pytest.fixture
@@ -58,8 +62,12 @@ def leaky(judging: Judging, tenants: Tenants) -> Trace:
     """It was judged, drafted, exported, reported, told to webhooks and answered by a machine."""
     trace = stored(
         tenants.acme, judging.project, outcome("deploy.env", None, f"KEY={SECRET}\n"), external_id=NAME,
-        task=f"Deploy with {SECRET}", steps=(step(f"I read {SECRET}"), step("Done")),
+        task=f"Deploy with {SECRET}", steps=STEPS,
     )  # fmt: skip
+    with acting_in(tenants.acme, tenants.alice):
+        Picture.objects.create(
+            sha256="a" * 64, source_sha256="b" * 64, width=1, height=1, whole=SECRET.encode(), small=b"x"
+        )
     submission = judging.rate(tenants.bob, "correct", "incorrect")
     with acting_in(tenants.acme, tenants.alice):
         take_in(project=judging.project, assignments={submission.assignment_id})
@@ -117,7 +125,7 @@ def test_nothing_of_it_is_in_any_table_or_file_afterwards(judging: Judging, leak
     assert before >= {
         "traces_trace.task", "traces_body.packed", "traces_fragment.gzipped", "assignments_draft.packed",
         "agreement_sourceanswer.packed", "agreement_agreementreport.figures", "webhooks_delivery.body",
-        "accounts_auditevent.target_label", "accounts_auditevent.detail",
+        "accounts_auditevent.target_label", "accounts_auditevent.detail", "traces_picture.whole",
     }  # fmt: skip
     assert len([place for place in before if place.startswith(("imports/", "exports/"))]) == 2
     with acting(judging.actor):
@@ -211,7 +219,7 @@ def test_every_version_and_every_copy_in_ones_projects_goes_along(
     with acting(judging.actor):
         other = Project.objects.create(slug="other", name="Other")
         foreign = Project.objects.create(slug="foreign", name="Foreign")
-    parts: dict[str, Any] = {"task": f"Deploy with {SECRET}", "steps": (step(f"I read {SECRET}"), step("Done"))}
+    parts: dict[str, Any] = {"task": f"Deploy with {SECRET}", "steps": STEPS}
     event = outcome("deploy.env", None, f"KEY={SECRET}\n")
     copy = stored(tenants.acme, other, event, external_id=NAME, **parts)
     stored(tenants.acme, foreign, event, external_id=NAME, **parts)

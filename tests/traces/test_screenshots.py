@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ def claimed(tenants: Tenants) -> Assignment:
         given = claim_next(project=tenants.acme_project, user=tenants.bob)
         assert isinstance(given, Assignment), given
         return given
+
+
+def approve(tenants: Tenants) -> None:
+    given = claimed(tenants)
+    with acting_in(tenants.acme, tenants.bob):
+        annotations = {"verdict": {"decision": "approve", "summary": "It found the page that was asked for."}}
+        submit(assignment=given, fencing_token=given.fencing_token, key="k", annotations=annotations)
 
 
 def unpacked(folder: Path, members: dict[str, bytes]) -> Path:
@@ -339,10 +347,7 @@ def test_screenshots_survive_an_archive(committed_tenants: Tenants, tmp_path: Pa
     tall = drawn(120, 9_000)
     here = {**FOLDER, "screenshot1.png": tall, "screenshot3.png": HOSTILE["half.png"]}
     imported(tenants, unpacked(tmp_path / "form--11", here))
-    given = claimed(tenants)
-    with acting_in(tenants.acme, tenants.bob):
-        annotations = {"verdict": {"decision": "approve", "summary": "It found the page that was asked for."}}
-        submit(assignment=given, fencing_token=given.fencing_token, key="k", annotations=annotations)
+    approve(tenants)
     call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
 
     for project, organisation in (("copy", "my-lab"), ("copy", "my-lab"), ("copy", "acme")):
@@ -371,3 +376,89 @@ def test_a_real_run_comes_in_whole(committed_tenants: Tenants) -> None:
     assert [shot["name"] for _, shot in steps_of(committed_tenants, "taskGitHub--0")] == [
         f"screenshot{number}.png" for number in range(1, 6)
     ]
+
+
+def seen_by_tools(tenants: Tenants, folder: Path, **more: Any) -> None:
+    """A run with a tool that gave a picture back twice and one that is absent, and an agent whose tool gave another."""
+    urls = [
+        f"data:image/png;base64,{base64.b64encode(drawn(colour=colour)).decode()}" for colour in ("#123456", "#654321")
+    ]
+    first, second = urls
+    inner = {"message": "I look, too.", "tool_calls": [{"name": "look", "result": "", "pictures": [second]}]}
+    step = {
+        "message": "I look.",
+        "tool_calls": [{"id": "a", "name": "look", "result": "Two pages.", "pictures": [first, first, "absent.png"]}],
+        "agents": [{"name": "helper", "call_id": "a", "steps": [inner]}],
+        **more,
+    }
+    path = folder / "seen.jsonl"
+    path.write_bytes(jsonl({"id": "seen", "task_description": "Look.", "steps": [step, {"message": "Done."}]}))
+    imported(tenants, path)
+
+
+def test_pictures_that_tools_gave_back_are_shown_below_their_results(
+    committed_tenants: Tenants, tmp_path: Path
+) -> None:
+    tenants = committed_tenants
+    publish(tenants, CONFIGURATION.replace("web_agent", "coding_trace"))
+    seen_by_tools(tenants, tmp_path)
+
+    with acting_in(tenants.acme):
+        trace = Trace.objects.get()
+        first, last = trace.steps.all()
+        sizes = {picture.sha256: len(picture.whole) for picture in Picture.objects.all()}
+    assert (first.picture, first.result_pictures, last.result_pictures) == ("", sorted(sizes), [])
+    assert len(sizes) == 2
+    assert problems(tenants) == [
+        "seen: 1 of its screenshots did not come with it: absent.png. Import a ZIP with the run and its screenshots to "
+        "see them."
+    ]
+    client = client_of(tenants.dora)
+    page = client.get(f"/o/acme/p/parser/traces/{trace.pk}/steps/").content.decode()
+    shown = re.findall(r'<img src="\.\./pictures/([0-9a-f]{64})/whole\.webp"', page)
+    assert (len(shown), set(shown)) == (3, set(sizes))
+    for mark in ("absent.png", "it did not come with the trace", "css/screenshots", 'id="zoom"'):
+        assert mark in page
+    assert 'class="filmstrip"' not in page
+    for sha256 in sizes:
+        answer = client.get(f"/o/acme/p/parser/traces/{trace.pk}/pictures/{sha256}/whole.webp")
+        assert (answer.status_code, len(answer.content)) == (200, sizes[sha256])
+    assert client.get(f"/o/acme/p/parser/traces/{trace.pk}/pictures/{'0' * 64}/whole.webp").status_code == 404
+
+
+def test_a_hash_that_a_result_claims_shows_nothing(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
+    imported(tenants, unpacked(tmp_path / "form--12", FOLDER))
+    with acting_in(tenants.acme):
+        known = Picture.objects.first()
+        assert known is not None
+    claim = {"name": "mine.png", "sha256": known.sha256, "width": 10, "height": 10}
+    call = {"name": "look", "result": "", "pictures": [claim]}
+    agent = {"name": "helper", "steps": [{"message": "I look.", "tool_calls": [call]}]}
+    imported(tenants, native(tmp_path, None, tool_calls=[call], agents=[agent]))
+    with acting_in(tenants.acme):
+        step = TraceStep.objects.get(trace__external_id="own")
+        body = Body.objects.get(sha256=step.sha256).content
+    assert step.result_pictures == []
+    refused = [{"name": "mine.png", "problem": "it did not come with the trace"}]
+    assert body["calls"][0]["pictures"] == refused
+    assert body["agents"][0]["steps"][0]["calls"][0]["pictures"] == refused
+
+
+def test_pictures_of_results_survive_an_archive(committed_tenants: Tenants, tmp_path: Path) -> None:
+    tenants = committed_tenants
+    publish(tenants, CONFIGURATION.replace("web_agent", "coding_trace"))
+    seen_by_tools(tenants, tmp_path)
+    approve(tenants)
+    call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
+    call_command(
+        "load_project", str(tmp_path / "archive"), "--org", "my-lab", "--project", "copy", stdout=io.StringIO()
+    )
+    with acting_in(tenants.acme):
+        original = Trace.objects.get()
+        pictures = sorted(Picture.objects.values_list("sha256", flat=True))
+    with acting_in(Organisation.objects.get(slug="my-lab")):
+        there = Trace.objects.get()
+        assert there.content_sha256 == original.content_sha256
+        assert there.steps.get(index=0).result_pictures == pictures
+        assert sorted(Picture.objects.values_list("sha256", flat=True)) == pictures

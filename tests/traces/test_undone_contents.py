@@ -1,5 +1,6 @@
 """An import brought a secret: undone, it is in no table and no file, and what other traces have of it stays."""
 
+import base64
 import io
 import threading
 import time
@@ -204,3 +205,21 @@ def test_an_import_of_texts_waits_for_an_undo_before_it_locks_any_row_that_the_u
     assert tables == set()
     with acting_in(tenants.acme):
         assert TaskText.objects.get().text == "The last page is dropped."
+
+
+def test_a_picture_goes_with_the_last_trace_that_has_it_as_a_screenshot_or_from_a_tool(tenants: Tenants) -> None:
+    page = {"name": "page.png", "data": "data:image/png;base64," + base64.b64encode(drawn(colour="#336699")).decode()}
+    looked = {"name": "look", "result": "", "pictures": [page]}
+    saw = {"message": "I see it.", "screenshot": page}
+    files = [
+        upload(tenants, lines(run(name, steps=[step])), f"{name}.jsonl")
+        for name, step in (
+            ("tool", {"message": "I look.", "tool_calls": [looked]}),
+            ("screenshot", saw),
+            ("agent", {"message": "Ask.", "agents": [{"name": "helper", "steps": [{"tool_calls": [looked]}]}]}),
+        )
+    ]
+    for file, left in zip(files, (1, 1, 0), strict=True):
+        undo(tenants, file)
+        with acting_in(tenants.acme):
+            assert Picture.objects.count() == left, file.name

@@ -258,12 +258,12 @@ class StepsPage:
 
     @property
     def has_pictures(self) -> bool:
-        return any(shown.step.picture for shown in self.steps)
+        return any(shown.step.has_pictures for shown in self.steps)
 
     @property
     def has_filmstrip(self) -> bool:
         """Whether the screenshots stand above the steps as a filmstrip."""
-        return self.display == "web_agent" and self.has_pictures
+        return self.display == "web_agent" and any(shown.step.picture for shown in self.steps)
 
 
 def files_page(

@@ -18,7 +18,7 @@ from tenancy.ids import read_number
 from traces.evidence.base_files import bases_of, missing_commit, split_key
 from traces.evidence.fragments import VIEWS, DisplayOptions, View, file_fragment, step_fragment
 from traces.evidence.pages import Address, files_page, steps_page
-from traces.models import Fragment, Picture, Trace
+from traces.models import Fragment, Picture, Trace, step_with_picture
 from traces.rendering.diff import RENDER_VERSION
 
 PICTURE_SIZES = ("whole", "small")
@@ -155,9 +155,9 @@ def answer_step(
 
 
 def answer_picture(trace: Trace, *, sha256: str, size: str) -> HttpResponse:
-    """A screenshot of this trace, whole or small, for ever: its address names its content."""
-    if size not in PICTURE_SIZES or not trace.steps.filter(picture=sha256).exists():
-        raise Http404(f"No step of this trace has the screenshot {sha256[:64]} in the size {size[:20]}.")
+    """A picture of this trace, whole or small, for ever: its address names its content."""
+    if size not in PICTURE_SIZES or step_with_picture(trace.steps.all(), sha256) is None:
+        raise Http404(f"No step of this trace has the picture {sha256[:64]} in the size {size[:20]}.")
     picture = get_object_or_404(Picture.objects.only(size), sha256=sha256)
     response = HttpResponse(bytes(getattr(picture, size)), content_type=Picture.MEDIA_TYPE)
     response["Cache-Control"] = _FOR_EVER

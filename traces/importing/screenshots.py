@@ -5,10 +5,11 @@ A picture that is absent or none is never a lost run: the step keeps its name, a
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from potato.runs.converters.native_pages import data_url
-from potato.runs.model import AgentRun, Converted, RunFile, Screenshot, Step, TooLarge
+from potato.runs.model import JSON, AgentRun, Converted, RunFile, Screenshot, Step, TooLarge
 from potato.runs.packages import BROKEN
 from traces.contents import keep_contents
 from traces.importing.pictures import NoPicture, Packed, packed, reuse_small_picture
@@ -16,7 +17,7 @@ from traces.models import Picture
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5
-_HAS_PICTURES = b'"screenshot":{'
+_HAS_PICTURES = (b'"screenshot":{', b'"pictures":[{')
 _ABSENT = "it did not come with the trace"
 
 
@@ -26,7 +27,7 @@ def with_pictures(converted: Converted, source: RunFile, *, keeps_packed: bool =
     What a run says of a picture's hash counts for nothing, unless `keeps_packed`: then a picture of an archive, whose
     bytes have the hash that the run names, stays as it was packed.
     """
-    if all(step.screenshot is None for step in converted.run.steps):
+    if not any(any(_pictures(step)) for step in converted.run.steps):
         return converted, []
     keep_contents()
     keeper = _Keeper(source, keeps_packed=keeps_packed)
@@ -39,9 +40,14 @@ def with_pictures(converted: Converted, source: RunFile, *, keeps_packed: bool =
     return replace(converted, run=run), _sentences(run, keeper.refused)
 
 
+def result_pictures(step: Step) -> list[str]:
+    """The hashes of the stored pictures that the step's tools gave back, and those of the agents that it started."""
+    return sorted({picture.sha256 for picture in _pictures(replace(step, screenshot=None)) if picture.sha256})
+
+
 def has_pictures(native: bytes) -> bool:
     """Whether a stored run, as compact JSON, may have pictures: a text in it can look as if it had."""
-    return _HAS_PICTURES in native
+    return any(mark in native for mark in _HAS_PICTURES)
 
 
 def with_pictures_inside(native: bytes) -> bytes:
@@ -49,13 +55,35 @@ def with_pictures_inside(native: bytes) -> bytes:
     if not has_pictures(native):
         return native
     record = json.loads(native)
-    shots = [shot for step in record.get("steps", ()) if (shot := step.get("screenshot")) and shot.get("sha256")]
+    shots = [shot for shot in _native_pictures(record.get("steps", ())) if shot.get("sha256")]
     pictures = dict(
         Picture.objects.filter(sha256__in={shot["sha256"] for shot in shots}).values_list("sha256", "whole")
     )
     for shot in shots:
         shot["data"] = data_url(bytes(pictures[shot["sha256"]]), Picture.MEDIA_TYPE)
     return json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def _pictures(step: Step) -> Iterator[Screenshot]:
+    """All of the step's pictures: what the agent saw, what tools gave back, and those of the agents that it started."""
+    if step.screenshot is not None:
+        yield step.screenshot
+    for call in step.calls:
+        yield from call.pictures
+    for agent in step.agents:
+        for inner in agent.steps:
+            yield from _pictures(inner)
+
+
+def _native_pictures(steps: Iterable[dict[str, JSON]]) -> Iterator[dict[str, JSON]]:
+    """The same of native steps."""
+    for step in steps:
+        if shot := step.get("screenshot"):
+            yield shot
+        for call in step.get("tool_calls", ()):
+            yield from call.get("pictures", ())
+        for agent in step.get("agents", ()):
+            yield from _native_pictures(agent["steps"])
 
 
 def _sentences(run: AgentRun, refused: list[Screenshot]) -> list[str]:
@@ -86,14 +114,22 @@ class _Keeper:
         self.refused: list[Screenshot] = []
 
     def kept(self, step: Step) -> Step:
-        if step.screenshot is None:
+        if not any(_pictures(step)):
             return step
+        return replace(
+            step,
+            screenshot=None if step.screenshot is None else self._shown(step.screenshot),
+            calls=tuple(replace(call, pictures=tuple(map(self._shown, call.pictures))) for call in step.calls),
+            agents=tuple(replace(agent, steps=tuple(map(self.kept, agent.steps))) for agent in step.agents),
+        )
+
+    def _shown(self, screenshot: Screenshot) -> Screenshot:
         try:
-            screenshot = self._kept(step.screenshot)
+            return self._kept(screenshot)
         except NoPicture as problem:
-            screenshot = Screenshot(name=step.screenshot.name, problem=str(problem))
-            self.refused.append(screenshot)
-        return replace(step, screenshot=screenshot)
+            refused = Screenshot(name=screenshot.name, problem=str(problem))
+            self.refused.append(refused)
+            return refused
 
     def _kept(self, screenshot: Screenshot) -> Screenshot:
         data = screenshot.data or self._beside(screenshot)

@@ -24,6 +24,7 @@ from traces.importing.kept_test_runs import kept_test_runs
 from traces.importing.known_beginnings import GROWING, is_known_beginning
 from traces.importing.line_links import stored_links
 from traces.importing.screening import DEFAULT, Screened, screen, secrets_row
+from traces.importing.screenshots import result_pictures
 from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceSecrets, TraceStep
 from traces.models.bodies import pack
 from traces.rendering.diff import content_hash
@@ -328,6 +329,7 @@ def _step(trace: str, index: int, step: Step, sha256: str) -> dict[str, Any]:
         "is_error": any(call.is_error for call in step.calls),
         "is_noise": is_noise(step),
         "picture": step.screenshot.sha256 if step.screenshot else "",
+        "result_pictures": result_pictures(step),
         "dividers": " ".join(step.dividers[:DIVIDERS_KEPT]),
         "model": storable(step.model, 200),
         "agent": storable(step.agent, 200),

@@ -5,7 +5,7 @@ from traces.models.checks import CheckOutcome, CheckReport
 from traces.models.imports import ImportedFile, ImportedMember, ImportProblem, TaskText
 from traces.models.repositories import Repository, RepositoryCommit, RepositoryObject
 from traces.models.secrets import SecretsState, TraceSecrets
-from traces.models.traces import Trace, TraceFile, TraceStep
+from traces.models.traces import Trace, TraceFile, TraceStep, pictures_of, step_with_picture
 
 __all__ = [
     "Body",
@@ -25,4 +25,6 @@ __all__ = [
     "TraceFile",
     "TraceSecrets",
     "TraceStep",
+    "pictures_of",
+    "step_with_picture",
 ]

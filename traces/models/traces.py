@@ -1,5 +1,6 @@
 """A trace is one agent run to be judged. It never changes: the same external id with other content is a new version."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import models
@@ -115,7 +116,8 @@ class Trace(TenantModel):
 class TraceStep(TenantModel):
     """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`.
 
-    `picture` is the hash of its screenshot, "" where it has none. `is_noise` says that it only looked around, without
+    `picture` is the hash of its screenshot, "" where it has none; `result_pictures` are those of the pictures that its
+    tools gave back, and the tools of agents that it started. `is_noise` says that it only looked around, without
     a word: pages put several such steps in a row under one heading. `dividers` are the names of what happened to the
     conversation just before it, with a blank between them. `model` and `agent` are named where they are others than
     the trace's; `usage` is what the step took, as potato.runs.exact_json keeps it.
@@ -131,6 +133,7 @@ class TraceStep(TenantModel):
     is_error = models.BooleanField(default=False)
     is_noise = models.BooleanField(default=False, db_default=False)
     picture = models.CharField(max_length=64, blank=True, default="", db_default="")
+    result_pictures: "models.JSONField[Any]" = models.JSONField(default=list, db_default=[])
     dividers = models.CharField(max_length=200, blank=True, default="", db_default="")
     model = models.CharField(max_length=200, blank=True, default="", db_default="")
     agent = models.CharField(max_length=200, blank=True, default="", db_default="")
@@ -150,11 +153,36 @@ class TraceStep(TenantModel):
             models.Index(
                 fields=["organisation", "picture"], condition=~models.Q(picture=""), name="traces_tracestep_picture"
             ),
+            models.Index(
+                fields=["organisation", "trace"],
+                condition=~models.Q(result_pictures=[]),
+                name="traces_tracestep_pictures",
+            ),
         ]
         ordering = ["index"]
 
     def __str__(self) -> str:
         return f"step {self.index}"
+
+    @property
+    def has_pictures(self) -> bool:
+        return bool(self.picture or self.result_pictures)
+
+
+def step_with_picture(steps: "models.QuerySet[TraceStep]", sha256: str) -> TraceStep | None:
+    """One of the steps that has the picture, as its screenshot or from a tool."""
+    given = steps.exclude(result_pictures=[]).filter(result_pictures__contains=[sha256])
+    return steps.filter(picture=sha256).first() or given.first()
+
+
+def pictures_of(steps: "models.QuerySet[TraceStep]", among: Collection[str] | None = None) -> set[str]:
+    """The hashes of the pictures that the steps have, all or those among some."""
+    seen, given = steps.exclude(picture=""), steps.exclude(result_pictures=[])
+    if among is not None:
+        seen, given = seen.filter(picture__in=among), given.filter(result_pictures__has_any_keys=list(among))
+    lists = given.values_list("result_pictures", flat=True)
+    found = {*seen.values_list("picture", flat=True), *(sha256 for each in lists for sha256 in each)}
+    return found if among is None else found.intersection(among)
 
 
 class TraceFile(TenantModel):

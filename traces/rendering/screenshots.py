@@ -1,9 +1,10 @@
-"""A screenshot with what the agent did on it, as HTML: address bar, picture, mark, and the way to see it larger.
+"""A screenshot with what the agent did on it, as HTML: address bar, picture, mark, and the way to see it larger; and
+the pictures that tools gave back.
 
 Pictures lie at an address relative to the page, so that one fragment serves the pages of managers and annotators.
 """
 
-from potato.runs.model import Screenshot, Step
+from potato.runs.model import Screenshot, Step, ToolCall
 from traces.rendering.click_marks import Mark, click_mark, shown_address
 from traces.rendering.escaping import attribute, escaped
 from traces.rendering.icons import icon
@@ -22,18 +23,36 @@ def screenshot_figure(step: Step) -> str:
         return ""
     bar = _address_bar(shown_address(step), shot.name)
     if not shot.sha256:
-        problem = shot.problem or "it did not come with the trace"
-        shown = (
-            f'<div class="shot__none">{icon("eye-off")}<b class="mono">{escaped(shot.name)}</b>'
-            f"<span>cannot be shown: {escaped(problem)}.</span></div>"
-        )
-        return f'<figure class="shot">{bar}{shown}</figure>'
+        return f'<figure class="shot">{bar}{_absent(shot)}</figure>'
     mark = click_mark(step)
+    return f'<figure class="shot">{bar}{_link(shot, _words(step, mark), _drawn(mark, shot))}</figure>'
+
+
+def result_figures(call: ToolCall) -> str:
+    """The pictures that the call gave back, in their order; "" for none."""
+    count = len(call.pictures)
+    figures = []
+    for number, picture in enumerate(call.pictures, 1):
+        which = "picture" if count == 1 else f"picture {number} of {count}"
+        shown = _link(picture, f"{which} that {call.name[:60]} gave back") if picture.sha256 else _absent(picture)
+        figures.append(f'<figure class="shot shot--result">{shown}</figure>')
+    return "".join(figures)
+
+
+def _link(shot: Screenshot, words: str, drawn: str = "") -> str:
     return (
-        f'<figure class="shot">{bar}<a class="shot__open" href="{picture_address(shot.sha256, "whole")}" '
-        f'target="_blank" rel="noopener" data-shot aria-label="Enlarge: {attribute(_words(step, mark))}">'
+        f'<a class="shot__open" href="{picture_address(shot.sha256, "whole")}" '
+        f'target="_blank" rel="noopener" data-shot aria-label="Enlarge: {attribute(words)}">'
         f'<img src="{picture_address(shot.sha256, "whole")}" width="{shot.width}" height="{shot.height}" '
-        f'loading="lazy" decoding="async" alt="">{_drawn(mark, shot)}</a></figure>'
+        f'loading="lazy" decoding="async" alt="">{drawn}</a>'
+    )
+
+
+def _absent(shot: Screenshot) -> str:
+    problem = shot.problem or "it did not come with the trace"
+    return (
+        f'<div class="shot__none">{icon("eye-off")}<b class="mono">{escaped(shot.name)}</b>'
+        f"<span>cannot be shown: {escaped(problem)}.</span></div>"
     )
 
 

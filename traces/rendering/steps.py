@@ -20,7 +20,7 @@ from traces.rendering.icons import icon
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.prose import markdown
 from traces.rendering.safe import trusted
-from traces.rendering.screenshots import screenshot_figure
+from traces.rendering.screenshots import result_figures, screenshot_figure
 from traces.rendering.tool_calls import Use, describe_call, step_title
 
 _SHORT = 200
@@ -226,7 +226,7 @@ class _Writer:
         if use.kind == "command":
             arguments = self._arguments(call, use, key) if not use.command or _others(call, use) else ""
             head = _block("wrench", "Tool call", _call_box(call.name, arguments, "")) if arguments else ""
-            return [head, _block("terminal", "Terminal", self._terminal(call, use, key), call)]
+            return [head, _block("terminal", "Terminal", self._terminal(call, use, key) + result_figures(call), call)]
         made = "".join(self._made(use, key))
         lines, rest = excerpts.numbered_lines(call.result) if use.kind == "read" and call.result else ([], "")
         if lines and len(lines) <= excerpts.MOST_LINES and not call.is_error:
@@ -234,6 +234,7 @@ class _Writer:
             output = self._output(rest, key) if rest.strip() else ""
         else:
             output = self._output(call.result, key)
+        output += result_figures(call)
         box = _call_box(call.name, self._arguments(call, use, key), made)
         return [
             _block("wrench", "Tool call", box),
@@ -253,9 +254,9 @@ class _Writer:
 
     def observation(self, call: ToolCall, key: str) -> str:
         """What came back; nothing for a call whose trace says that nothing did."""
-        if call.result is not None and not call.result.strip() and not call.is_error:
+        if call.result is not None and not call.result.strip() and not call.is_error and not call.pictures:
             return ""
-        return _block("eye", "Observation", self._output(call.result, key), call)
+        return _block("eye", "Observation", self._output(call.result, key) + result_figures(call), call)
 
     def _made(self, use: Use, key: str) -> list[str]:
         """The edits that the call made, or the file that it wrote."""

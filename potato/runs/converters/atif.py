@@ -26,6 +26,7 @@ from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.moments import Moments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import positive_number, read_usage
@@ -275,13 +276,15 @@ class _Trajectory:
                 call_id = next((known for known in calls if self._is_open(known)), "")
             if not call_id or call_id not in self.conversation.calls:
                 call_id = self._add_call(step, number, at)
-            words = self._words(result["content"] if "content" in result else _inner(result))
+            inner = result["content"] if "content" in result else _inner(result)
+            words = self._words(inner)
             extra = result.get("extra")
             failed = isinstance(extra, dict) and (
                 extra.get("is_error") is True or extra.get("tool_result_is_error") is True
             )
             if self._is_open(call_id):
-                self.conversation.answer(Answer(call_id, words, failed), at=text(step, "timestamp"))
+                answer = Answer(call_id, words, failed, pictures_in(inner))
+                self.conversation.answer(answer, at=text(step, "timestamp"))
             else:
                 self._report.repairs["second result of a call"] += 1
             for ref in _refs(result.get("subagent_trajectory_ref")):

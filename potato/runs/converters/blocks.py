@@ -9,7 +9,8 @@ Field notes
   code_execution_tool_result and its relatives, with the same members. `content` is a list of web_search_result {title,
   url, page_age, encrypted_content}, or an object: web_fetch_result {url, content}, advisor_result {text},
   *code_execution_result {stdout, stderr, return_code}; *_tool_result_error {error_code} says that it failed.
-- The content of a tool_result is a text, or blocks again; an image in it becomes "[image/png, 48213 bytes]".
+- The content of a tool_result is a text, or blocks again; an image in it becomes "[image/png, 48213 bytes]",
+  and is one of the answer's pictures.
 """
 
 import json
@@ -17,7 +18,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from potato.runs.converters.fields import name, text
-from potato.runs.model import JSON
+from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.model import JSON, Screenshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Answer:
     call_id: str
     text: str
     is_error: bool
+    pictures: tuple[Screenshot, ...] = ()
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ def _take(block: JSON, parts: Content, unknown: Counter[str]) -> None:
             content = block.get("content")
             is_error = bool(block.get("is_error")) or text(content, "type").endswith("_error")
             answer = result_text(content, unknown)
-            parts.answers.append(Answer(name(block, "tool_use_id"), answer, is_error))
+            parts.answers.append(Answer(name(block, "tool_use_id"), answer, is_error, pictures_in(content)))
         case _:
             unknown[f"block {kind or 'without a type'}"] += 1
             parts.texts.append(f"[{kind or 'block without a type'}]")

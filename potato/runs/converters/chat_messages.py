@@ -25,6 +25,7 @@ from potato.runs.converters.chat_tools import ChatTools, has_failed
 from potato.runs.converters.conversation import Conversation, ConversationSteps
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import Malformed, parsed
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.swe_agent_actions import read_action
 from potato.runs.converters.text_calls import (
     TextCall,
@@ -35,7 +36,7 @@ from potato.runs.converters.text_calls import (
     without_heading,
 )
 from potato.runs.converters.usage import read_usage
-from potato.runs.model import JSON, NO_USAGE, ConversionReport, ReadingOptions, Usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, ReadingOptions, Screenshot, Usage
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
 AGENT_ROLES = frozenset({"assistant", "ai", "gpt", "agent", "model"})
@@ -199,15 +200,17 @@ class ChatMessages:
             matching = [key for key, tool in self._waiting.items() if key.startswith(f"{called} of ") and called]
             named = [key for key, tool in self._waiting.items() if tool == text(message, "name")]
             called = next(iter(matching or named or ([] if called else list(self._waiting))), called)
-        self._answered(called, without_heading(words))
+        self._answered(called, without_heading(words), pictures=pictures_in(_content(message)))
 
-    def _answered(self, call_id: str, words: str, *, is_error: bool = False) -> None:
+    def _answered(
+        self, call_id: str, words: str, *, is_error: bool = False, pictures: tuple[Screenshot, ...] = ()
+    ) -> None:
         self._waiting.pop(call_id, None)
         call = self._conversation.calls.get(call_id)
         failed = call is not None and has_failed(call.name, call.arguments, words)
         state = _STATE.search(words, max(0, len(words) - 2_000))
         outcome = {"open_file": state[1], "working_dir": state[2]} if state else None
-        self._conversation.answer(Answer(call_id, words, is_error or failed), outcome)
+        self._conversation.answer(Answer(call_id, words, is_error or failed, pictures), outcome)
 
     # --- Items of Responses ---
 
@@ -226,7 +229,8 @@ class ChatMessages:
             self._response = ""
             output = item.get("output")
             words = output if isinstance(output, str) else _output_text(output, self._report.unknown)
-            self._answered(name(item, "call_id"), words, is_error=text(item, "status") in ("failed", "incomplete"))
+            failed = text(item, "status") in ("failed", "incomplete")
+            self._answered(name(item, "call_id"), words, is_error=failed, pictures=pictures_in(output))
         elif kind in _SERVER_CALLS:
             tool, arguments, output = _server_call(item, kind)
             call_id = self._call_id(name(item, "id"), tool)

@@ -18,6 +18,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.records import Record
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.usage import read_usage
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
 
@@ -128,9 +129,10 @@ def _take_turn(turn: JSON, number: int, conversation: Conversation, report: Conv
         call_id = name(call, "id") or f"{number}.{index}"
         tool = text(call, "tool", "name") or "(no name)"
         arguments = call.get("input", call.get("arguments"))
-        output = result_text(call.get("output", call.get("result")), report.unknown)
+        result = call.get("output", call.get("result"))
+        output = result_text(result, report.unknown)
         content.calls.append((call_id, _TOOLS.get(tool.lower(), tool), arguments))
-        answers.append(Answer(call_id, output, bool(call.get("is_error"))))
+        answers.append(Answer(call_id, output, bool(call.get("is_error")), pictures_in(result)))
     at = text(turn, "timestamp", "at")
     conversation.add_agent_message(
         content, message_id=f"turn {number}", at=at, model=text(turn, "model"), usage=read_usage(turn.get("usage"))

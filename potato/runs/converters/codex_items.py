@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from potato.runs.converters.blocks import as_json, named_url
 from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.json_text import read_arguments
-from potato.runs.model import JSON
+from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.model import JSON, Screenshot
 
 _BY_PROGRAM = re.compile(
     r"\s*(<(environment_context|user_instructions|permissions instructions|permissions_instructions|skill|skills"
@@ -68,6 +69,7 @@ class Output:
     text: str
     is_error: bool
     is_refused: bool
+    pictures: tuple[Screenshot, ...] = ()
 
 
 def is_call(kind: str) -> bool:
@@ -119,7 +121,8 @@ def read_output(item: dict[str, JSON], unknown: Counter[str]) -> Output:
     value = next((item[key] for key in ("output", "result", "content", "tools") if key in item), None)
     words, failed = output_text(value, unknown)
     refused = _REJECTED.search(words[:_HEAD]) is not None
-    return Output(name(item, "call_id"), tool, words, is_error=failed and not refused, is_refused=refused)
+    failed = failed and not refused
+    return Output(name(item, "call_id"), tool, words, failed, refused, pictures_in(value))
 
 
 def output_text(value: JSON, unknown: Counter[str]) -> tuple[str, bool]:

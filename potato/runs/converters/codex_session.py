@@ -36,6 +36,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, text, word_set
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.moments import Moment
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.tool_effects import joined_words, read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import read_usage
@@ -264,7 +265,7 @@ class Rollout:
             )
             call_id = self._unnamed.pop(place)[1] if place >= 0 else ""
         self._is_answered = True
-        answer = Answer(call_id, output.text, output.is_error)
+        answer = Answer(call_id, output.text, output.is_error, output.pictures)
         self.conversation.answer(answer, _REFUSED if output.is_refused else None, at)
         if call_id in self.spawn_calls:
             reply = read_arguments(output.text)
@@ -402,7 +403,8 @@ class Rollout:
         is_plain = isinstance(result, dict) or kind == "DynamicToolCall"
         words, failed = items.output_text(result, self._report.unknown) if is_plain else (as_json(result), False)
         failed = failed or text(event, "status") == "failed" or event.get("success") is False
-        self.conversation.answer(Answer(call_id, "" if result is None else words, failed), at=at)
+        answer = Answer(call_id, "" if result is None else words, failed, pictures_in(result))
+        self.conversation.answer(answer, at=at)
 
     def _effects(
         self, tool: str, arguments: JSON, outcome: JSON, answer: Answer, report: ConversionReport

@@ -365,6 +365,7 @@ def _step(message: _Message, loose: list[_Agent], usual: _Usual) -> Step:
             result=None if call.answer is None else call.answer.text,
             is_error=call.answer is not None and call.answer.is_error and not call.is_refused,
             refused=call.is_refused,
+            pictures=() if call.answer is None else call.answer.pictures,
         )
         for call in message.calls
     )

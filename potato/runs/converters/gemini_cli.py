@@ -17,7 +17,7 @@ Field notes
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from potato.runs.converters.blocks import Answer, Content, joined
 from potato.runs.converters.conversation import Conversation
@@ -25,6 +25,7 @@ from potato.runs.converters.fields import name, objects, text, text_or_none
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import read_records
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.span_messages import ChatMessage, chat_messages, response_words
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
@@ -249,7 +250,8 @@ class _Session:
         at = text(call, "timestamp")
         if not refused and not failed and (write := _recorded(call.get("args"), display)) is not None:
             self._recorded[call_id] = write
-        conversation.answer(Answer(call_id, answer, failed and not refused), _REFUSED if refused else None, at)
+        given = Answer(call_id, answer, failed and not refused, pictures_in(entries))
+        conversation.answer(given, _REFUSED if refused else None, at)
 
     def _effects(
         self, tool: str, arguments: JSON, outcome: JSON, answer: Answer, report: ConversionReport
@@ -391,4 +393,4 @@ def _answer_all(message: ChatMessage, conversation: Conversation) -> None:
             named = call_id.removeprefix("name ")
             waiting = (call.id for call in conversation.calls.values() if call.answer is None and call.name == named)
             call_id = next(waiting, call_id)
-        conversation.answer(Answer(call_id, answer.text, answer.is_error))
+        conversation.answer(replace(answer, call_id=call_id))

@@ -20,10 +20,11 @@ from potato.runs.converters.blocks import Answer, Content, as_json, joined, name
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import duration, read_usage
-from potato.runs.model import JSON, NO_USAGE, ConversionReport, Usage
+from potato.runs.model import JSON, NO_USAGE, ConversionReport, Screenshot, Usage
 
 _ATTACHMENT = "attachment://"
 _MOST_SPANS = 50
@@ -116,7 +117,9 @@ class Sample:
             tool = text(part, "name") or text(part, "tool_type") or "(no name)"
             parts.calls.append((call_id, tool, read_arguments(self._deep(part.get("arguments")))))
             error = self._words(part.get("error"))
-            parts.answers.append(Answer(call_id, error or self._words(part.get("result")), bool(error)))
+            result = part.get("result")
+            pictures = self._pictures(result)
+            parts.answers.append(Answer(call_id, error or self._words(result), bool(error), pictures))
         elif part is not None:
             parts.texts.append(self._part(part))
 
@@ -127,7 +130,14 @@ class Sample:
         if error is not None and not words:
             words = text(error, "message") if isinstance(error, dict) else self._words(error)
         at = self._times.get(call_id, "")
-        conversation.answer(Answer(call_id, words, error is not None), at=at)
+        pictures = self._pictures(message.get("content"))
+        conversation.answer(Answer(call_id, words, error is not None, pictures), at=at)
+
+    def _pictures(self, content: JSON) -> tuple[Screenshot, ...]:
+        """Those of a result, whose data lie among the attachments."""
+        own = [text(part, "image") for part in objects(content) if text(part, "type") == "image"]
+        known = [self._attachments.get(each.removeprefix(_ATTACHMENT), each) for each in own]
+        return pictures_in([{"type": "image", "image": data} for data in known])
 
     def _words(self, content: JSON) -> str:
         if isinstance(content, list):
@@ -192,7 +202,8 @@ class Sample:
                     continue
                 error = event.get("error")
                 words = self._words(event.get("result")) or text(error, "message")
-                conversation.answer(Answer(call_id, words, error is not None), at=text(event, "timestamp"))
+                pictures = self._pictures(event.get("result"))
+                conversation.answer(Answer(call_id, words, error is not None, pictures), at=text(event, "timestamp"))
 
     def _attach_agents(self) -> None:
         """Agents that a tool ran, folded under its call."""

@@ -4,7 +4,7 @@ Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
   agent, instance_id, repo, base_commit, cost_usd, tags, folder, started_at; steps: [{message, thought, prompt, at,
   model, agent, usage: {input_tokens, output_tokens, cached_tokens, seconds}, tool_calls: [{id, name, arguments,
-  result, is_error}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
+  result, is_error, pictures}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
   new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
   the acts.
@@ -21,10 +21,18 @@ from typing import Any, get_args
 from potato.runs.converters.blocks import result_text
 from potato.runs.converters.facts import read_facts
 from potato.runs.converters.native_files import event_as_native, read_file_event, read_outcome
-from potato.runs.converters.native_members import WrongShape, boolean, members, text_member
-from potato.runs.converters.native_pages import PAGE_MEMBERS, SCREENSHOT_MEMBERS, page_as_native, read_page
+from potato.runs.converters.native_members import WrongShape, boolean, json_type_name, members, text_member
+from potato.runs.converters.native_pages import (
+    PAGE_MEMBERS,
+    SCREENSHOT_MEMBERS,
+    page_as_native,
+    read_page,
+    read_screenshot,
+    screenshot_as_native,
+)
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.usage import LARGEST_AMOUNT
 from potato.runs.exact_json import usage_record
 from potato.runs.model import (
@@ -37,6 +45,7 @@ from potato.runs.model import (
     FileOutcome,
     ReadingOptions,
     RunFile,
+    Screenshot,
     Step,
     SubAgent,
     ToolCall,
@@ -53,7 +62,7 @@ _RUN_MEMBERS = frozenset(
 _TEXTS = ("message", "thought", "prompt", "at", "after", "model", "agent")
 _MESSAGE_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
 _STEP_MEMBERS = _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage"}
-_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused"})
+_CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused", "pictures"})
 _AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
 _USAGE_MEMBERS = frozenset(Usage.__slots__)
 _DIVIDERS = get_args(Divider)
@@ -135,6 +144,7 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
             {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
             | ({"is_error": True} if call.is_error else {})
             | ({"refused": True} if call.refused else {})
+            | ({"pictures": [screenshot_as_native(each) for each in call.pictures]} if call.pictures else {})
             for call in step.calls
         ]
     if step.dividers:
@@ -251,6 +261,7 @@ def _agent(value: dict[str, JSON], place: str, report: ConversionReport, depth: 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
     _count_unknown(value, _CALL_MEMBERS, "steps[].tool_calls[].", report)
     result = value.get("result")
+    pictures = _pictures(value.get("pictures"), f"{place}.pictures", report) or pictures_in(result)
     if result is not None and not isinstance(result, str):
         report.repairs["result that is no text"] += 1
         result = result_text(result, report.unknown)
@@ -261,7 +272,21 @@ def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolC
         result=result,
         is_error=boolean(value, "is_error", f"{place}.is_error"),
         refused=boolean(value, "refused", f"{place}.refused"),
+        pictures=pictures,
     )
+
+
+def _pictures(value: JSON, place: str, report: ConversionReport) -> tuple[Screenshot, ...]:
+    if not isinstance(value, list | None):
+        raise WrongShape(f"{place} must be a list, got {json_type_name(value)}.")
+    read = (_picture(each, f"{place}[{index}]", report) for index, each in enumerate(value or []))
+    return tuple(each for each in read if each is not None)
+
+
+def _picture(value: JSON, place: str, report: ConversionReport) -> Screenshot | None:
+    if isinstance(value, dict):
+        _count_unknown(value, SCREENSHOT_MEMBERS, "steps[].tool_calls[].pictures[].", report)
+    return read_screenshot(value, place)
 
 
 def _amount(value: dict[str, JSON], key: str, place: str, *, whole: bool = False) -> Any:

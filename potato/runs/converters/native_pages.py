@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from potato.runs.converters.native_members import WrongShape, json_type_name, text_member
-from potato.runs.exact_json import page_record
+from potato.runs.exact_json import page_record, screenshot_record
 from potato.runs.model import JSON, Screenshot, Step
 
 PAGE_MEMBERS = frozenset({"url", "screenshot", "click", "box"})
@@ -34,7 +34,7 @@ def read_page(value: dict[str, JSON], place: str) -> dict[str, Any]:
     """The members of a Step about the page. Raises WrongShape."""
     return {
         "url": text_member(value, "url", f"{place}.url"),
-        "screenshot": _screenshot(value.get("screenshot"), f"{place}.screenshot"),
+        "screenshot": read_screenshot(value.get("screenshot"), f"{place}.screenshot"),
         "click": _numbers(value.get("click"), ("x", "y"), f"{place}.click"),
         "box": _numbers(value.get("box"), ("x", "y", "width", "height"), f"{place}.box"),
     }
@@ -43,17 +43,22 @@ def read_page(value: dict[str, JSON], place: str) -> dict[str, Any]:
 def page_as_native(step: Step) -> dict[str, JSON]:
     """The members of a native step about the page; a picture that is not stored yet stands in it as a data URL."""
     record = page_record(step)
-    if step.screenshot is not None and step.screenshot.data:
-        record["screenshot"]["data"] = data_url(step.screenshot.data)
+    if step.screenshot is not None:
+        record["screenshot"] = screenshot_as_native(step.screenshot)
     return record
+
+
+def screenshot_as_native(screenshot: Screenshot) -> dict[str, JSON]:
+    data = {"data": data_url(screenshot.data)} if screenshot.data else {}
+    return screenshot_record(screenshot) | data
 
 
 def data_url(data: bytes, media_type: str = "image/webp") -> str:
     return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def _screenshot(value: JSON, place: str) -> Screenshot | None:
-    """A text is the name of a file beside the trace, or a data URL."""
+def read_screenshot(value: JSON, place: str) -> Screenshot | None:
+    """A text is the name of a file beside the trace, or a data URL. Raises WrongShape."""
     if value is None or value == "":
         return None
     if isinstance(value, str):

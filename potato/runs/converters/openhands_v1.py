@@ -21,6 +21,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.openhands_events import REFUSED, EventRun
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.model import JSON
 
@@ -155,5 +156,5 @@ def _observe(event: dict[str, JSON], run: EventRun, conversation: Conversation) 
     code = observation.get("exit_code", metadata.get("exit_code") if isinstance(metadata, dict) else None)
     failed = observation.get("is_error") is True or bool(text(observation, "error"))
     failed = failed or (type(code) is int and code > 0)
-    answer = Answer(name(event, "tool_call_id"), words, failed)
+    answer = Answer(name(event, "tool_call_id"), words, failed, pictures_in(observation.get("content")))
     conversation.answer(answer, observation if "new_content" in observation else None, text(event, "timestamp"))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from potato.runs.converters.blocks import Answer, as_json, joined, named_data, named_url, read_content, result_text
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.model import JSON
 
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "assistant", "function": "tool",
@@ -110,7 +111,8 @@ def _add_content(value: dict[str, JSON], message: ChatMessage, unknown: Counter[
     if message.role == "tool":
         call_id = name(value, "tool_call_id") or name(value, "id")
         failed = text(value, "status") == "error"
-        message.answers.append(Answer(call_id, result_text(_plain_parts(content), unknown), failed))
+        words = result_text(_plain_parts(content), unknown)
+        message.answers.append(Answer(call_id, words, failed, pictures_in(content)))
         return
     if isinstance(content, dict):
         message.texts.append(text(content, "text") or as_json(content))
@@ -160,9 +162,8 @@ def _add_part(part: JSON, message: ChatMessage, unknown: Counter[str]) -> None:
             message.calls.append((name(part, "id"), text(part, "name") or "(no name)", read_arguments(arguments)))
         case "tool_call_response" | "tool_response":
             response = next((part[key] for key in ("response", "result", "content") if key in part), None)
-            message.answers.append(
-                Answer(name(part, "id"), result_text(_plain_parts(response), unknown), is_error=False)
-            )
+            words = result_text(_plain_parts(response), unknown)
+            message.answers.append(Answer(name(part, "id"), words, is_error=False, pictures=pictures_in(response)))
         case "server_tool_call":
             call = part.get("server_tool_call")
             tool = text(part, "name") or text(call, "type") or "(no name)"
@@ -193,7 +194,8 @@ def _add_part_of_gemini(part: dict[str, JSON], message: ChatMessage, unknown: Co
         message.calls.append((name(call, "id"), text(call, "name") or "(no name)", call.get("args")))
     elif isinstance(answer, dict):
         words, failed = response_words(answer.get("response"))
-        message.answers.append(Answer(name(answer, "id") or f"name {text(answer, 'name')}", words, failed))
+        call_id = name(answer, "id") or f"name {text(answer, 'name')}"
+        message.answers.append(Answer(call_id, words, failed, pictures_in(answer)))
     elif isinstance(data, dict):
         message.texts.append(named_data(text(data, "mimeType", "mime_type"), text(data, "data")))
     elif isinstance(file, dict):

@@ -10,7 +10,7 @@ Field notes
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from potato.runs.converters.blocks import Answer, Content
@@ -237,7 +237,7 @@ class _Reader:
             if call.answer.text.strip() != answer.text.strip():
                 self._report.repairs["result that its tool's span tells otherwise"] += 1
             return
-        self.conversation.answer(Answer(call_id, answer.text, answer.is_error), at=at)
+        self.conversation.answer(replace(answer, call_id=call_id), at=at)
 
     def tool_called(self, span: Span) -> None:
         call = self.conversation.calls.get(span.call_id) if span.call_id else self._open(span.name)

@@ -158,6 +158,7 @@ def _texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
         where = f"call {number}" if len(step.calls) > 1 else "call"
         yield from ((f"arguments of the {where}", text) for text in _strings(call.arguments))
         yield f"result of the {where}", call.result or ""
+        yield from ((f"pictures of the {where}", text) for text in _strings(call.pictures))
     for text in _strings((step.agents, step.screenshot, step.agent)):
         yield "agents that it started" if step.agents else "picture", text
 

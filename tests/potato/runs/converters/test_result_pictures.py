@@ -1,0 +1,178 @@
+"""Pictures that tools gave back: found in every form in which programs write them, and kept on the way through JSON."""
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from potato.runs.converters.native import run_as_native
+from potato.runs.exact_json import step_from, step_record
+from potato.runs.model import AgentRun, Screenshot, ToolCall, Unreadable
+from tests.potato.runs.converters import test_atif as atif
+from tests.potato.runs.converters import test_gemini_cli as gemini
+from tests.potato.runs.converters import test_inspect as inspect
+from tests.potato.runs.converters import test_openhands as openhands
+from tests.potato.runs.converters import test_otel_genai as otel
+from tests.potato.runs.converters.test_codex import RolloutFile
+from tests.potato.runs.converters.test_openai_messages import call
+from tests.potato.runs.reading import jsonl, read, the_one
+from tests.potato.runs.sessions import SessionFile
+from tests.potato.runs.web_runs import drawn
+
+PAGES = (drawn(colour="#336699"), drawn(colour="#993366"))
+ENCODED = [base64.b64encode(page).decode() for page in PAGES]
+URLS = [f"data:image/png;base64,{data}" for data in ENCODED]
+WORDS = {"type": "text", "text": "Two pages."}
+
+
+def anthropic(data: str) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+
+
+def claude_code() -> bytes:
+    session = SessionFile()
+    session.user("Look at the pages.")
+    session.agent({"type": "tool_use", "id": "a", "name": "Read", "input": {"file_path": "/a.png"}}, message_id="m1")
+    session.result("a", [WORDS, *map(anthropic, ENCODED)])
+    return jsonl(*session.lines)
+
+
+def structured_turns() -> bytes:
+    turn = {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [{"tool": "Read", "input": {}, "output": [*map(anthropic, ENCODED)]}],
+    }
+    return jsonl({"id": "r", "structured_turns": [{"role": "user", "content": "Look."}, turn]})
+
+
+def chat() -> bytes:
+    parts = [WORDS, *({"type": "image_url", "image_url": {"url": url}} for url in URLS)]
+    asked = {"role": "assistant", "content": "I look.", "tool_calls": [call("a", "look", "{}")]}
+    answer = {"role": "tool", "tool_call_id": "a", "content": parts}
+    return jsonl({"messages": [{"role": "user", "content": "Look."}, asked, answer]})
+
+
+def responses() -> bytes:
+    output = [{"type": "input_image", "image_url": url} for url in URLS]
+    asked = {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "a", "output": output}
+    return jsonl({"role": "user", "content": "Look."}, asked, answer)
+
+
+def codex() -> bytes:
+    file = RolloutFile().user("Look.").call("a", "view_image", path="a.png")
+    return file.output("a", [{"type": "input_image", "image_url": url} for url in URLS]).agent("Done.").data
+
+
+def codex_tool_of_a_server() -> bytes:
+    content = [{"type": "image", "data": data, "mimeType": "image/png"} for data in ENCODED]
+    file = RolloutFile().user("Look.").agent("I look.")
+    return file.done(
+        type="McpToolCall", id="a", server="s", tool="look", arguments={}, result={"content": content}
+    ).data
+
+
+def openhands_v1() -> bytes:
+    content = [WORDS, {"type": "image", "image_urls": URLS}]
+    return jsonl(*openhands.V1[:3], openhands.v1_observation(4, 2, "e2", content=content))
+
+
+def gemini_chat() -> bytes:
+    given = [{"inlineData": {"mimeType": "image/png", "data": data}} for data in ENCODED]
+    response = {"functionResponse": {"id": "a", "name": "look", "response": {"output": "Two pages."}}}
+    asked = {**gemini.tool_call("a", "look"), "result": [response, *given]}
+    return gemini.chat(gemini.MESSAGES[1], gemini.message(3, "gemini", "I look.", toolCalls=[asked]))
+
+
+def inspect_log() -> bytes:
+    content = [WORDS, {"type": "image", "image": URLS[0]}, {"type": "image", "image": "attachment://p"}]
+    messages = [{"role": "user", "content": "Look."}, inspect.assistant(1, "I look.", ("a", "look", {}))]
+    sample = {"id": "s", "epoch": 1, "input": "Look.", "messages": [*messages, inspect.tool("a", content)]}
+    return inspect.log({**sample, "events": [], "attachments": {"p": URLS[1]}, "scores": {}})
+
+
+def spans() -> bytes:
+    given = [{"type": "image_url", "image_url": {"url": url}} for url in URLS]
+    answered = otel.said("tool", {"type": "tool_call_response", "id": "a", "response": given})
+    first = otel.said("assistant", otel.tool_call("a", "look"))
+    rest = [*otel.ASKED, first, answered]
+    both = (otel.chat(1, otel.ASKED, [first]), otel.chat(2, rest, [otel.said("assistant", otel.words("Done."))]))
+    return json.dumps(otel.otlp(*both)).encode()
+
+
+def native() -> bytes:
+    given = {"name": "look", "result": "Two pages.", "pictures": [URLS[0], {"name": "b.png", "data": URLS[1]}]}
+    return jsonl({"id": "r", "task_description": "Look.", "steps": [{"message": "I look.", "tool_calls": [given]}]})
+
+
+def native_with_blocks() -> bytes:
+    given = {"name": "look", "result": [WORDS, *map(anthropic, ENCODED)]}
+    return jsonl({"id": "r", "task_description": "Look.", "steps": [{"message": "I look.", "tool_calls": [given]}]})
+
+
+FORMS = [
+    claude_code, structured_turns, chat, responses, codex, codex_tool_of_a_server, openhands_v1, gemini_chat,
+    inspect_log, spans, native, native_with_blocks,
+]  # fmt: skip
+
+
+def called(run: AgentRun) -> ToolCall:
+    (answered,) = (call for step in run.steps for call in step.calls if call.result is not None)
+    return answered
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_pictures_of_a_result_are_the_calls_in_their_order(form: Any) -> None:
+    answered = called(the_one(form(), "trace.jsonl").run)
+    assert [picture.data for picture in answered.pictures] == list(PAGES)
+    if "native" not in form.__name__:
+        assert all(picture.name.startswith("image") for picture in answered.pictures)
+    if form is not native and form is not gemini_chat:
+        assert answered.result is not None
+        assert "image" in answered.result, "their lines stay, as exports have them"
+
+
+def test_a_run_with_pictures_is_the_same_after_a_trip_through_json() -> None:
+    run = the_one(claude_code()).run
+    again = the_one(json.dumps(run_as_native(run)).encode(), "run.json").run
+    assert called(again).pictures == called(run).pictures
+    kept = tuple(
+        replace(picture, data=b"", sha256=str(at) * 64, width=9) for at, picture in enumerate(called(run).pictures)
+    )
+    step = replace(run.steps[0], calls=(replace(called(run), pictures=kept),))
+    assert step_from(json.loads(json.dumps(step_record(step)))) == step
+    assert "pictures" not in step_record(replace(run.steps[0], calls=(ToolCall("a", "b", {}),)))["calls"][0]
+
+
+def test_a_trajectory_names_files_beside_it() -> None:
+    picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/a.png"}}
+    on_the_web = {"type": "image", "source": {"media_type": "image/png", "url": "https://a.example/a.png"}}
+    observed = atif.results({"source_call_id": "a", "content": [WORDS, picture, on_the_web]})
+    acting = atif.step(2, "agent", "I look.", tool_calls=[atif.call("a", "look")], observation=observed)
+    run = the_one(atif.document(atif.trajectory(atif.step(1, "user", "Look."), acting)), "t.json").run
+    assert called(run).pictures == (Screenshot(name="images/a.png"),)
+
+
+def test_what_is_no_picture_is_none_of_the_pictures() -> None:
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
+    sound = {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}
+    given = {"name": "look", "result": [WORDS, document, sound, {"type": "image", "url": "https://a.example/a.png"}]}
+    steps = [{"message": "I look.", "tool_calls": [given]}]
+    assert called(the_one(jsonl({"id": "r", "task_description": "Look.", "steps": steps})).run).pictures == ()
+
+
+@pytest.mark.parametrize(
+    ("pictures", "sentence"),
+    [
+        ({}, "steps[0].tool_calls[0].pictures must be a list, got an object."),
+        ([7], "steps[0].tool_calls[0].pictures[0] must be a text or an object, got a number."),
+    ],
+)
+def test_pictures_of_a_wrong_shape_are_refused_with_their_place(pictures: Any, sentence: str) -> None:
+    steps = [{"message": "I look.", "tool_calls": [{"name": "look", "pictures": pictures}]}]
+    _, refusal = read(jsonl({"id": "r", "task_description": "Look.", "steps": steps}), named="native", explicit=True)
+    assert isinstance(refusal, Unreadable)
+    assert refusal.sentence == f"Record 1: {sentence}"
