@@ -52,10 +52,16 @@ def check(flags: argparse.Namespace) -> int:
 
 
 def convert(flags: argparse.Namespace) -> int:
-    """Runs of any format that is read, written as Potato's own: a line each."""
-    files = list(files_in(flags.files))
-    output = sys.stdout if flags.output is None else flags.output.open("w", encoding="utf-8")
-    runs = unread = 0
+    """Runs of any format that is read, written as Potato's own: a line each. A file is there whole or as it was; one
+    that is also read is replaced once it has been."""
+    if flags.json and flags.output is None:
+        raise Failure("--json needs -o: without it the runs themselves go to stdout.")
+    named = {path.resolve() for path in flags.files}
+    earlier = set() if flags.output is None else {flags.output.resolve()} - named
+    files = [path for path in files_in(flags.files) if path.resolve() not in earlier]
+    part = None if flags.output is None else flags.output.with_name(f".{flags.output.name}.part")
+    output = sys.stdout if part is None else part.open("w", encoding="utf-8")
+    runs, unread = 0, []
     try:
         for path in files:
             for entry in entries_of(path, flags.format):
@@ -65,12 +71,19 @@ def convert(flags: argparse.Namespace) -> int:
                     output.write(json.dumps(native) + "\n")
                     runs += 1
                 else:
-                    unread += 1
+                    unread.append({"file": str(path), "entry": entry.place, "sentence": entry.sentence})
                     say(f"{path}, entry {entry.place}: {entry.sentence}", colour="yellow")
-    finally:
-        if flags.output is not None:
+        if part is not None:
             output.close()
-    say(f"{counted(runs, 'run')} of {counted(len(files), 'file')} written, {unread} not read.")
+            if runs:
+                part.replace(flags.output)
+    finally:
+        if part is not None:
+            output.close()
+            part.unlink(missing_ok=True)
+    if flags.json:
+        put_json({"runs": runs, "files": len(files), "unread": unread})
+    say(f"{counted(runs, 'run')} of {counted(len(files), 'file')} written, {len(unread)} not read.")
     return DONE if runs and not (flags.strict and unread) else FAILED
 
 

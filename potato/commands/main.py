@@ -32,19 +32,22 @@ def parser() -> argparse.ArgumentParser:
     main.add_argument("--version", action="version", version=f"potato {metadata.version('potato-review')}")
     commands = main.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(name: str, help: str, *, asks: bool = True, project: bool = False) -> argparse.ArgumentParser:
+    def add(
+        name: str, help: str, *, asks: bool = True, project: bool = False, answers: bool = True
+    ) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.", epilog=EXIT_CODES)
         if asks:
             command.add_argument("--site", metavar="ADDRESS", help="the site; POTATO_URL or that of `potato login`")
         if project:
             command.add_argument("project", metavar="PROJECT", help="its name in addresses")
-        command.add_argument("--json", action="store_true", help="JSON for programs")
+        if answers:
+            command.add_argument("--json", action="store_true", help="JSON for programs")
         return command
 
-    login = add("login", "keep an API token for a site")
+    login = add("login", "keep an API token for a site", answers=False)
     login.add_argument("address", nargs="?", metavar="ADDRESS", help="such as https://potato.example.org")
     login.add_argument("--token-from-stdin", action="store_true", help="read the token from stdin, and ask nothing")
-    add("logout", "forget the token that was kept", asks=False)
+    add("logout", "forget the token that was kept", asks=False, answers=False)
     add("whoami", "who the token acts as, and what it is for")
     add("projects", "the published projects, and how far they are")
 
@@ -112,7 +115,7 @@ def parser() -> argparse.ArgumentParser:
     suggestions = add("suggestions", "what models suggest of a project's traces, as lines; or send it", project=True)
     suggestions.add_argument("--add", nargs="+", type=Path, metavar="FILE", help="send the records of these files")
 
-    agents = add("mcp", "a server of the Model Context Protocol for AI agents, over stdin and stdout")
+    agents = add("mcp", "a server of the Model Context Protocol for AI agents, over stdin and stdout", answers=False)
     agents.add_argument(
         "--folder", type=Path, default=Path(), metavar="FOLDER", help="import files from below it alone (.)"
     )
@@ -133,12 +136,17 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", type=Path, metavar="FILE", help="write the runs with placeholders, a line each"
     )
 
-    review = add("review", "review your own runs: a site on this machine with one project, in the browser", asks=False)
+    review = add(
+        "review",
+        "review your own runs: a site on this machine with one project, in the browser",
+        asks=False,
+        answers=False,
+    )
     review.add_argument("files", nargs="+", type=Path, metavar="FILE|FOLDER")
     review.add_argument("--template", choices=TEMPLATES, default="both", help="what is asked of them (both)")
     review.add_argument("--no-browser", dest="browser", action="store_false", help="print the address alone")
 
-    complete = add("completion", "the completion of this command for a shell", asks=False)
+    complete = add("completion", "the completion of this command for a shell", asks=False, answers=False)
     complete.add_argument("shell", choices=SHELLS)
     return main
 

@@ -193,7 +193,8 @@ def import_annotations(flags: argparse.Namespace) -> int:
     if flags.json:
         put_json(one)
     else:
-        print(f"{one.name}: {one.taken} new, {one.known} known, {one.refused} refused, {one.left_out} parts left out")
+        left_out = f"{counted(one.left_out, 'part')} left out"
+        print(f"{one.name}: {one.taken} new, {one.known} known, {one.refused} refused, {left_out}")
         for problem in one.problems:
             say(f"{problem.place}: {problem.sentence}", colour="yellow")
     return FAILED if flags.strict and (one.refused or one.left_out) else DONE

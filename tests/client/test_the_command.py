@@ -170,6 +170,20 @@ def test_what_needs_no_site(shell: Shell) -> None:
     assert again == native
     shell.ask("convert", "notes.jsonl", code=1)
 
+    # A file is replaced once it is read, also by itself, and left as it was where there is nothing to write.
+    before = (shell.home / "runs.jsonl").read_text()
+    shell.ask("convert", "runs.jsonl", "-o", "runs.jsonl")
+    assert (shell.home / "runs.jsonl").read_text() == before
+    shell.ask("convert", "notes.jsonl", "-o", "runs.jsonl", code=1)
+    assert (shell.home / "runs.jsonl").read_text() == before
+    told = json.loads(shell.ask("convert", "fix.patch", "notes.jsonl", "-o", "runs.jsonl", "--json"))
+    assert (told["runs"], told["files"], told["unread"][0]["file"]) == (1, 2, "notes.jsonl")
+    shell.ask("convert", "fix.patch", "--json", code=1)
+    shell.ask("convert", "notes.jsonl", "-o", "none.jsonl", code=1)
+    assert not [path for path in shell.home.iterdir() if path.name in ("none.jsonl", ".none.jsonl.part")]
+    for command in (["logout"], ["review", "runs.jsonl"], ["completion", "bash"], ["mcp"], ["login"]):
+        shell.ask(*command, "--json", code=2)
+
     # What tests and checkers say of runs is named as that, in a folder as well, and is no configuration.
     (shell.home / "both").mkdir()
     (shell.home / "both/fix.patch").write_text((shell.home / "fix.patch").read_text())
@@ -179,6 +193,9 @@ def test_what_needs_no_site(shell: Shell) -> None:
     assert "junit.xml is a JUnit report of tests and no run. `potato import` brings it in" in shell.said
     assert "lint.sarif is findings as SARIF and no run." in shell.said
     assert "1 run of 3 files written, 2 not read" in shell.said
+    for _ in range(2):  # What came of the first time is not read the second time.
+        shell.ask("convert", "both", "-o", "both/all.jsonl")
+        assert "1 run of 3 files written" in shell.said
     shell.ask("check", "both/junit.xml", code=1)
     assert "is a JUnit report of tests and no configuration" in shell.said
 
