@@ -13,8 +13,8 @@ PLACE = settings.BASE_DIR / "docs" / "api-examples.json"
 @dataclass(frozen=True)
 class Example:
     """One request of a story, in its order. `operation` is the route as in the description, with its method; `path` and
-    `body` may name values of earlier answers, as in `{token.id}` or `{traces.results.0.id}`. `by` is the example that
-    made the token which asks, where it is not the owner's."""
+    `body` may name values of earlier answers, as in `{token.id}` or `{traces.results.0.id}`; `sent` is such a body with
+    these values. `by` is the example that made the token which asks, where it is not the owner's."""
 
     name: str
     title: str
@@ -24,6 +24,7 @@ class Example:
     status: int
     answer: Any
     by: str = ""
+    sent: Any = None
 
     @property
     def method(self) -> str:
@@ -44,7 +45,7 @@ def with_examples(schema: dict[str, Any]) -> dict[str, Any]:
     for one in examples():
         operation = schema["paths"][one.route][one.method]
         if one.body is not None:
-            _add(operation["requestBody"], one.name, one.title, one.body)
+            _add(operation["requestBody"], one.name, one.title, one.body if one.sent is None else one.sent)
         if one.answer is not None:
             responses = operation["responses"]
             _add(responses.get(str(one.status)) or responses["default"], one.name, one.title, one.answer)

@@ -6,6 +6,7 @@ After a change that is meant, POTATO_WRITE_EXAMPLES=1 has this test write docs/a
 import json
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,8 +82,8 @@ def filled(value: Any, answers: dict[str, Any]) -> Any:
     return _PLACE.sub(lambda found: str(earlier(found)), value)
 
 
-def played(tenants: Tenants) -> list[tuple[Example, int, Any, list[str]]]:
-    """Each example with the status and the answer that it gets, and where that is not as described."""
+def played(tenants: Tenants) -> list[tuple[Example, list[str]]]:
+    """Each example as it is now, with the status and the answer that it gets, and where that is not as described."""
     with acting_in(tenants.acme, tenants.alice):
         owner = Membership.objects.get(user=tenants.alice)
         _, text = make_token(membership=owner, name="a first token", by_owner=True)
@@ -90,7 +91,8 @@ def played(tenants: Tenants) -> list[tuple[Example, int, Any, list[str]]]:
     lasting, got = Lasting(), []
     for one in examples():
         path = f"/api/v1{filled(one.path, answers)}"
-        body = b"" if one.body is None else json.dumps(filled(one.body, answers)).encode()
+        sent = filled(one.body, answers)
+        body = b"" if one.body is None else json.dumps(sent).encode()
         token = answers[one.by]["text"] if one.by else text
         answer = Client(headers={"Authorization": f"Bearer {token}"}).generic(
             one.method.upper(), path, body, "application/json", headers={"Idempotency-Key": one.name}
@@ -102,24 +104,31 @@ def played(tenants: Tenants) -> list[tuple[Example, int, Any, list[str]]]:
             work(tenants, file)
         if one.route.endswith("/submit/"):
             outbox.deliver(Actor(tenants.acme.pk, (tenants.acme.pk,)))
-        got.append((one, answer.status_code, lasting.of(answers[one.name]), deviations(one.method, path, answer)))
+        now = replace(
+            one,
+            status=answer.status_code,
+            answer=lasting.of(answers[one.name]),
+            sent=None if sent == one.body else lasting.of(sent),
+        )
+        got.append((now, deviations(one.method, path, answer)))
     return got
 
 
-def vars_of(one: Example) -> dict[str, Any]:
-    return {name: value for name, value in vars(one).items() if name != "by" or value}
+def row(one: Example) -> dict[str, Any]:
+    """Without what most examples do not have."""
+    return {name: value for name, value in vars(one).items() if value or name not in ("by", "sent")}
 
 
 def test_every_example_is_answered_as_it_says(committed_tenants: Tenants, settings: Settings, tmp_path: Any) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     got = played(committed_tenants)
     if os.environ.get("POTATO_WRITE_EXAMPLES"):
-        rows = [{**vars_of(one), "status": status, "answer": answer} for one, status, answer, _ in got]
+        rows = [row(now) for now, _ in got]
         PLACE.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
     assert len(got) > 80
-    for one, status, answer, wrong in got:
-        assert (status, answer) == (one.status, one.answer), one.name
+    for one, (now, wrong) in zip(examples(), got, strict=True):
+        assert row(now) == row(one), one.name
         assert wrong == [], one.name
 
 
@@ -159,6 +168,11 @@ def test_every_body_of_json_has_an_example() -> None:
         if "examples" not in body
     ]
     assert lacking == []
+
+
+def test_no_example_shows_a_place_that_another_answer_fills() -> None:
+    shown = json.dumps([one.body if one.sent is None else one.sent for one in examples()])
+    assert _PLACE.findall(shown) == []
 
 
 def test_the_page_says_what_bodies_and_answers_are_made_of(committed_tenants: Tenants, client: Client) -> None:
