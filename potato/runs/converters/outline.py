@@ -58,7 +58,7 @@ def detect_outline(head: bytes, filename: str = "") -> Outline:
 def _is_document(text: str, filename: str) -> bool:
     first, end_of_line, rest = text.partition("\n")
     if not end_of_line:
-        return text[0] == "[" or filename.lower().endswith(".json")
+        return text[0] == "[" or filename.lower().endswith((".json", ".traj"))
     if _is_json(first):
         return text[0] == "[" and not rest.strip()
     if first.strip() in {"{", "["}:

@@ -14,7 +14,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import Converted, ReadingOptions
 from potato.runs.run_files import source_at
 from tests.potato.runs.damaged_files import damaged, read_without_error, retyped
-from tests.potato.runs.reading import errors, read, the_one
+from tests.potato.runs.reading import SMALL_BOUNDS, errors, read, the_one
 from tests.shared_data import shared_files
 
 PATCH = (
@@ -330,3 +330,12 @@ def test_a_trajectory_that_begins_with_a_long_observation_is_recognised() -> Non
     step = {"action": "cat a", "observation": "x" * 200_000, "response": "I look.", "thought": "I look.", "state": "{}"}
     data = json.dumps({"environment": "e", "trajectory": [step], "history": [], "info": {}}).encode()
     assert [call.result for call in the_one(data, "a.traj").run.steps[0].calls] == ["x" * 200_000]
+
+
+def test_a_long_trajectory_in_one_line_is_a_document() -> None:
+    """Programs write it again without line ends; a document may be longer than a line of JSON lines."""
+    looked = {"action": "ls", "observation": "x" * 1_200, "response": "I look.", "thought": "I look.", "state": "{}"}
+    record = {"environment": "e", "trajectory": [looked, looked], "history": [], "info": {"submission": None}}
+    data = json.dumps(record).encode()
+    assert SMALL_BOUNDS.bounds.line_bytes < len(data) < SMALL_BOUNDS.bounds.document_bytes
+    assert len(the_one(data, "run.traj", options=SMALL_BOUNDS).run.steps) == 2
