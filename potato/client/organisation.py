@@ -76,9 +76,9 @@ class OrganisationOperations:
     # --- Background work and decisions ---
 
     @stream
-    def jobs(self, *, state: Sequence[JobState] = (), kind: Sequence[str] = ()) -> Stream[JobFacts]:
-        """The organisation's background work, the oldest first."""
-        return pages(path("jobs"), JobFacts, state=list(state) or None, kind=list(kind) or None)
+    def jobs(self, *, state: JobState | Sequence[JobState] = (), kind: str | Sequence[str] = ()) -> Stream[JobFacts]:
+        """The organisation's background work, the oldest first; `state` and `kind` are one or several."""
+        return pages(path("jobs"), JobFacts, state=state or None, kind=kind or None)
 
     @operation
     def job(self, job: UUID) -> Steps[JobFacts]:

@@ -235,7 +235,7 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     assert list(boss.deliveries(hook)) == []
     boss.remove_webhook(hook)
     assert boss.webhooks() == []
-    exports_made = list(boss.jobs(kind=["export_annotations"], state=["done"]))
+    exports_made = list(boss.jobs(kind=["export_annotations"], state="done"))
     assert len(exports_made) >= len(files)
     assert boss.job(exports_made[0].id).kind == "export_annotations"
     assert {one.verb for one in boss.audit()} >= {"membership.added", "token.made", "webhook.made"}
