@@ -102,8 +102,14 @@ def test_a_review_in_seven_steps_with_the_mouse_alone(
     tests = page.get_by_role("article", name="tests/test_parser.py")
     tree.get_by_text("parser.py", exact=True).click()
     parser.get_by_role("button", name=re.compile("Show .* hidden lines")).first.click()
+    marks = tree.locator(".tree__seen:not(.is-off)")
+    parser.get_by_label("Viewed").check()
+    expect(marks).to_have_text(["viewed"])
+    parser.get_by_label("Viewed").uncheck()
+    expect(marks).to_have_count(0)
     parser.get_by_label("Viewed").check()
     tests.get_by_label("Viewed").check()
+    expect(marks).to_have_text(["viewed", "viewed"])
     expect(page.locator("[data-viewed-count]")).to_have_text("2 of 2 viewed")
 
     # 4. Adding inline comments

@@ -159,3 +159,15 @@ def test_without_javascript_a_task_can_be_read(
         expect(reader.page.get_by_role("button", name="Submit review")).to_be_hidden()
         reader.page.get_by_role("link", name=re.compile("Agent trace")).click()
         expect(reader.page.get_by_text("I fix.")).to_be_visible()
+
+
+def test_the_tree_says_what_was_viewed_where_its_names_are_no_links(
+    tenants_of_browsers: Tenants, reader: Reader
+) -> None:
+    display = "agentic: { enabled: true, coding_trace_display: { file_tree: { click_to_navigate: false } } }\n"
+    prepared(tenants_of_browsers, CONFIGURATION + display)
+    at_task(reader, claimed(tenants_of_browsers, tenants_of_browsers.bob))
+    marks = reader.page.locator("span.tree__file .tree__seen:not(.is-off)")
+    expect(marks).to_have_count(0)
+    reader.page.get_by_role("article", name="src/parser.py").get_by_label("Viewed").check()
+    expect(marks).to_have_text(["viewed"])
