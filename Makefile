@@ -115,7 +115,7 @@ screenshots: $(INSTALLED)
 
 lock:
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
-	for name in runtime s3 development; do \
+	for name in runtime s3 embedded development; do \
 	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
-import potato
 from potato.checks.reading import NAMES, report_kind
+from potato.commands.own_site import own_site
 from potato.commands.terminal import DONE, FAILED, Failure, coloured, put_json, say
 from potato.configuration import check_configuration
 from potato.runs.converters.detection import AUTOMATIC, NotATrace, choose
@@ -123,20 +124,18 @@ def files_in(paths: list[Path]) -> Iterator[Path]:
             raise Failure(f"There is no file {path}.")
 
 
-def review(flags: argparse.Namespace) -> int:
+def review(flags: argparse.Namespace) -> NoReturn:
     """Start the site on this machine with one project of these runs, and open it in the browser."""
     missing = [str(path) for path in flags.files if not path.exists()]
     if missing:
         raise Failure(f"There is no file {', '.join(missing)}.")
-    manage = Path(potato.__file__).resolve().parents[1] / "manage.py"
-    if not manage.is_file():
-        raise Failure(
-            "The site is not installed beside this library, and reviewing needs it. Take a checkout of Potato, run "
-            "`make install` in it, and there `.venv/bin/potato review FILE`."
-        )
-    command = [sys.executable, str(manage), "run", "--review", *(str(path.resolve()) for path in flags.files)]
+    site = own_site(lambda sentence: say(f"potato: {sentence}"))
+    command = [str(site.python), str(site.manage), "run", "--review", *(str(path.resolve()) for path in flags.files)]
     command += ["--template", flags.template] + ([] if flags.browser else ["--no-browser"])
-    return subprocess.run(command, cwd=manage.parent, check=False).returncode
+    # In the place of this program: what ends it, Ctrl-C above all, is the site's, which puts its servers away.
+    os.chdir(site.folder)
+    sys.stdout.flush()
+    os.execv(command[0], command)  # noqa: S606 - as a list, through no shell
 
 
 def read_text(path: Path) -> str:

@@ -294,9 +294,8 @@ def test_the_client_comes_with_its_extra_and_types_for_who_uses_it(plain: Resear
     command = [str(plain.python.parent / "potato"), "check", "config.yaml"]
     checked = subprocess.run(command, cwd=plain.home, capture_output=True, text=True, check=True)
     assert checked.stdout == "config.yaml can be published: 4 schemes.\n"
-    done = plain.run("-m", "potato", "review", "config.yaml")
-    assert done.returncode == 1
-    assert "The site is not installed beside this library" in done.stderr
+    done = plain.run("-m", "potato", "review", "none.jsonl")
+    assert (done.returncode, done.stderr) == (1, "potato: There is no file none.jsonl.\n")
 
     (equipped.home / "user.py").write_text(USER)
     (equipped.home / "misuse.py").write_text(MISUSE)
