@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 
 from potato.commands import own_site as module
 from potato.commands.own_site import DATA, own_site
@@ -19,6 +20,7 @@ from potato.commands.terminal import Failure
 from potato_site.devservices.locations import find_locations
 from tests.environments import checkout_without_tests, environment_with
 from tests.potato.test_wheel import REQUIREMENTS, build, researcher
+from tests.potato_site.developers import CHECKOUT
 from tests.potato_site.test_run import SECONDS, folder, output_until, stop_servers
 
 __all__ = ["folder"]
@@ -67,6 +69,15 @@ def test_from_the_wheel_alone_to_ones_own_run(folder: Path) -> None:
             process.communicate(timeout=SECONDS)
         stop_servers(site)
         shutil.rmtree(find_locations("development", checkout=site).base, ignore_errors=True)
+
+
+def test_the_wheel_carries_every_app_of_the_site() -> None:
+    carried = {line.removeprefix("graft ") for line in (CHECKOUT / "MANIFEST.in").read_text().splitlines()}
+    own = {
+        app.name.split(".")[0] for app in apps.get_app_configs() if Path(app.path).is_relative_to(CHECKOUT / app.name)
+    }
+    assert "assignments" in own
+    assert own - carried == set()
 
 
 def test_a_newer_site_takes_the_place_of_the_older_and_its_data_stay(
