@@ -14,8 +14,8 @@ import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,20 +74,14 @@ def _data_home() -> Path:
     return Path(given) if os.path.isabs(given) else Path.home() / ".local/share"
 
 
-class _alone:  # noqa: N801  (used as a function)
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
     """Nobody else makes the folder's site ready meanwhile."""
+    import fcntl  # Not on Windows, where everything else of the library works.
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / ".lock"
-
-    def __enter__(self) -> None:
-        import fcntl
-
-        self._file = self._path.open("w")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _unpack(folder: Path) -> None:
@@ -97,8 +91,7 @@ def _unpack(folder: Path) -> None:
         if old.is_dir():
             shutil.rmtree(old)
         else:
-            with suppress(FileNotFoundError):
-                old.unlink()
+            old.unlink()
     with zipfile.ZipFile(CARRIED) as packed:
         packed.extractall(folder)
 
