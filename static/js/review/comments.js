@@ -227,10 +227,6 @@ export class Comments {
   }
 
   #listenToWriting() {
-    /** @type {unknown} */
-    let expected;
-    // Who points at the change may write next: what the form needs is there by then.
-    on("pointerover", "article.file", () => void (expected ??= this.#loadWriting().catch(() => {})));
     on("click", "[data-comment-on]", (event, button) => void this.#writeGeneral(button.closest("article.file")));
     key("g c", () => this.#writeGeneral(null));
     key("C", () => this.#writeGeneral(document.activeElement?.closest("article.file") ?? document.querySelector("article.file")));
