@@ -39,4 +39,5 @@ def write_site(target: Path) -> None:
             site.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-setup(cmdclass={"build_py": BuildWithSite})
+if __name__ == "__main__":
+    setup(cmdclass={"build_py": BuildWithSite})
