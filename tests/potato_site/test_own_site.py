@@ -38,7 +38,9 @@ def test_from_the_wheel_alone_to_ones_own_run(folder: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "PORT": port}
+    # pip reads what it is configured to in the home folder; the site goes elsewhere.
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment |= {"XDG_DATA_HOME": str(home / "data"), "PORT": port}
     environment |= {name: value for name, value in os.environ.items() if name.lower().startswith(("pip_", "http"))}
     site = home / "data/potato-review/site"
     process = subprocess.Popen(
