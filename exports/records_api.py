@@ -40,7 +40,8 @@ class RecordsView(SubmissionsView):
     def get(self, request: Request, project: str) -> HttpResponse:
         """The records of `annotations/` alone, a JSON object in a line, up to 5,000 in an answer. The header Link has
         the address of the next ones, and is missing where there are none."""
-        rows = rows_behind(self.rows(request), request).annotate(size=Length("packed")).order_by("pk")
+        chosen_project = self.project()
+        rows = rows_behind(self.rows(request, chosen_project), request).annotate(size=Length("packed")).order_by("pk")
         chosen: list[tuple[UUID, int]] = []
         revised: list[UUID] = []
         left, is_more = PACKED_BYTES_AT_ONCE, False
@@ -52,7 +53,7 @@ class RecordsView(SubmissionsView):
             left -= size
             if number > 1:
                 revised.append(pk)
-        answer = HttpResponse(b"".join(_lines(self.project(), chosen, revised)), content_type=LINES)
+        answer = HttpResponse(b"".join(_lines(chosen_project, chosen, revised)), content_type=LINES)
         if is_more:
             answer["Link"] = f'<{next_address(request, str(chosen[-1][0]))}>; rel="next"'
         return answer

@@ -92,9 +92,8 @@ class SubmissionsView(AnnotatorView):
 
     right = Right.SEE_ORGANISATION
 
-    def rows(self, request: Request) -> SubmissionQuerySet:
-        """Those that the caller sees, as `surplus` and `mine` of the address say."""
-        chosen = self.project()
+    def rows(self, request: Request, chosen: Project) -> SubmissionQuerySet:
+        """Those of the project that the caller sees, as `surplus` and `mine` of the address say."""
         rows = Submission.objects.for_project(chosen).visible_to(self.membership, self.person)
         if _is_on(request, "mine"):
             rows = rows.of(self.person)
@@ -111,7 +110,7 @@ class AnnotationsView(SubmissionsView):
         Those that count; with `surplus=1` also those that came when the trace had all the annotations it
         needs. `mine=1` leaves out everybody else's.
         """
-        rows = self.rows(request).select_related("assignment__trace").defer(*_NOT_IN_RECORDS)
+        rows = self.rows(request, self.project()).select_related("assignment__trace").defer(*_NOT_IN_RECORDS)
         following, previous, submissions = cursor_page(rows, request)
         return Response(shapes.Annotations(next=following, previous=previous, results=annotations(submissions)))
 
