@@ -1,13 +1,15 @@
 """The table of what is read of real files: its figures are counted from what a test wrote, and the page is today's."""
 
 import io
-import json
 import zipfile
+from dataclasses import asdict, fields
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from potato.reading_table import as_page, main, rows_of_folder
+from potato.reading_table import FileRow, as_page, main, rows_of_folder
+from tests.potato.runs.plain_counts import BY_FORMAT, Counts
 from tests.potato.runs.reading import jsonl
 from tests.shared_data import SHARED_DATA, shared_file
 
@@ -59,18 +61,42 @@ def test_the_command_writes_the_page_and_refuses_what_is_no_folder(
     assert "is no folder" in capsys.readouterr().err
 
 
-def test_the_page_says_what_the_converters_of_today_read() -> None:
+@cache
+def shared_rows() -> tuple[FileRow, ...]:
     shared_file("MANIFEST.md")
-    written = as_page(rows_of_folder(SHARED_DATA))
-    assert PAGE.read_text() == written, (
+    return tuple(rows_of_folder(SHARED_DATA))
+
+
+def test_the_page_says_what_the_converters_of_today_read() -> None:
+    assert PAGE.read_text() == as_page(shared_rows()), (
         "docs/formats-read.md is not of today: python -m potato.reading_table ../shared/data -o docs/formats-read.md"
     )
 
 
-def test_the_page_counts_the_steps_that_the_files_have() -> None:
-    """Counted here from the files' JSON, without a converter."""
-    rows = {row.name: row for row in rows_of_folder(shared_file("swe-agent"))}
+def test_every_file_is_read_or_refused_with_a_reason() -> None:
+    """Each file but pictures; of a log in a ZIP its members stand for it."""
+    rows = shared_rows()
+    assert [row.name for row in rows if not row.runs and not row.problems] == []
+    files = {path.relative_to(SHARED_DATA).as_posix() for path in SHARED_DATA.rglob("*") if path.is_file()}
+    named = {row.name.partition(".eval/")[0] + (".eval" if ".eval/" in row.name else "") for row in rows}
+    assert named == {name for name in files if not name.endswith(".png")}
+
+
+@pytest.mark.parametrize("format_name", sorted(BY_FORMAT))
+def test_every_figure_is_what_a_plain_reading_of_the_file_counts(format_name: str) -> None:
+    """Steps, calls, files, lines, what was left out, not known and mended, of each real file of the format."""
+    rows = [row for row in shared_rows() if row.format == format_name]
     assert rows
-    for name, row in rows.items():
-        raw = json.loads(shared_file(f"swe-agent/{name}").read_bytes())
-        assert (row.steps, row.calls) == (len(raw["trajectory"]), len(raw["trajectory"])), name
+    for row in rows:
+        columns = {each.name: getattr(row, each.name) for each in fields(Counts)}
+        name, is_member, member = row.name.partition(".eval/")
+        if is_member:
+            with zipfile.ZipFile(SHARED_DATA / f"{name}.eval") as package:
+                counts = BY_FORMAT[format_name](member, package.read(member))
+        else:
+            counts = BY_FORMAT[format_name](name, (SHARED_DATA / name).read_bytes())
+        assert asdict(counts) == columns, row.name
+
+
+def test_no_format_of_the_real_files_goes_uncounted() -> None:
+    assert {row.format for row in shared_rows()} - {""} == set(BY_FORMAT)

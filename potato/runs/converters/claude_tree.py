@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from potato.runs.converters.fields import name
 from potato.runs.model import JSON
 
+_NO_BEGINNING = "beginning of the session is not in the file"
 _MOST_ROUNDS = 40
 _MOST_CIRCLES = 200
 """A file with more of them has no links to speak of: its order is the order."""
@@ -59,6 +60,8 @@ def live_lines(lines: list[Line], repairs: Counter[str]) -> Live:
             "parentUuid" in (line.event or ()) for line in lines
         ):
             repairs["lines without links: read in their order"] += 1
+        if lines and lines[0].parent and not lines[0].is_boundary:
+            repairs[_NO_BEGINNING] += 1
         return Live({line.key for line in lines})
     tree = _Tree(lines, position)
     tree.cut_circles(repairs)
@@ -152,7 +155,7 @@ class _Tree:
 
     def count_joined(self, live: set[int], repairs: Counter[str]) -> None:
         for index in sorted(self._missing & live):
-            what = "missing line: joined to the line before" if index else "beginning of the session is not in the file"
+            what = "missing line: joined to the line before" if index else _NO_BEGINNING
             repairs[what] += 1
 
     def _add_chain(self, index: int, live: set[int], follows: dict[int, int]) -> None:

@@ -283,6 +283,7 @@ _LINES = st.lists(st.sampled_from(["a", "b", "c", "}"]), max_size=24)
 
 
 @given(_LINES, _LINES, st.integers(min_value=0, max_value=2), st.booleans())
+@example(["b", "a", "b", "c", "a", "b"], ["a", "b", "a", "b", "b", "c"], 1, False)
 def test_hunks_with_their_lines_stated_give_the_text_that_they_were_made_of(
     old: list[str], new: list[str], context: int, crlf: bool
 ) -> None:
@@ -299,7 +300,11 @@ def test_hunks_with_their_lines_stated_give_the_text_that_they_were_made_of(
         assert file.new_text == after
         assert file.badges == ()
         added = Counter(line.text for hunk in file.hunks for line in hunk.lines if line.kind == "add")
-        assert Counter(texts_of_links(file)) == added
+        linked = Counter(texts_of_links(file))
+        # Of lines that only changed places with others a difference may show other ones as new than the hunks do, which
+        # have the lines before and after them and not which of these are new. Such a line may have no link.
+        assert linked <= added
+        assert all(text in old for text in added - linked)
 
 
 def texts_of_links(file: FileChange) -> list[str]:
