@@ -1,5 +1,6 @@
 /**
- * Screenshots of a web agent: the filmstrip above the steps follows the reader, and a picture is seen larger in a dialog.
+ * Screenshots of a web agent, and pictures that tools gave back: the filmstrip above the steps follows the reader, and a
+ * picture is seen larger in a dialog.
  * The page is whole without it: filmstrip and pictures are links.
  */
 
@@ -38,18 +39,28 @@ function moveInFilmstrip(event, link) {
 
 /* The picture in a dialog ----------------------------------------------------------------------------- */
 
+/**
+ * What the picture is, and its step: what the agent saw has no other words on every page.
+ * @param {HTMLElement} link @param {string} words
+ */
+function titleOf(link, words) {
+  const step = link.closest("article")?.id.slice(1) ?? "";
+  if (!link.closest(".shot--result")) return `Screenshot of step ${step}`;
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}, step ${step}`;
+}
+
 /** @param {HTMLElement} link */
 function show(link) {
-  const step = link.closest("article")?.id.slice(1) ?? "";
-  const words = dialog.querySelector("[data-zoom-step]");
-  if (words) words.textContent = step;
+  const words = (link.ariaLabel ?? "").replace(/^[^:]*: /, "");
+  const title = dialog.querySelector("[data-zoom-title]");
+  if (title) title.textContent = titleOf(link, words);
   const frame = document.createElement("div");
   frame.className = "shot__open";
   frame.append(...[...link.children].map((child) => child.cloneNode(true)));
   const picture = frame.querySelector("img");
   if (picture) {
     picture.loading = "eager";
-    picture.alt = (link.ariaLabel ?? "").replace(/^[^:]*: /, "");
+    picture.alt = words;
   }
   body.replaceChildren(frame);
   shown = link;

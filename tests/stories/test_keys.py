@@ -78,12 +78,12 @@ def test_the_larger_screenshot_goes_on_by_the_same_keys(
     ratings.is_ready(page)
     page.locator("article a[data-shot]").first.click()
     dialog = page.get_by_role("dialog", name="Screenshot of step")
-    before = dialog.locator("[data-zoom-step]").text_content()
+    before = dialog.locator("[data-zoom-title]").text_content()
     page.keyboard.press("j")
-    expect(dialog.locator("[data-zoom-step]")).to_have_text(str(before))
+    expect(dialog.locator("[data-zoom-title]")).to_have_text(str(before))
     expect(dialog.locator(":focus")).to_have_count(1)
     typed(page, "\N{HANGUL LETTER I}", "KeyL")
-    expect(dialog.locator("[data-zoom-step]")).not_to_have_text(str(before))
+    expect(dialog.locator("[data-zoom-title]")).not_to_have_text(str(before))
 
 
 def test_letters_act_in_korean_and_cyrillic_and_under_caps_lock(tenants_of_browsers: Tenants, reader: Reader) -> None:

@@ -142,6 +142,30 @@ def test_a_picture_is_seen_larger_by_key(tenants_of_browsers: Tenants, themed_re
     expect(link).to_be_focused()
 
 
+def test_a_picture_that_a_tool_gave_back_is_titled_with_what_it_is(
+    tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
+) -> None:
+    tenants, page = tenants_of_browsers, reader.page
+    publish(tenants)
+    (tmp_path / "plot.png").write_bytes(drawn(*PAGE))
+    (tmp_path / "page.png").write_bytes(drawn(*PAGE, "#336699"))
+    look = {"name": "view_image", "arguments": {}, "result": "A plot.", "pictures": [{"name": "plot.png"}]}
+    steps = [{"message": "I look.", "screenshot": "page.png", "tool_calls": [look]}]
+    (tmp_path / "run.json").write_text(json.dumps({"id": "r", "task_description": "Plot.", "steps": steps}))
+    import_now(organisation=tenants.acme, project=tenants.acme_project, path=tmp_path / "run.json")
+    with acting_in(tenants.acme):
+        trace = Trace.objects.get(external_id="r")
+    reader.sign_in("alice")
+    reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
+    page.get_by_role("link", name="Enlarge: picture that view_image gave back").click()
+    dialog = page.get_by_role("dialog", name="Picture that view_image gave back, step 0")
+    expect(dialog).to_be_visible()
+    reader.assert_clean()
+    other = "Next picture" if dialog.get_by_role("button", name="Next picture").is_enabled() else "Previous picture"
+    dialog.get_by_role("button", name=other).click()
+    expect(page.get_by_role("dialog", name="Screenshot of step 0")).to_be_visible()
+
+
 def test_a_picture_is_seen_larger_where_the_page_is_at_200_percent(
     tenants_of_browsers: Tenants, reader: Reader, tmp_path: Path
 ) -> None:
@@ -154,7 +178,7 @@ def test_a_picture_is_seen_larger_where_the_page_is_at_200_percent(
     reader.open(f"/o/acme/p/parser/traces/{trace.pk}/steps/")
     page.locator("#s0 a[data-shot]").press("Enter")
     dialog = page.get_by_role("dialog", name="Screenshot of step 0")
-    for name in ("Previous screenshot", "Next screenshot", "Smaller", "Larger", "Close"):
+    for name in ("Previous picture", "Next picture", "Smaller", "Larger", "Close"):
         box = dialog.get_by_role("button", name=name).bounding_box()
         assert box, name
         assert box["x"] >= 0, name

@@ -8,7 +8,9 @@ from django.template import Context
 
 from traces.evidence.file_diffs import file_articles as articles_of
 from traces.evidence.file_tree import file_tree as tree_of
-from traces.evidence.pages import Folder, ShownFile
+from traces.evidence.pages import Folder, ShownFile, ShownStep
+from traces.evidence.step_articles import rail_items
+from traces.evidence.step_articles import step_article as article_of
 from traces.rendering.escaping import attribute, escaped
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.shortened import cut_in_the_middle
@@ -51,3 +53,22 @@ def file_options(files: Iterable[Mapping[str, Any]]) -> SafeHtml:
 def file_articles(files: Sequence[ShownFile]) -> SafeHtml:
     """The files with their heads and differences."""
     return articles_of(files)
+
+
+@register.simple_tag(takes_context=True)
+def step_article(context: Context, shown: ShownStep) -> SafeHtml:
+    """One step with its head and body. Context: judged (the ShownScheme that judges steps) on such a task; files_url,
+    where the lines are that the step left."""
+    judged = context.get("judged")
+    return article_of(
+        shown,
+        is_judged=bool(judged),
+        shows_titles_alone=bool(judged and judged.shows_titles_alone),
+        lines_url=context.get("files_url") or "",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def step_rail(context: Context, steps: Sequence[ShownStep]) -> SafeHtml:
+    """The links to these steps. Context: judged (the ShownScheme that judges steps) on such a task."""
+    return rail_items(steps, is_judged=bool(context.get("judged")))
