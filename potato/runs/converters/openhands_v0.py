@@ -13,21 +13,27 @@ Field notes
   extras.metadata. error and user_rejected are observations too.
 - delegate {agent, inputs}: what follows up to its observation was done by another agent.
 - condensation: the context was compacted. system, recall, change_agent_state and null are the program's own.
+- Pictures are data URLs: extras.screenshot and, with its elements marked, extras.set_of_marks of browse;
+  extras.image_urls of run_ipython; the content itself of a picture that was read. The content of mcp is JSON with
+  blocks of content.
 - Python of the first versions edits by functions: edit_file_by_replace, insert_content_at_line, append_file,
   create_file.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from potato.runs.converters.blocks import Answer, Content, as_json
+from potato.runs.converters.blocks import Answer, Content, as_json, named_url, result_text
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text, word_set
+from potato.runs.converters.inline_pictures import pictures_of_url, without_pictures
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.openhands_events import REFUSED, EventRun
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import read_usage
-from potato.runs.model import JSON, FileTouched
+from potato.runs.model import JSON, FileTouched, Screenshot
 
 _NOISE = word_set(
     "system recall change_agent_state agent_state_changed null pause resume stop start_task initialize"
@@ -196,11 +202,38 @@ class _Reader:
 
 def _answer(event: dict[str, JSON], values: dict[str, JSON], kind: str, call_id: str) -> Answer:
     content = event.get("content")
-    words = content if isinstance(content, str) else "" if content is None else as_json(content)
+    words, pictures = _words_and_pictures(content, kind, values)
     metadata = values.get("metadata")
     code = values.get("exit_code", metadata.get("exit_code") if isinstance(metadata, dict) else None)
     failed = kind == "error" or (kind == "run" and type(code) is int and code > 0) or event.get("success") is False
-    return Answer(call_id, words, failed)
+    return Answer(call_id, words, failed, pictures)
+
+
+def _words_and_pictures(content: JSON, kind: str, values: dict[str, JSON]) -> tuple[str, tuple[Screenshot, ...]]:
+    """What came back as text, in which a line names each picture, and the pictures in the order of their lines."""
+    blocks = _blocks(content) if kind == "mcp" and isinstance(content, str) else None
+    if blocks is not None:
+        words, pictures = result_text(blocks, Counter()), pictures_in(blocks)
+    elif isinstance(content, str):
+        words, pictures = without_pictures(content)
+    else:
+        words, pictures = "" if content is None else as_json(content), ()
+    listed = values.get("image_urls")
+    # The page with its elements marked is the same page once more.
+    page = text(values, "screenshot") or text(values, "set_of_marks")
+    for url in [page, *(listed if isinstance(listed, list) else [])]:
+        if isinstance(url, str) and (shown := pictures_of_url(url)):
+            words, pictures = "\n".join(filter(None, (words, named_url(url)))), (*pictures, *shown)
+    return words, pictures
+
+
+def _blocks(content: str) -> list[JSON] | None:
+    """The blocks of an MCP answer in JSON that has a picture; None for any other."""
+    if '"image"' not in content:
+        return None
+    value = read_arguments(content)
+    blocks = value.get("content") if isinstance(value, dict) else None
+    return blocks if isinstance(blocks, list) else None
 
 
 def _skills(arguments: JSON, answer: str) -> CallEffects | None:

@@ -11,6 +11,7 @@ Field notes (SWE-agent 0.6 to 1.1: sweagent/types.py, agent/agents.py, run/hooks
   after the action, before that it is that before it, so that it serves for names of files alone.
 - The history has the prompts, of which the first names the task, and calls in JSON. Messages with is_demo are a
   demonstration and no part of the run. It may be shortened: the trajectory goes before it.
+- A picture that a tool shows stands in the observation as Markdown with a data URL, in the history also as a part.
 - info.submission is the patch, or an answer of another kind (the flag of a contest). A terminal may have ended all its
   lines with CR LF.
 - Instance and task: replay_config.problem_statement {id, text, github_url}; repository: replay_config.env.repo
@@ -27,9 +28,11 @@ from potato.runs.converters.blocks import Answer, Content, as_json, read_content
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts, repository_named_by
 from potato.runs.converters.fields import name, objects, text
+from potato.runs.converters.inline_pictures import without_pictures
 from potato.runs.converters.json_text import Malformed, parsed
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
+from potato.runs.converters.result_pictures import pictures_in
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.swe_agent_actions import WindowFiles, is_failure, read_action
 from potato.runs.converters.templates import task_in_prompt
@@ -149,7 +152,7 @@ class _Trajectory:
                     content.thoughts += _thoughts(message)
                     waiting = content, action, _call(message, self._options)
                 case "user" | "tool" if waiting:
-                    self._add(*waiting, words, {})
+                    self._add(*waiting, words, {}, message.get("content"))
                     waiting = None
                 case "user" | "tool":
                     self._conversation.add_user_message(words)
@@ -160,7 +163,16 @@ class _Trajectory:
         if waiting:
             self._add(*waiting, None, {})
 
-    def _add(self, content: Content, action: str, call: JSON, observation: JSON, state: dict[str, JSON]) -> None:
+    def _add(
+        self,
+        content: Content,
+        action: str,
+        call: JSON,
+        observation: JSON,
+        state: dict[str, JSON],
+        whole: JSON = None,
+    ) -> None:
+        """One step. `whole` is the observation in parts, which may be pictures."""
         self._count += 1
         key = f"step {self._count}"
         if action.strip() or call is not None:
@@ -170,9 +182,14 @@ class _Trajectory:
             content.texts = ["(The agent gave no action.)"]
         self._conversation.add_agent_message(content, message_id=key, at="", model="")
         answer = observation if isinstance(observation, str) or observation is None else as_json(observation)
+        pictures = pictures_in(whole)
+        if answer is not None:
+            answer, inline = without_pictures(answer)
+            pictures += inline
         if content.calls and answer is not None:
             outcome = {**state, "before": self._working}
-            self._conversation.answer(Answer(key, answer, is_failure(content.calls[0][1], answer)), outcome)
+            has_failed = is_failure(content.calls[0][1], answer)
+            self._conversation.answer(Answer(key, answer, has_failed, pictures), outcome)
         elif answer and answer.strip():
             self._conversation.add_user_message(answer)
         self._working = text(state, "working_dir") or self._working

@@ -15,6 +15,7 @@ from tests.potato.runs.converters import test_gemini_cli as gemini
 from tests.potato.runs.converters import test_inspect as inspect
 from tests.potato.runs.converters import test_openhands as openhands
 from tests.potato.runs.converters import test_otel_genai as otel
+from tests.potato.runs.converters import test_swe_agent as swe
 from tests.potato.runs.converters.test_codex import RolloutFile
 from tests.potato.runs.converters.test_openai_messages import call
 from tests.potato.runs.reading import jsonl, read, the_one
@@ -75,6 +76,31 @@ def codex_tool_of_a_server() -> bytes:
     ).data
 
 
+def openhands_v0(kind: str, content: str, **extras: Any) -> bytes:
+    return jsonl(openhands.TASK, openhands.v0_action(2, kind), openhands.v0_observation(3, 2, kind, content, **extras))
+
+
+def openhands_v0_cell() -> bytes:
+    return openhands_v0("run_ipython", "Two plots.", image_urls=URLS)
+
+
+def openhands_v0_server() -> bytes:
+    content = [WORDS, *({"type": "image", "data": data, "mimeType": "image/png"} for data in ENCODED)]
+    return openhands_v0("mcp", json.dumps({"meta": None, "content": content, "isError": False}))
+
+
+def swe_agent() -> bytes:
+    shown = "".join(f"![page {at}]({url})\n" for at, url in enumerate(URLS))
+    return json.dumps({"trajectory": [swe.step("view_image a.png", f"Two pages.\n{shown}")], "info": {}}).encode()
+
+
+def swe_agent_history() -> bytes:
+    parts = [WORDS, *({"type": "image_url", "image_url": {"url": url}} for url in URLS)]
+    asked = {"role": "assistant", "content": "x", "thought": "I look.", "action": "view_image a.png", "agent": "main"}
+    history = [{"role": "user", "content": "Look.", "agent": "main"}, asked, {"role": "user", "content": parts}]
+    return json.dumps({"history": history, "info": {}}).encode()
+
+
 def openhands_v1() -> bytes:
     content = [WORDS, {"type": "image", "image_urls": URLS}]
     return jsonl(*openhands.V1[:3], openhands.v1_observation(4, 2, "e2", content=content))
@@ -114,8 +140,9 @@ def native_with_blocks() -> bytes:
 
 
 FORMS = [
-    claude_code, structured_turns, chat, responses, codex, codex_tool_of_a_server, openhands_v1, gemini_chat,
-    inspect_log, spans, native, native_with_blocks,
+    claude_code, structured_turns, chat, responses, codex, codex_tool_of_a_server, openhands_v0_cell,
+    openhands_v0_server, openhands_v1, swe_agent, swe_agent_history, gemini_chat, inspect_log,
+    spans, native, native_with_blocks,
 ]  # fmt: skip
 
 
@@ -145,6 +172,24 @@ def test_a_run_with_pictures_is_the_same_after_a_trip_through_json() -> None:
     step = replace(run.steps[0], calls=(replace(called(run), pictures=kept),))
     assert step_from(json.loads(json.dumps(step_record(step)))) == step
     assert "pictures" not in step_record(replace(run.steps[0], calls=(ToolCall("a", "b", {}),)))["calls"][0]
+
+
+def test_a_page_and_a_picture_that_was_read_are_pictures_of_old_events() -> None:
+    browsed = called(
+        the_one(
+            openhands_v0("browse", "A shop.", url="https://a.example", screenshot=URLS[0], set_of_marks=URLS[1])
+        ).run
+    )
+    assert (browsed.result, [each.data for each in browsed.pictures]) == (
+        f"A shop.\n[image/png, {len(PAGES[0])} bytes]",
+        [PAGES[0]],
+    )
+    seen = called(the_one(openhands_v0("read", URLS[1], path="/workspace/a.png")).run)
+    assert (seen.result, [each.data for each in seen.pictures]) == (f"[image/png, {len(PAGES[1])} bytes]", [PAGES[1]])
+    unseen = called(
+        the_one(openhands_v0("browse", "A shop.", screenshot="", image_urls=["https://a.example/a.png"])).run
+    )
+    assert (unseen.result, unseen.pictures) == ("A shop.", ())
 
 
 def test_a_trajectory_names_files_beside_it() -> None:
