@@ -462,3 +462,34 @@ def test_pictures_of_results_survive_an_archive(committed_tenants: Tenants, tmp_
         assert there.content_sha256 == original.content_sha256
         assert there.steps.get(index=0).result_pictures == pictures
         assert sorted(Picture.objects.values_list("sha256", flat=True)) == pictures
+
+
+def test_pictures_that_a_person_sent_are_shown_before_the_step_and_survive_an_archive(
+    committed_tenants: Tenants, tmp_path: Path
+) -> None:
+    tenants = committed_tenants
+    publish(tenants, CONFIGURATION.replace("web_agent", "coding_trace"))
+    sent = [f"data:image/png;base64,{base64.b64encode(drawn(colour='#336699')).decode()}"]
+    asked = {"message": "I see a lamp.", "prompt_pictures": sent}
+    also = {"message": "It is off.", "prompt": "And this?", "prompt_pictures": sent}
+    record = {"id": "sent", "task_description": "What is it?", "steps": [asked, also, {"message": "Done."}]}
+    path = tmp_path / "sent.jsonl"
+    path.write_bytes(jsonl(record))
+    imported(tenants, path)
+    with acting_in(tenants.acme):
+        trace = Trace.objects.get()
+        (picture,) = Picture.objects.values_list("sha256", flat=True)
+        assert [step.result_pictures for step in trace.steps.all()] == [[picture], [picture], []]
+    client = client_of(tenants.dora)
+    page = client.get(f"/o/acme/p/parser/traces/{trace.pk}/steps/").content.decode()
+    assert page.count('aria-label="Enlarge: picture that the user sent"') == 2
+    assert ("The user sent, before this step" in page, "The user said, before this step" in page) == (True, True)
+    assert client.get(f"/o/acme/p/parser/traces/{trace.pk}/pictures/{picture}/whole.webp").status_code == 200
+    approve(tenants)
+    call_command("export", "--project", "acme/parser", "-f", "archive", "-o", str(tmp_path / "archive"))
+    call_command(
+        "load_project", str(tmp_path / "archive"), "--org", "my-lab", "--project", "copy", stdout=io.StringIO()
+    )
+    with acting_in(Organisation.objects.get(slug="my-lab")):
+        assert Trace.objects.get().content_sha256 == trace.content_sha256
+        assert list(Picture.objects.values_list("sha256", flat=True)) == [picture]

@@ -17,7 +17,7 @@ from traces.models import Picture
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5
-_HAS_PICTURES = (b'"screenshot":{', b'"pictures":[{')
+_HAS_PICTURES = (b'"screenshot":{', b'"pictures":[{', b'"prompt_pictures":[{')
 _ABSENT = "it did not come with the trace"
 
 
@@ -41,7 +41,8 @@ def with_pictures(converted: Converted, source: RunFile, *, keeps_packed: bool =
 
 
 def result_pictures(step: Step) -> list[str]:
-    """The hashes of the stored pictures that the step's tools gave back, and those of the agents that it started."""
+    """The hashes of the step's stored pictures beside its screenshot: what tools gave back and what the user sent, also
+    in the agents that it started."""
     return sorted({picture.sha256 for picture in _pictures(replace(step, screenshot=None)) if picture.sha256})
 
 
@@ -65,9 +66,11 @@ def with_pictures_inside(native: bytes) -> bytes:
 
 
 def _pictures(step: Step) -> Iterator[Screenshot]:
-    """All of the step's pictures: what the agent saw, what tools gave back, and those of the agents that it started."""
+    """All of the step's pictures: what the agent saw, what the user sent, what tools gave back, and those of the agents
+    that it started."""
     if step.screenshot is not None:
         yield step.screenshot
+    yield from step.prompt_pictures
     for call in step.calls:
         yield from call.pictures
     for agent in step.agents:
@@ -80,6 +83,7 @@ def _native_pictures(steps: Iterable[dict[str, JSON]]) -> Iterator[dict[str, JSO
     for step in steps:
         if shot := step.get("screenshot"):
             yield shot
+        yield from step.get("prompt_pictures", ())
         for call in step.get("tool_calls", ()):
             yield from call.get("pictures", ())
         for agent in step.get("agents", ()):
@@ -119,6 +123,7 @@ class _Keeper:
         return replace(
             step,
             screenshot=None if step.screenshot is None else self._shown(step.screenshot),
+            prompt_pictures=tuple(map(self._shown, step.prompt_pictures)),
             calls=tuple(replace(call, pictures=tuple(map(self._shown, call.pictures))) for call in step.calls),
             agents=tuple(replace(agent, steps=tuple(map(self.kept, agent.steps))) for agent in step.agents),
         )

@@ -116,11 +116,11 @@ class Trace(TenantModel):
 class TraceStep(TenantModel):
     """One ratable act: its place in the run, what a list says of it, and its content as the body `sha256`.
 
-    `picture` is the hash of its screenshot, "" where it has none; `result_pictures` are those of the pictures that its
-    tools gave back, and the tools of agents that it started. `is_noise` says that it only looked around, without
-    a word: pages put several such steps in a row under one heading. `dividers` are the names of what happened to the
-    conversation just before it, with a blank between them. `model` and `agent` are named where they are others than
-    the trace's; `usage` is what the step took, as potato.runs.exact_json keeps it.
+    `picture` is the hash of its screenshot, "" where it has none; `result_pictures` are those of its other pictures:
+    what its tools gave back, and what the user sent, also in agents that it started. `is_noise` says that it only
+    looked around, without a word: pages put several such steps in a row under one heading. `dividers` are the names
+    of what happened to the conversation just before it, with a blank between them. `model` and `agent` are named
+    where they are others than the trace's; `usage` is what the step took, as potato.runs.exact_json keeps it.
     """
 
     trace = models.ForeignKey(

@@ -1,5 +1,5 @@
 """A screenshot with what the agent did on it, as HTML: address bar, picture, mark, and the way to see it larger; and
-the pictures that tools gave back.
+the pictures that tools gave back or the user sent.
 
 Pictures lie at an address relative to the page, so that one fragment serves the pages of managers and annotators.
 """
@@ -30,11 +30,20 @@ def screenshot_figure(step: Step) -> str:
 
 def result_figures(call: ToolCall) -> str:
     """The pictures that the call gave back, in their order; "" for none."""
-    count = len(call.pictures)
+    return _figures(call.pictures, f"that {call.name[:60]} gave back")
+
+
+def prompt_figures(step: Step, said_by: str) -> str:
+    """The pictures that `said_by` put into the step's prompt, in their order; "" for none."""
+    return _figures(step.prompt_pictures, f"that {said_by[:1].lower()}{said_by[1:]} sent")
+
+
+def _figures(pictures: tuple[Screenshot, ...], whose: str) -> str:
+    count = len(pictures)
     figures = []
-    for number, picture in enumerate(call.pictures, 1):
+    for number, picture in enumerate(pictures, 1):
         which = "picture" if count == 1 else f"picture {number} of {count}"
-        shown = _link(picture, f"{which} that {call.name[:60]} gave back") if picture.sha256 else _absent(picture)
+        shown = _link(picture, f"{which} {whose}") if picture.sha256 else _absent(picture)
         figures.append(f'<figure class="shot shot--result">{shown}</figure>')
     return "".join(figures)
 

@@ -20,7 +20,7 @@ from traces.rendering.icons import icon
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.prose import markdown
 from traces.rendering.safe import trusted
-from traces.rendering.screenshots import result_figures, screenshot_figure
+from traces.rendering.screenshots import prompt_figures, result_figures, screenshot_figure
 from traces.rendering.tool_calls import Use, describe_call, step_title
 
 _SHORT = 200
@@ -71,7 +71,7 @@ def render_step(step: Step, options: StepOptions) -> RenderedStep:
 
 def _coding(writer: "_Writer", step: Step) -> str:
     """The way of coding agents: what is said, then each call as its tool is best shown; the thought is folded."""
-    blocks = [writer.prompt(step.prompt), writer.thought(step.thought), writer.message(step.message)]
+    blocks = [writer.prompt(step), writer.thought(step.thought), writer.message(step.message)]
     for number, call in enumerate(step.calls):
         blocks += [*writer.call(call, writer.key(f"call-{number}")), writer.agents(step, call.id)]
     return "".join([*blocks, writer.agents(step), writer.after(step.after)])
@@ -82,7 +82,7 @@ def _in_three_parts(writer: "_Writer", step: Step) -> str:
     message = writer.open_thought(step.thought) + writer.message(step.message)
     is_answer = not step.calls and not step.thought.strip()
     parts = [
-        writer.prompt(step.prompt),
+        writer.prompt(step),
         (_block("message-square", "Message", message) if is_answer else _block("brain", "Thought", message))
         if message
         else "",
@@ -150,12 +150,15 @@ class _Writer:
     def message(self, text: str) -> str:
         return f'<div class="prose">{self._prose(text, self.key("message"))}</div>' if text.strip() else ""
 
-    def prompt(self, text: str) -> str:
-        """What the user said before the step: shown apart from what the agent did."""
-        if not text.strip():
+    def prompt(self, step: Step) -> str:
+        """What the user said and sent before the step: shown apart from what the agent did."""
+        text, figures = step.prompt, prompt_figures(step, self._said_by)
+        if not text.strip() and not figures:
             return ""
-        prose = f'<div class="prose">{self._prose(text, self.key("prompt"))}</div>'
-        return f'<div class="step__before">{_block("user", f"{self._said_by} said, before this step", prose)}</div>'
+        prose = f'<div class="prose">{self._prose(text, self.key("prompt"))}</div>' if text.strip() else ""
+        # Pictures of the task, whose words stand above all steps, come without any.
+        label = f"{self._said_by} {'said' if prose else 'sent'}, before this step"
+        return f'<div class="step__before">{_block("user", label, prose + figures)}</div>'
 
     def after(self, text: str) -> str:
         """What the user said when no step came any more."""

@@ -26,7 +26,7 @@ from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.moments import Moments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import positive_number, read_usage
@@ -222,7 +222,7 @@ class _Trajectory:
         if source == "user":
             self._answer(step, number)
             if words := self._words(step.get("message")):
-                self.conversation.add_user_message(words)
+                self.conversation.add_user_message(words, pictures_of_message(step.get("message")))
         elif source == "agent" or objects(step.get("tool_calls")):
             if source != "agent":
                 self._report.repairs[f"{source or 'nameless'} step with calls: read as the agent's"] += 1

@@ -25,7 +25,7 @@ from potato.runs.converters.chat_tools import ChatTools, has_failed
 from potato.runs.converters.conversation import Conversation, ConversationSteps
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import Malformed, parsed
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.swe_agent_actions import read_action
 from potato.runs.converters.text_calls import (
     TextCall,
@@ -96,7 +96,8 @@ class ChatMessages:
         elif role in ANSWER_ROLES:
             self._answer(message)
         elif role in USER_ROLES:
-            self._user(content_text(_content(message), self._report.unknown))
+            content = _content(message)
+            self._user(content_text(content, self._report.unknown), pictures_of_message(content))
         elif role in _INSTRUCTIONS:
             self._report.dropped["instruction of the agent"] += 1
         else:
@@ -181,12 +182,12 @@ class ChatMessages:
             return {"input": arguments} if arguments.strip() else {}
         return value if isinstance(value, dict) else {"input": value}
 
-    def _user(self, words: str) -> None:
+    def _user(self, words: str, pictures: tuple[Screenshot, ...]) -> None:
         self._response = ""
         if self._waiting and (is_answer(words) or self._expects_words()):
             self._answered(next(iter(self._waiting)), without_heading(words))
         elif words.strip():
-            self._conversation.add_user_message(words)
+            self._conversation.add_user_message(words, pictures)
 
     def _expects_words(self) -> bool:
         """Whether the calls that wait stood in words, which are answered in words."""

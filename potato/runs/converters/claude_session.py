@@ -36,8 +36,9 @@ from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.moments import Moments
 from potato.runs.converters.prompts import PersonMessage, is_by_program, person_message
 from potato.runs.converters.records import Record
+from potato.runs.converters.result_pictures import pictures_of_message
 from potato.runs.converters.usage import read_usage
-from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable
+from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, ReadingOptions, Screenshot, Unreadable
 from potato.runs.run_files import in_words
 
 NOISE = frozenset(
@@ -405,9 +406,9 @@ class Session:
                 self._report.dropped["message of a program in the queue"] += 1
                 return PersonMessage()
             content = read_content(_queued(event), self._report.unknown)
-            return self._add_person_message(
-                conversation, person_message(content.texts, self._report.dropped), text(event, "timestamp")
-            )
+            person = person_message(content.texts, self._report.dropped)
+            pictures = pictures_of_message(_queued(event))
+            return self._add_person_message(conversation, person, text(event, "timestamp"), pictures)
         content = self._content(event)
         if kind == "assistant":
             self._convert_message(event, content, message_id, conversation)
@@ -425,7 +426,8 @@ class Session:
                 self._report.dropped[f"message of a program: {program[:60]}"] += 1
         else:
             person = person_message(content.texts, self._report.dropped)
-            return self._add_person_message(conversation, person, text(event, "timestamp"))
+            pictures = pictures_of_message(_message(event).get("content"))
+            return self._add_person_message(conversation, person, text(event, "timestamp"), pictures)
         return PersonMessage()
 
     def _convert_message(
@@ -438,11 +440,13 @@ class Session:
             usage = read_usage(_message(event).get("usage"), excludes_cache=True)
             conversation.add_agent_message(content, message_id=message_id, at=at, model=model, usage=usage)
 
-    def _add_person_message(self, conversation: Conversation, person: PersonMessage, at: str) -> PersonMessage:
+    def _add_person_message(
+        self, conversation: Conversation, person: PersonMessage, at: str, pictures: tuple[Screenshot, ...] = ()
+    ) -> PersonMessage:
         if person.interrupts and not conversation.last_was_refused():
             conversation.divide("interrupted")
         if person.words:
-            conversation.add_user_message(person.words)
+            conversation.add_user_message(person.words, pictures)
             if person.words.startswith("! "):
                 conversation.user_runs(person.words.removeprefix("! "), at)
         return person

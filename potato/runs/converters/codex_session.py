@@ -36,11 +36,11 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, text, word_set
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.moments import Moment
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.tool_effects import joined_words, read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import read_usage
-from potato.runs.model import JSON, ConversionReport
+from potato.runs.model import JSON, ConversionReport, Screenshot
 
 MOST_UNKNOWN_KEPT = 1000
 _REFUSED = "User rejected tool use"
@@ -222,15 +222,15 @@ class Rollout:
         if role == "assistant":
             self._say(Content(texts=texts), at)
         elif role == "user":
-            self._take_person(texts, at)
+            self._take_person(texts, at, pictures_of_message(item.get("content")))
         else:
             self._report.dropped[f"{role or 'nameless'} message"] += 1
 
-    def _take_person(self, texts: list[str], at: str) -> None:
+    def _take_person(self, texts: list[str], at: str, pictures: tuple[Screenshot, ...] = ()) -> None:
         person = items.person_words(texts, self._report.dropped)
         if not person.words:
             return
-        self.conversation.add_user_message(person.words)
+        self.conversation.add_user_message(person.words, pictures)
         self._is_answered = True
         if person.command:
             self.conversation.user_runs(person.command, at)

@@ -6,7 +6,7 @@ have conversations of their own, which stand with the step of that call: what th
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -16,7 +16,18 @@ from potato.runs.converters.file_order import order_file_events
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.prompts import INTERRUPTED, refusal
 from potato.runs.converters.tool_files import CallEffects, read_call_effects
-from potato.runs.model import JSON, NO_USAGE, ConversionReport, Divider, FileEvent, Step, SubAgent, ToolCall, Usage
+from potato.runs.model import (
+    JSON,
+    NO_USAGE,
+    ConversionReport,
+    Divider,
+    FileEvent,
+    Screenshot,
+    Step,
+    SubAgent,
+    ToolCall,
+    Usage,
+)
 
 AGENT_TOOLS = frozenset({"Task", "Agent", "Workflow"})
 """Calls of these start agents that have transcripts of their own."""
@@ -46,6 +57,7 @@ class _Message:
     at: str
     prompt: str
     dividers: tuple[Divider, ...]
+    prompt_pictures: tuple[Screenshot, ...] = ()
     model: str = ""
     agent: str = ""
     usage: Usage = NO_USAGE
@@ -100,6 +112,7 @@ class Conversation:
         self._messages: dict[str, _Message] = {}
         self.calls: dict[str, Call] = {}
         self._pending: list[str] = []
+        self._pending_pictures: list[Screenshot] = []
         self._dividers: list[Divider] = []
         self._moment = moment or Moments().next
         self._call_effects: list[tuple[Moment, CallEffects]] = []
@@ -108,8 +121,10 @@ class Conversation:
         self._is_left_behind = is_left_behind
         self.task = task
 
-    def add_user_message(self, prompt: str) -> None:
-        """A prompt. The first one is the task, unless the trace states another task beside its messages."""
+    def add_user_message(self, prompt: str, pictures: Iterable[Screenshot] = ()) -> None:
+        """A prompt, with the pictures in it. The first one is the task, unless the trace states another task beside its
+        messages. What came behind the last step has lines for its pictures alone."""
+        self._pending_pictures += pictures
         self.task = self.task or prompt
         if self._messages or prompt.strip() != self.task.strip():
             self._pending.append(prompt)
@@ -134,9 +149,9 @@ class Conversation:
         `usage` is that of the whole message as it is known now: the one that was told last counts."""
         message = self._messages.get(message_id)
         if message is None:
-            message = _Message(at, joined(self._pending), tuple(self._dividers))
+            message = _Message(at, joined(self._pending), tuple(self._dividers), tuple(self._pending_pictures))
             self._messages[message_id] = message
-            self._pending, self._dividers = [], []
+            self._pending, self._dividers, self._pending_pictures = [], [], []
         message.model = message.model or model
         message.agent = message.agent or agent
         message.usage = usage or message.usage
@@ -380,6 +395,7 @@ def _step(message: _Message, loose: list[_Agent], usual: _Usual) -> Step:
         calls=calls,
         at=message.at,
         prompt=message.prompt,
+        prompt_pictures=message.prompt_pictures,
         dividers=message.dividers,
         agents=agents,
         model="" if message.model == usual.model else message.model,

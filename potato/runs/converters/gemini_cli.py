@@ -25,7 +25,7 @@ from potato.runs.converters.fields import name, objects, text, text_or_none
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import read_records
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.span_messages import ChatMessage, chat_messages, response_words
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
@@ -196,7 +196,7 @@ class _Session:
             if _BY_PROGRAM.match(words):
                 self._report.dropped["context that the program wrote"] += 1
             elif words:
-                self.conversation.add_user_message(words)
+                self.conversation.add_user_message(words, pictures_of_message(_parts(shown)))
             for answer in (answer for each in parsed for answer in each.answers):
                 if answer.call_id in self.conversation.calls:
                     self.conversation.answer(answer, at=text(message, "timestamp"))

@@ -83,7 +83,7 @@ class Sample:
             self._answer(message, conversation)
         elif role == "user":
             if words := self._words(message.get("content")):
-                conversation.add_user_message(words)
+                conversation.add_user_message(words, self._pictures(message.get("content")))
         elif role == "system":
             self._report.dropped["system message"] += 1
         else:
@@ -134,7 +134,7 @@ class Sample:
         conversation.answer(Answer(call_id, words, error is not None, pictures), at=at)
 
     def _pictures(self, content: JSON) -> tuple[Screenshot, ...]:
-        """Those of a result, whose data lie among the attachments."""
+        """Those of a message or a result, whose data lie among the attachments."""
         own = [text(part, "image") for part in objects(content) if text(part, "type") == "image"]
         known = [self._attachments.get(each.removeprefix(_ATTACHMENT), each) for each in own]
         return pictures_in([{"type": "image", "image": data} for data in known])
@@ -188,9 +188,9 @@ class Sample:
                 inputs = objects(event.get("input"))
                 if not conversation.has_messages():
                     self._report.dropped["system message"] += sum(text(each, "role") == "system" for each in inputs)
-                    prompts = [self._words(each.get("content")) for each in inputs if text(each, "role") == "user"]
-                    for words in filter(None, prompts):
-                        conversation.add_user_message(words)
+                    for content in (each.get("content") for each in inputs if text(each, "role") == "user"):
+                        if words := self._words(content):
+                            conversation.add_user_message(words, self._pictures(content))
                 for message in _output_messages(event):
                     model = text(event, "model")
                     by_model = {**message, "model": text(message, "model") or model}

@@ -2,10 +2,10 @@
 
 Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
-  agent, instance_id, repo, base_commit, cost_usd, tags, folder, started_at; steps: [{message, thought, prompt, at,
-  model, agent, usage: {input_tokens, output_tokens, cached_tokens, seconds}, tool_calls: [{id, name, arguments,
-  result, is_error, pictures}], url, screenshot, click, box}]; files: [{path, old_path, operation, old_text,
-  new_text}]; patch: a unified diff.
+  agent, instance_id, repo, base_commit, cost_usd, tags, folder, started_at; steps: [{message, thought, prompt,
+  prompt_pictures, at, model, agent, usage: {input_tokens, output_tokens, cached_tokens, seconds}, tool_calls: [{id,
+  name, arguments, result, is_error, pictures}], url, screenshot, click, box}]; files: [{path, old_path, operation,
+  old_text, new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
   the acts.
 - A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.
@@ -61,7 +61,9 @@ _RUN_MEMBERS = frozenset(
 )  # fmt: skip
 _TEXTS = ("message", "thought", "prompt", "at", "after", "model", "agent")
 _MESSAGE_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
-_STEP_MEMBERS = _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage"}
+_STEP_MEMBERS = (
+    _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage", "prompt_pictures"}
+)
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused", "pictures"})
 _AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
 _USAGE_MEMBERS = frozenset(Usage.__slots__)
@@ -157,6 +159,8 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
         ]
     if step.usage:
         record["usage"] = usage_record(step.usage)
+    if step.prompt_pictures:
+        record["prompt_pictures"] = [screenshot_as_native(each) for each in step.prompt_pictures]
     return record | page_as_native(step)
 
 
@@ -237,6 +241,9 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport, depth: i
         name: _amount(usage or {}, name, f"{place}.usage.{name}", whole=name != "seconds") for name in _USAGE_MEMBERS
     }
     its["usage"] = Usage(**took)
+    its["prompt_pictures"] = _pictures(
+        value.get("prompt_pictures"), f"{place}.prompt_pictures", "steps[].prompt_pictures[].", report
+    )
     # Any, since each of them was looked up among the names above.
     known: Any = tuple(dividers)
     return Step(calls=tuple(calls), dividers=known, agents=agents, **its, **read_page(value, place))
@@ -261,7 +268,8 @@ def _agent(value: dict[str, JSON], place: str, report: ConversionReport, depth: 
 def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolCall:
     _count_unknown(value, _CALL_MEMBERS, "steps[].tool_calls[].", report)
     result = value.get("result")
-    pictures = _pictures(value.get("pictures"), f"{place}.pictures", report) or pictures_in(result)
+    given = _pictures(value.get("pictures"), f"{place}.pictures", "steps[].tool_calls[].pictures[].", report)
+    pictures = given or pictures_in(result)
     if result is not None and not isinstance(result, str):
         report.repairs["result that is no text"] += 1
         result = result_text(result, report.unknown)
@@ -276,16 +284,16 @@ def _call(value: dict[str, JSON], place: str, report: ConversionReport) -> ToolC
     )
 
 
-def _pictures(value: JSON, place: str, report: ConversionReport) -> tuple[Screenshot, ...]:
+def _pictures(value: JSON, place: str, kind: str, report: ConversionReport) -> tuple[Screenshot, ...]:
     if not isinstance(value, list | None):
         raise WrongShape(f"{place} must be a list, got {json_type_name(value)}.")
-    read = (_picture(each, f"{place}[{index}]", report) for index, each in enumerate(value or []))
+    read = (_picture(each, f"{place}[{index}]", kind, report) for index, each in enumerate(value or []))
     return tuple(each for each in read if each is not None)
 
 
-def _picture(value: JSON, place: str, report: ConversionReport) -> Screenshot | None:
+def _picture(value: JSON, place: str, kind: str, report: ConversionReport) -> Screenshot | None:
     if isinstance(value, dict):
-        _count_unknown(value, SCREENSHOT_MEMBERS, "steps[].tool_calls[].pictures[].", report)
+        _count_unknown(value, SCREENSHOT_MEMBERS, kind, report)
     return read_screenshot(value, place)
 
 

@@ -105,7 +105,7 @@ class _Reader:
         elif kind == "condensation":
             self._conversation.divide("compacted")
         elif kind == "message":
-            self._message(event, text(values, "content"))
+            self._message(event, values)
         elif kind in ("finish", "reject"):
             words = text(values, "final_thought", "thought", "reason")
             outputs = values.get("outputs")
@@ -123,12 +123,16 @@ class _Reader:
             shown = {key: value for key, value in values.items() if key not in _NOT_ARGUMENTS and value is not None}
             self._call(event, _TOOLS.get(kind, kind), shown, text(values, "thought") if kind != "think" else "")
 
-    def _message(self, event: dict[str, JSON], words: str) -> None:
+    def _message(self, event: dict[str, JSON], values: dict[str, JSON]) -> None:
+        words = text(values, "content")
         source = text(event, "source")
         is_first = not self._conversation.has_messages() and not self._was_message_of_agent
         from_user = source == "user" or (not source and (is_first or self._was_message_of_agent))
         if from_user:
-            self._conversation.add_user_message(words)
+            listed = values.get("image_urls") or values.get("images_urls")
+            urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
+            pictures = [each for url in urls for each in pictures_of_url(url)]
+            self._conversation.add_user_message("\n".join([words, *map(named_url, urls)]), pictures)
         else:
             response = _response(event)
             self._say(event, Content(texts=[words], thoughts=_reasoning(response)))

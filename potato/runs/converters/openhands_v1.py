@@ -21,7 +21,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.openhands_events import REFUSED, EventRun
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.model import JSON
 
@@ -127,7 +127,7 @@ def _message(event: dict[str, JSON], number: int, run: EventRun, conversation: C
     texts = content_texts(message.get("content"), run.report.unknown)
     if text(event, "source") == "user" or text(message, "role") == "user":
         if words := joined(texts):
-            conversation.add_user_message(words)
+            conversation.add_user_message(words, pictures_of_message(message.get("content")))
         return
     message_id = text(event, "llm_response_id") or f"event {number}"
     content = Content(texts, _thoughts(message) or _thoughts(event))

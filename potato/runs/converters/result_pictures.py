@@ -1,4 +1,4 @@
-"""Finds the pictures that a tool gave back, in the forms in which programs write them.
+"""Finds the pictures that a tool gave back or a person sent, in the forms in which programs write them.
 
 Field notes
 - Anthropic: image {source: {type: base64, media_type, data}}. MCP: image {data, mimeType}. OpenAI: image_url {url} or
@@ -25,6 +25,12 @@ def pictures_in(content: JSON) -> tuple[Screenshot, ...]:
     if not isinstance(content, dict | list):
         return ()
     return tuple(_found(content, _DEPTH))
+
+
+def pictures_of_message(content: JSON) -> tuple[Screenshot, ...]:
+    """The pictures among the parts of a message itself, and not those in answers of tools that stand in it."""
+    parts = content if isinstance(content, list) else [content]
+    return tuple(each for part in parts if isinstance(part, dict) for each in _own(part))
 
 
 def _found(content: JSON, depth: int) -> Iterator[Screenshot]:

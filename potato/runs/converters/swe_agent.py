@@ -44,6 +44,7 @@ from potato.runs.model import (
     Converted,
     ReadingOptions,
     RunFile,
+    Screenshot,
     Unreadable,
 )
 
@@ -99,8 +100,8 @@ def _converted(record: Record, filename: str, options: ReadingOptions) -> Conver
         report.dropped["message of a demonstration"] += demonstrations
     steps = objects(value.get("trajectory"))
     configuration = _object(value.get("replay_config"), options)
-    task = read_facts(value, options).task or _task(configuration, history)
-    read = _Trajectory(report, task, _folder(steps or history, options), options)
+    task, pictures = without_pictures(read_facts(value, options).task or _task(configuration, history))
+    read = _Trajectory(report, task, _folder(steps or history, options), options, pictures)
     if steps:
         read.read_steps(steps, history)
     else:
@@ -115,12 +116,21 @@ def _converted(record: Record, filename: str, options: ReadingOptions) -> Conver
 class _Trajectory:
     """Takes steps or messages in their order."""
 
-    def __init__(self, report: ConversionReport, task: str, folder: str, options: ReadingOptions) -> None:
+    def __init__(
+        self,
+        report: ConversionReport,
+        task: str,
+        folder: str,
+        options: ReadingOptions,
+        pictures: tuple[Screenshot, ...] = (),
+    ) -> None:
         self._report = report
         self._options = options
         self._folder = folder
         self._working = folder
         self._conversation = Conversation(report, task, read_effects=WindowFiles(folder).effects)
+        if pictures:
+            self._conversation.add_user_message(task, pictures)
         self._count = 0
 
     def read_steps(self, steps: list[dict[str, JSON]], history: list[dict[str, JSON]]) -> None:

@@ -192,6 +192,92 @@ def test_a_page_and_a_picture_that_was_read_are_pictures_of_old_events() -> None
     assert (unseen.result, unseen.pictures) == ("A shop.", ())
 
 
+def said_in_claude_code(parts: list[Any]) -> bytes:
+    session = SessionFile()
+    session.user(parts)
+    session.agent({"type": "text", "text": "I see."}, message_id="m1")
+    return jsonl(*session.lines)
+
+
+def said_in_chat(parts: list[Any]) -> bytes:
+    asked = {"role": "assistant", "content": "I look.", "tool_calls": [call("a", "look", "{}")]}
+    return jsonl({"messages": [{"role": "user", "content": parts}, asked]})
+
+
+def said_in_codex(parts: list[Any]) -> bytes:
+    return RolloutFile().item("message", role="user", content=parts).agent("I see.").data
+
+
+def said_in_openhands_v1(parts: list[Any]) -> bytes:
+    asked = {**openhands.V1[1], "llm_message": {"role": "user", "content": parts}}
+    return jsonl(openhands.V1[0], asked, *openhands.V1[2:])
+
+
+def said_in_atif(parts: list[Any]) -> bytes:
+    trajectory = atif.trajectory(atif.step(1, "user", parts), atif.step(2, "agent", "I see."))
+    return atif.document(trajectory)
+
+
+def said_in_inspect(parts: list[Any]) -> bytes:
+    messages = [{"role": "user", "content": parts}, inspect.assistant(1, "I see.")]
+    return inspect.log({"id": "s", "epoch": 1, "input": "Look.", "messages": messages, "events": [], "scores": {}})
+
+
+def said_in_gemini(parts: list[Any]) -> bytes:
+    return gemini.chat(gemini.message(1, "user", parts), gemini.message(2, "gemini", "I see."))
+
+
+CODEX_PICTURES = [{"type": "input_image", "image_url": url} for url in URLS]
+GEMINI_PICTURES = [{"inlineData": {"mimeType": "image/png", "data": data}} for data in ENCODED]
+CHAT_PICTURES = [{"type": "image_url", "image_url": {"url": url}} for url in URLS]
+MESSAGES = [
+    (said_in_claude_code, [WORDS, *map(anthropic, ENCODED)]),
+    (said_in_chat, [WORDS, *CHAT_PICTURES]),
+    (said_in_codex, [{"type": "input_text", "text": "Two pages."}, *CODEX_PICTURES]),
+    (said_in_openhands_v1, [WORDS, {"type": "image", "image_urls": URLS}]),
+    (said_in_inspect, [WORDS, *({"type": "image", "image": url} for url in URLS)]),
+    (said_in_gemini, [{"text": "Two pages."}, *GEMINI_PICTURES]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "parts"), MESSAGES)
+def test_the_pictures_that_a_person_sent_stand_with_the_step_that_answers(form: Any, parts: list[Any]) -> None:
+    run = the_one(form(parts), "trace.jsonl").run
+    assert [picture.data for picture in run.steps[0].prompt_pictures] == list(PAGES)
+    assert all(not step.prompt_pictures for step in run.steps[1:])
+    assert "Two pages." in run.task + run.steps[0].prompt
+    again = the_one(json.dumps(run_as_native(run)).encode(), "run.json").run
+    assert [picture.data for picture in again.steps[0].prompt_pictures] == list(PAGES)
+    kept = replace(run.steps[0], prompt_pictures=(Screenshot("a", b"", "a" * 64, 9, 8),))
+    assert step_from(json.loads(json.dumps(step_record(kept)))) == kept
+
+
+def test_a_picture_beside_a_trajectory_may_be_a_persons() -> None:
+    picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/a.png"}}
+    run = the_one(said_in_atif([WORDS, picture]), "t.json").run
+    assert run.steps[0].prompt_pictures == (Screenshot(name="images/a.png"),)
+
+
+def test_a_task_with_pictures_in_its_text_has_them_with_the_first_step() -> None:
+    statement = {"id": "chart-1", "text": f"The chart is cut:\n![before]({URLS[0]})\nMend it."}
+    document = {
+        "trajectory": [swe.step("ls", "chart.js"), swe.step("submit", "")],
+        "replay_config": {"problem_statement": statement},
+        "info": {},
+    }
+    run = the_one(json.dumps(document).encode(), "chart-1.traj").run
+    assert run.task == f"The chart is cut:\n[image/png, {len(PAGES[0])} bytes]\nMend it."
+    assert [[each.data for each in step.prompt_pictures] for step in run.steps] == [[PAGES[0]], []]
+    assert run.steps[0].prompt == ""
+
+
+def test_a_person_sends_pictures_to_old_openhands() -> None:
+    asked = {**openhands.TASK, "args": {"content": "Look.", "image_urls": [URLS[0], "https://a.example/b.png"]}}
+    run = the_one(jsonl(asked, openhands.v0_action(2, "finish", final_thought="I see."))).run
+    assert run.task == f"Look.\n[image/png, {len(PAGES[0])} bytes]\n[image https://a.example/b.png]"
+    assert [picture.data for picture in run.steps[0].prompt_pictures] == [PAGES[0]]
+
+
 def test_a_trajectory_names_files_beside_it() -> None:
     picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/a.png"}}
     on_the_web = {"type": "image", "source": {"media_type": "image/png", "url": "https://a.example/a.png"}}
