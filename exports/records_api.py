@@ -21,7 +21,7 @@ from exports.stored_records import RecordMaker, StoredRecords
 from potato.wording import UNKNOWN
 
 LINES = "application/x-ndjson"
-ROWS_AT_ONCE = 5_000
+ROWS_AT_ONCE = 2_500
 PACKED_BYTES_AT_ONCE = 4 * 2**20
 
 
@@ -38,7 +38,7 @@ class RecordsView(SubmissionsView):
         responses={(200, LINES): OpenApiTypes.STR},
     )
     def get(self, request: Request, project: str) -> HttpResponse:
-        """The records of `annotations/` alone, a JSON object in a line, up to 5,000 in an answer. The header Link has
+        """The records of `annotations/` alone, a JSON object in a line, up to 2,500 in an answer. The header Link has
         the address of the next ones, and is missing where there are none."""
         chosen_project = self.project()
         rows = rows_behind(self.rows(request, chosen_project), request).annotate(size=Length("packed")).order_by("pk")

@@ -10,7 +10,9 @@ import re
 import zlib
 from hashlib import sha256
 from typing import Any, NoReturn
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
@@ -20,10 +22,11 @@ from accounts.api.exact_json import dumps
 from accounts.models.idempotency import IdempotencyKey
 from tenancy.actor import Actor, acting
 from tenancy.errors import KeyReused, Refused
-from tenancy.prepared import insert
+from tenancy.prepared import insert, prepared_update
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
+IN_META = "HTTP_IDEMPOTENCY_KEY"
 LARGEST_KEPT = 256 * 1024
 """Bytes of an answer, packed; a larger one is not kept."""
 _KEY = re.compile(r"[!-~]{1,100}")
@@ -57,7 +60,7 @@ class Replayed(Exception):  # noqa: N818  (an answer, and no error)
 
 def key_of(request: Request, *, what: str = "request") -> str:
     """The key that the request comes with. Raises ParseError for none, and for what is no key."""
-    key: str = request.headers.get(HEADER, "")
+    key: str = request.META.get(IN_META, "")
     if not _KEY.fullmatch(key):
         raise ParseError(
             f"Send the header {HEADER} with 1 to 100 visible ASCII characters: a new one for each {what}, the same one "
@@ -99,9 +102,15 @@ def end_once(row: IdempotencyKey, answer: Response, *, is_kept: bool) -> None:
         row.delete()
         return
     packed = zlib.compress(dumps(answer.data)) if is_kept else b""
-    row.status, row.location = answer.status_code, answer.get("Location", "")
-    row.packed = packed if len(packed) <= LARGEST_KEPT else b""
-    row.save(update_fields=["status", "location", "packed"])
+    kept = packed if len(packed) <= LARGEST_KEPT else b""
+    _keep_answer.run(row.pk, answer.status_code, answer.get("Location", ""), kept)
+
+
+@prepared_update
+def _keep_answer(
+    key: UUID, status: int, location: str, packed: bytes
+) -> "tuple[QuerySet[IdempotencyKey], dict[str, Any]]":
+    return IdempotencyKey.objects.filter(pk=key), {"status": status, "location": location, "packed": packed}
 
 
 def remove_expired(actor: Actor) -> int:
