@@ -2,9 +2,11 @@
 
 Every GET route of docs/openapi.yaml that answers a list is asked; the queue of reviewers under each rule that a
 configuration may have, and beside the lists the answers of which lists are a part. Times are of the processor, of this
-process and of the database's together, the mean of some turns: what else the machine does is hardly in them.
+process and of the database's together, the mean of some turns, in the best of some rounds: what else the machine does
+is hardly in them.
 """
 
+import gc
 import os
 import time
 from typing import Any
@@ -25,7 +27,7 @@ from tests.many_rows import COPIED, copy_rows
 from tests.tenants import Tenants
 
 ROWS = int(os.environ.get("BENCH_LIST_ROWS", "100000"))
-TURNS = 5
+TURNS, ROUNDS = 5, 3
 BEHIND_ALL = "ffffffff-ffff-7fff-bfff-ffffffffffff"
 ALLOWED_MS = 100.0
 REVIEW = "/projects/{project}/review/"
@@ -50,6 +52,9 @@ def bench_lists(committed_tenants: Tenants, capsys: pytest.CaptureFixture[str]) 
                 said[table] = wrong
         count_rows()
     client = Client(headers={"Authorization": f"Bearer {token}"})
+    # As potato_site.wsgi does: what a test's process has beside the site would be gone through again and again.
+    gc.collect()
+    gc.freeze()
     over = []
     with capsys.disabled():
         print(f"\n{ROWS:,} rows of each kind; not filled: {said}")
@@ -84,13 +89,18 @@ def asked(client: Client, address: str) -> tuple[str, Any]:
     # The first time also asks what a process asks once; and statements that are counted are written down, which costs.
     queries_of_list(client, address)
     queries, answer = queries_of_list(client, address)
+    both, ours = min(_one_round(client, address) for _ in range(ROUNDS))
+    over = " OVER" if len(queries) > MOST_QUERIES or both > ALLOWED_MS else ""
+    return f"{len(queries):3} queries {both:6.1f} ms, {ours:6.1f} of them Python{over}", answer
+
+
+def _one_round(client: Client, address: str) -> tuple[float, float]:
+    """Milliseconds of both processes, and of this one, for an answer."""
     began, in_database = time.process_time(), _database_seconds()
     for _ in range(TURNS):
         whole_answer(client, address)
     ours = (time.process_time() - began) * 1000 / TURNS
-    both = ours + (_database_seconds() - in_database) * 1000 / TURNS
-    over = " OVER" if len(queries) > MOST_QUERIES or both > ALLOWED_MS else ""
-    return f"{len(queries):3} queries {both:6.1f} ms, {ours:6.1f} of them Python{over}", answer
+    return ours + (_database_seconds() - in_database) * 1000 / TURNS, ours
 
 
 def _database_seconds() -> float:
