@@ -40,7 +40,7 @@ from tenancy.actor import active_organisation
 from traces.models import Trace
 
 HELD_FOR = timedelta(minutes=30)
-MOST_COUNTED = 1_000
+MOST_COUNTED = 500
 """Where more wait, no page and no answer says how many more."""
 _DRAWN_OF = 2**32
 _LOOKED_AT = 20
@@ -97,7 +97,8 @@ def in_turn(project: Project, user: User, most: int, rules: Review | None = None
         if reason
     )
     # One query; what is there for two reasons comes in the turn of the first.
-    found = list(dict.fromkeys(pk for _, pk in sorted(first.union(*others, all=True))))
+    rows = sorted(first.union(*others, all=True), key=lambda row: (row[0], row[1].int))
+    found = list(dict.fromkeys(pk for _, pk in rows))
     if put_off and len(found) < most:
         waits = set(to_review(project, user, rules).filter(pk__in=put_off).values_list("pk", flat=True))
         found += [pk for pk in put_off if pk in waits]
