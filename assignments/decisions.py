@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
-from django.db.models.lookups import IsNull
 from django.utils import timezone
 
 from accounts.models import User
@@ -56,13 +55,11 @@ def decided_as(outcome: str) -> Q:
     if outcome != UNDECIDED:
         return Q(Exists(own.filter(outcome=outcome)))
     # Row by row: a list of all that are the newest would be of the whole organisation.
-    return ~Q(Exists(own)) & ~Q(is_withdrawn()) & ~Q(is_replaced()) & _not_made_by_reviewer()
+    return ~Q(Exists(own)) & ~Q(is_withdrawn()) & ~Q(is_replaced()) & ~Q(Exists(_made_by_reviewer()))
 
 
-def _not_made_by_reviewer() -> Q:
-    # As NOT EXISTS it would be joined: 100,000 corrections were sorted for it, 40 of 50 ms for the first 500 rows.
-    made = Decision.objects.filter(organisation=OuterRef("organisation"), correction=OuterRef("pk"))
-    return Q(IsNull(Subquery(made.values("pk")[:1]), True))
+def _made_by_reviewer() -> Any:
+    return Decision.objects.filter(organisation=OuterRef("organisation"), correction=OuterRef("pk"))
 
 
 @dataclass(frozen=True)
