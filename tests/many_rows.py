@@ -23,7 +23,7 @@ COPIED: dict[str, dict[str, str]] = {
     "assignments_question": {},
     "assignments_standingrule": {"number": "n"},
     "assignments_suggestion": {"model_version": "text"},
-    "assignments_decision": {"submission": "submission", "number": "next"},
+    "assignments_decision": {"submission": "submission", "correction": "submission", "number": "next"},
     "adjudication_adjudication": {"submission": "each submission"},
     "gold_goldscore": {"submission": "each submission"},
     "jobs_schedulerun": {"fire_time": "time"},
