@@ -138,6 +138,24 @@ def test_text_is_selected_as_ever_and_no_form_opens(task_page: TaskPage) -> None
         expect(task_page.form()).to_have_count(0)
 
 
+def test_two_clicks_at_the_foot_of_the_window_select_a_word_and_one_shows_the_form(task_page: TaskPage) -> None:
+    page = task_page.page
+    code = task_page.file().locator('tr[data-new="16"] > .code')
+    # Whoever points at the change may write: the form is loaded before the first click.
+    code.hover()
+    page.wait_for_load_state("networkidle")
+    page.evaluate("row => scrollBy(0, row.getBoundingClientRect().bottom - innerHeight + 60)", code.element_handle())
+    box = code.bounding_box()
+    assert box
+    page.mouse.dblclick(box["x"] + 10, box["y"] + box["height"] / 2)
+    expect(task_page.form()).to_have_count(0)
+    assert page.evaluate("getSelection().toString()").strip() == "new"
+    page.evaluate("getSelection().empty()")
+    page.wait_for_timeout(600)
+    page.mouse.click(box["x"] + 200, box["y"] + box["height"] / 2)
+    expect(task_page.form().get_by_role("button", name="Save comment")).to_be_in_viewport()
+
+
 def test_a_button_inside_a_line_does_what_it_says_and_opens_no_form(
     tenants_of_browsers: Tenants, reader: Reader
 ) -> None:

@@ -166,10 +166,13 @@ export class CommentForm {
     if (moves && first) /** @type {HTMLElement} */ (first.querySelector("input:checked, input") ?? first).focus();
   }
 
-  focus() {
+  /** @param {number} [wait] milliseconds until the page is moved where the form is out of sight */
+  focus(wait = 0) {
     const radio = /** @type {HTMLElement | null} */ (this.root.querySelector("input:checked, input"));
     (this.comment.value || !radio ? this.comment : radio).focus({ preventScroll: true });
-    this.root.scrollIntoView({ block: "nearest" });
+    const show = () => this.root.scrollIntoView({ block: "nearest" });
+    if (wait) setTimeout(show, wait);
+    else show();
   }
 
   /* The suggestion ------------------------------------------------------------------------------------ */

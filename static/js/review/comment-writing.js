@@ -1,6 +1,6 @@
 /**
  * Writing comments: the forms at chosen lines, from the first key to Save. What is being written stands in the draft's
- * page state with every keystroke; only Save makes a comment of it. Loaded when a line gets the focus.
+ * page state with every keystroke; only Save makes a comment of it. Loaded when somebody points at the change.
  */
 
 import { key, on } from "../events.js";
@@ -9,6 +9,9 @@ import { CommentForm } from "./comment-form.js";
 import { linesIn } from "./comment-parts.js";
 import { faultsOf } from "./comment-rules.js";
 import { neighbour, numberingOf, numberOf, rowOf, rowsOf } from "./line-range.js";
+
+/** Milliseconds in which a second click may follow, which selects a word: the page does not move under it. */
+const SECOND_CLICK = 400;
 
 /** @typedef {import("./comment-rules.js").Draft} Draft */
 /** @typedef {import("./line-range.js").Lines} Lines */
@@ -46,16 +49,21 @@ export class CommentWriting {
     return true;
   }
 
-  /** Lines were chosen: a form for them, the one that is there, or the one whose range Shift extends. @param {Lines} lines @param {Lines | null} from */
-  open(lines, from) {
+  /** The code of a line was clicked: a form for it, or the empty one that is there away. @param {Lines} lines */
+  toggle(lines) {
+    if (!this.withdraw(lines)) this.open(lines, null, SECOND_CLICK);
+  }
+
+  /** Lines were chosen: a form for them, the one that is there, or the one whose range Shift extends. @param {Lines} lines @param {Lines | null} from @param {number} [wait] as of CommentForm.focus */
+  open(lines, from, wait) {
     const { article, side, start, end } = lines;
     const file = this.#pathOf(article);
     const extended = from && this.threads.forms.get(this.#draftOn(from)?.id ?? "");
     if (extended) return void this.#extend(extended, start, end);
     const draft = this.#draftOn(lines);
     const form = this.threads.forms.get(draft?.id ?? "");
-    if (form) form.focus();
-    else this.write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, ...numberingOf(article), comment: "" }, rowOf(article, side, end));
+    if (form) form.focus(wait);
+    else this.write(draft ?? { id: uid(), file, side, line_start: start, line_end: end, ...numberingOf(article), comment: "" }, rowOf(article, side, end), wait);
   }
 
   /** A form for a general comment, the one that is there where one is open. @param {"file" | "change"} subject_type @param {string} file */
@@ -66,14 +74,14 @@ export class CommentWriting {
     else this.write(known ?? { id: uid(), file, side: "new", line_start: 0, line_end: 0, subject_type, comment: "" });
   }
 
-  /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] */
-  write({ closed, ...draft }, row) {
+  /** Open the form of a draft. @param {Draft} draft @param {Element | null} [row] @param {number} [wait] as of CommentForm.focus */
+  write({ closed, ...draft }, row, wait) {
     this.kept.drafts.set(draft.id, draft);
     this.threads.show(draft.id, row);
     this.comments.keep();
     const form = this.threads.forms.get(draft.id);
     if (!form) return;
-    form.focus();
+    form.focus(wait);
     this.#checkRange(form);
   }
 

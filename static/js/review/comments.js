@@ -1,6 +1,6 @@
 /**
  * Comments on lines: shown, counted, found again and taken away, and what is missing of them. They are written in
- * comment-writing.js, which comes when somebody goes to a line.
+ * comment-writing.js, which comes when somebody points at the change.
  */
 
 import { key, on } from "../events.js";
@@ -31,7 +31,7 @@ export function mount(task, scheme) {
 }
 
 export class Comments {
-  /** Loaded when a line gets the focus: not needed to read. @type {Promise<CommentWriting> | undefined} */ #writing;
+  /** Loaded when somebody points at the change: not needed to read. @type {Promise<CommentWriting> | undefined} */ #writing;
   /** Of a line's button while comments can be written. @type {string | undefined} */ #label;
 
   /** @param {Task} task @param {{ name: string, block: Block }} scheme */
@@ -234,7 +234,7 @@ export class Comments {
       many: this.block.allow_multi_line,
       isOff: () => this.task.isReadOnly,
       open: (lines, from) => void this.#write((writing) => writing.open(lines, from)),
-      toggle: (lines) => void this.#write((writing) => writing.withdraw(lines) || writing.open(lines, null)),
+      toggle: (lines) => void this.#write((writing) => writing.toggle(lines)),
       withdraw: (lines) => void this.#write((writing) => writing.withdraw(lines)),
       show: (lines, isByKey) => {
         this.threads.choose(lines);
@@ -243,7 +243,8 @@ export class Comments {
         this.task.announce(`${linesIn({ side, line_start: start, line_end: end, ...numberingOf(article) }, " to ")} selected`);
       },
     });
-    on("focusin", "button[data-side]", () => void this.#loadWriting().catch(() => {}));
+    // Who points at the change may write next.
+    for (const sign of ["focusin", "pointerover"]) on(sign, "article.file", () => void this.#loadWriting().catch(() => {}));
     on("click", ".comment [data-edit]", onComment((id) => this.#edit(id)));
     on("click", ".comment [data-delete]", onComment((id) => (this.kept.find(id) ? this.#delete(id) : this.discard(id))));
     this.task.onModeChange(() => {
