@@ -196,10 +196,12 @@ export class Comments {
   }
 
   #loadWriting() {
-    // The form is imported there; asked for here as well, it does not wait for that.
-    const modules = () => Promise.all([import("./comment-writing.js"), import("./comment-form.js")]);
-    this.#writing ??= modules().then(([{ CommentWriting }]) => new CommentWriting(this));
-    this.#writing.catch(() => (this.#writing = undefined));
+    if (!this.#writing) {
+      // The form is imported there; asked for here as well, it does not wait for that.
+      const modules = Promise.all([import("./comment-writing.js"), import("./comment-form.js")]);
+      this.#writing = modules.then(([{ CommentWriting }]) => new CommentWriting(this));
+      this.#writing.catch(() => (this.#writing = undefined));
+    }
     return this.#writing;
   }
 
@@ -243,8 +245,11 @@ export class Comments {
         this.task.announce(`${linesIn({ side, line_start: start, line_end: end, ...numberingOf(article) }, " to ")} selected`);
       },
     });
-    // Who points at the change may write next.
-    for (const sign of ["focusin", "pointerover"]) on(sign, "article.file", () => void this.#loadWriting().catch(() => {}));
+    on("focusin", "button[data-side]", () => void this.#loadWriting());
+    /** @type {unknown} */
+    let expected;
+    // Who points at the change may write next. Once: where the site does not answer, each move would ask again.
+    on("pointerover", "article.file", () => void (expected ??= this.task.isReadOnly ? null : this.#loadWriting()));
     on("click", ".comment [data-edit]", onComment((id) => this.#edit(id)));
     on("click", ".comment [data-delete]", onComment((id) => (this.kept.find(id) ? this.#delete(id) : this.discard(id))));
     this.task.onModeChange(() => {
