@@ -40,7 +40,7 @@ from tenancy.actor import active_organisation
 from traces.models import Trace
 
 HELD_FOR = timedelta(minutes=30)
-MOST_COUNTED = 500
+MOST_COUNTED = 1_000
 """Where more wait, no page and no answer says how many more."""
 _DRAWN_OF = 2**32
 _LOOKED_AT = 20

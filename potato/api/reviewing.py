@@ -52,7 +52,7 @@ class Waiting(Shape):
 
 
 class ReviewQueue(Shape):
-    """`count` goes up to 500."""
+    """`count` goes up to 1,000."""
 
     count: int
     results: list[Waiting]
