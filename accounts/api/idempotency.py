@@ -26,7 +26,6 @@ from tenancy.prepared import insert, prepared_update
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
-IN_META = "HTTP_IDEMPOTENCY_KEY"
 LARGEST_KEPT = 256 * 1024
 """Bytes of an answer, packed; a larger one is not kept."""
 _KEY = re.compile(r"[!-~]{1,100}")
@@ -60,7 +59,7 @@ class Replayed(Exception):  # noqa: N818  (an answer, and no error)
 
 def key_of(request: Request, *, what: str = "request") -> str:
     """The key that the request comes with. Raises ParseError for none, and for what is no key."""
-    key: str = request.META.get(IN_META, "")
+    key: str = request.headers.get(HEADER, "")
     if not _KEY.fullmatch(key):
         raise ParseError(
             f"Send the header {HEADER} with 1 to 100 visible ASCII characters: a new one for each {what}, the same one "

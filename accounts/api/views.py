@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from accounts.api.authentication import SessionAuthentication, TokenAuthentication, is_for_sessions
 from accounts.api.errors import Throttled, answer_to
 from accounts.api.exact_json import GZIP, ExactJSONParser, ExactJSONRenderer, content_encoding
-from accounts.api.idempotency import IN_META, Replayed, begin_once, end_once
+from accounts.api.idempotency import HEADER, Replayed, begin_once, end_once
 from accounts.models import Project, User
 from accounts.models.idempotency import IdempotencyKey
 from accounts.models.projects import AnyRow, in_projects_with, visible_project
@@ -112,7 +112,7 @@ class ApiView(APIView):
             raise UnsupportedEncoding
         if (
             request.method == "POST"
-            and IN_META in request.META
+            and HEADER in request.headers
             and not self.minds_its_key
             and "POST" in self.allowed_methods
         ):
