@@ -142,7 +142,8 @@ def test_two_clicks_at_the_foot_of_the_window_select_a_word_and_one_shows_the_fo
     page = task_page.page
     code = task_page.file().locator('tr[data-new="16"] > .code')
     # Whoever points at the change may write: the form is loaded before the first click.
-    code.hover()
+    with page.expect_response(lambda response: "comment-writing" in response.url):
+        code.hover()
     page.wait_for_load_state("networkidle")
     page.evaluate("row => scrollBy(0, row.getBoundingClientRect().bottom - innerHeight + 60)", code.element_handle())
     box = code.bounding_box()
