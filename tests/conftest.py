@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker, blocking_manager_key
@@ -62,14 +62,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     quoted = connection.ops.quote_name
 
     def flush_as_owner(_: TransactionTestCase) -> None:
-        # Truncating is the owner's right, and not the web role's.
-        tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False)) - MIGRATED
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET ROLE {quoted(settings.DATABASE_OWNER['USER'])}")
-            try:
-                cursor.execute(f"TRUNCATE {', '.join(map(quoted, sorted(tables)))}")
-            finally:
-                cursor.execute(f"SET ROLE {quoted(settings.DATABASE_APP_ROLE)}")
+        # Removing is the owner's right, and not the web role's. Deleting takes 0.03 s; truncating all tables took 0.7,
+        # and whatever ran next had to plan its queries anew.
+        names = set(connection.introspection.django_table_names(only_existing=True, include_views=False)) - MIGRATED
+        tables = sorted(map(quoted, names))
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL ROLE {quoted(settings.DATABASE_OWNER['USER'])}")
+            # Who still writes is waited for.
+            cursor.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
+            has_rows = "SELECT '{0}' WHERE EXISTS (SELECT FROM {0})"
+            cursor.execute(" UNION ALL ".join(map(has_rows.format, tables)))
+            for (filled,) in cursor.fetchall():
+                cursor.execute(f"DELETE FROM {filled}")  # noqa: S608 (a name that Django knows)
 
     TransactionTestCase._fixture_teardown = flush_as_owner  # type: ignore[attr-defined]
     yield

@@ -4,10 +4,9 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.core.signals import request_finished, request_started
 from django.test import Client
@@ -17,18 +16,10 @@ from playwright.sync_api import TimeoutError as PageTimeout
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
+from tests.stories.accessibility import Accessibility
 from tests.tenants import PASSWORD, Tenants, build_tenants
 
-# The rules of WCAG 2.0 to 2.2, A and AA. Of what passes they describe one place each: all places are a megabyte.
-AXE_OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
-# A theme changes colours and nothing else.
-AXE_COLOURS = {**AXE_OPTIONS, "runOnly": ["color-contrast", "link-in-text-block"]}
-
-# Django's admin fades from the colours of one theme into those of the other.
-END_TRANSITIONS = """() => {
-  const running = () => document.getAnimations().filter((one) => one instanceof CSSTransition);
-  for (let found = running(); found.length; found = running()) for (const one of found) one.finish();
-}"""
+accessibility = Accessibility()
 
 # Requests that the site of the stories answers now.
 _answering: list[object] = []
@@ -87,27 +78,16 @@ class Reader:
 
     def violations(self) -> list[str]:
         """What axe finds wrong for people who see, hear or type differently, as rule and place."""
-        # What has just changed its colours is judged by those that stay.
-        self.page.evaluate(END_TRANSITIONS)
-        violations = self._violations(AXE_OPTIONS)
+        violations = self._violations()
         if self.in_both_themes:
-            self._turn("dark")
-            violations += [f"dark {violation}" for violation in self._violations(AXE_COLOURS)]
-            self._turn("light")
+            self.page.emulate_media(color_scheme="dark")
+            violations += [f"dark {violation}" for violation in self._violations(theme="dark")]
+            self.page.emulate_media(color_scheme="light")
         return violations
 
-    def _turn(self, theme: Literal["light", "dark"]) -> None:
-        self.page.emulate_media(color_scheme=theme)
-        self.page.evaluate(END_TRANSITIONS)
-
-    def _violations(self, options: dict[str, Any]) -> list[str]:
-        rules = self._read_last_page(lambda: self._run_axe(options))["violations"]
+    def _violations(self, theme: str = "") -> list[str]:
+        rules = self._read_last_page(lambda: accessibility.violations(self.page, theme=theme))
         return [f"{rule['id']}: {node['target']}" for rule in rules for node in rule["nodes"]]
-
-    def _run_axe(self, options: dict[str, Any]) -> Any:
-        if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate(AXE_SCRIPT)
-        return self.page.evaluate("(options) => axe.run(options)", options)
 
     def _read_last_page(self, read: Callable[[], Any]) -> Any:
         """What `read` reads of one whole page. A click's next page may come meanwhile: then it reads that one."""
