@@ -2,6 +2,7 @@
 run as the web role, so that every query obeys row-level security.
 """
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Migrate before the first test: on a busy machine that takes longer than a test may."""
+    # The tests and what they import stay to the end: going through them took a tenth of the time of all tests.
+    gc.freeze()
     if not session.config.option.collectonly and any(map(_needs_database, session.items)):
         _connect_to_template(session.config.stash[blocking_manager_key])
 
