@@ -80,4 +80,5 @@ class Accessibility:
         drawn = page.evaluate(JUDGE_NEW_WAYS, [rules, sorted(judged)])
         if not drawn["violations"]:
             judged.update(drawn["fresh"])
-        return found + drawn["violations"]
+        found += drawn["violations"]
+        return found

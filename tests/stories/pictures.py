@@ -2,7 +2,8 @@
 
 import os
 
-from tests.stories.conftest import END_TRANSITIONS, Reader
+from tests.stories.accessibility import END_TRANSITIONS
+from tests.stories.conftest import Reader
 
 SIZES = ((1440, "light"), (1440, "dark"), (390, "light"), (390, "dark"))
 

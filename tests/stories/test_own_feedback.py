@@ -1,7 +1,5 @@
 """An annotator reads of their own work in the browser, in both themes."""
 
-import os
-
 import pytest
 from playwright.sync_api import expect
 
@@ -11,6 +9,7 @@ from assignments.review_notes import ReviewNote
 from tenancy.actor import acting_in
 from tests.assignments.reviews import documented, reviewed
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.reviewing import claimed
 from tests.tenants import Tenants
 
@@ -36,9 +35,6 @@ def test_notes_that_wait_come_first_and_lead_to_their_task(tenants_of_browsers: 
     page.get_by_role("navigation", name="My annotations").get_by_role("link", name="Feedback").click()
     expect(page.get_by_text("1 of the 2 that were reviewed accepted")).to_be_visible()
     themed_reader.assert_clean()
-    if shots := os.environ.get("SHOTS"):
-        for theme in ("light", "dark"):
-            themed_reader._turn(theme)
-            page.screenshot(path=f"{shots}/feedback-{theme}.png", full_page=True)
+    shoot(themed_reader, "feedback")
     page.get_by_role("link", name="Open it").click()
     expect(page.get_by_text("asks you to look at this one again")).to_be_visible()
