@@ -10,8 +10,9 @@ INSTALLED := $(VENV)/.installed
 INCOMPLETE := $(VENV)/.incomplete
 TRAIN := .local/train/venv
 TSC := node_modules/.package-lock.json
-STORIES := tests/stories tests/faults --override-ini cache_dir=.pytest_cache/stories
-REST := --ignore=tests/stories --ignore=tests/faults --override-ini cache_dir=.pytest_cache/rest
+WITH_PROGRAMS := $(addprefix tests/,stories faults client docker extending)
+STORIES := $(WITH_PROGRAMS) --override-ini cache_dir=.pytest_cache/stories
+REST := $(WITH_PROGRAMS:%=--ignore=%) --override-ini cache_dir=.pytest_cache/rest
 AGAIN := --last-failed --last-failed-no-failures=none
 
 # A Python that the system replaced, or a moved checkout, leaves an environment that finds nothing any more.
