@@ -36,8 +36,7 @@ def environment_with(name: str, *requirements: str) -> Path:
                 if old.is_dir():
                     shutil.rmtree(old)
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-            # What is imported is compiled then: compiling all takes longer than unpacking it.
-            install = ["install", "--quiet", "--disable-pip-version-check", "--no-compile", *requirements]
+            install = ["install", "--quiet", "--disable-pip-version-check", *requirements]
             done = subprocess.run([python, "-m", "pip", *install], capture_output=True, text=True, check=False)
             if done.returncode:
                 missing(f"The environment {name} cannot be made here: {done.stderr.strip().splitlines()[-1]}")

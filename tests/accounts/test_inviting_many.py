@@ -3,7 +3,6 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core import mail
@@ -415,7 +414,7 @@ def test_what_was_typed_stays_where_a_member_or_more_places_are_refused(tenants:
 def test_a_program_invites_all_or_nobody_and_reads_whom_it_was_about(tenants: Tenants) -> None:
     client = manager(tenants)
     # The hundredth name is one sign too long.
-    body: dict[str, Any] = {"addresses": [f"a{number}@lab.example" for number in range(1, 101)], "beginning": "n" * 62}
+    body = {"addresses": [f"a{number}@lab.example" for number in range(1, 101)], "beginning": "n" * 62}
     url = "/o/acme/api/v1/projects/parser/invitations/"
     answer = client.post(url, body, content_type="application/json")
     assert answer.status_code == 400
@@ -423,9 +422,8 @@ def test_a_program_invites_all_or_nobody_and_reads_whom_it_was_about(tenants: Te
     with acting_in(tenants.acme):
         assert not Invitation.objects.exists()
         assert not AuditEvent.objects.filter(verb="invitation.made").exists()
-    body["addresses"] = body["addresses"][:10]
-    answer = client.post(url, body, content_type="application/json")
-    assert len(answer.json()["results"]) == 10
+    answer = client.post(url, {**body, "beginning": "n"}, content_type="application/json")
+    assert len(answer.json()["results"]) == 100
 
 
 def batches_of(tenants: Tenants) -> list[Batch]:

@@ -330,9 +330,7 @@ FILL = """([name, json]) => {
 
 
 def test_hostile_texts_run_nothing_and_come_back_exactly(tenants_of_browsers: Tenants, reader: Reader) -> None:
-    # Each is once the comment or once the suggestion of a line.
-    comments, suggestions = HOSTILE[1::2], HOSTILE[::2]
-    lines = "".join(f"line {number}\n" for number in range(1, len(comments) + 1))
+    lines = "".join(f"line {number}\n" for number in range(1, len(HOSTILE) + 1))
     task_page = open_task_page(reader, tenants_of_browsers, outcome("hostile.py", None, lines))
     dialogs: list[str] = []
 
@@ -342,22 +340,22 @@ def test_hostile_texts_run_nothing_and_come_back_exactly(tenants_of_browsers: Te
 
     task_page.page.on("dialog", note)
     task_page.open()
-    # Found by what the page calls them inside: a role is looked for in all that the page has by then, 22 times over.
+    # Found by what the page calls them inside: a role is looked for in all that the page has by then, 44 times over.
     file, form = task_page.file("hostile.py"), task_page.page.locator(".cform")
-    for number, (comment, suggestion) in enumerate(zip(comments, suggestions, strict=True), 1):
+    for number, text in enumerate(HOSTILE, 1):
         file.locator(f'[aria-label="Comment on new line {number}"]').click()
         form.get_by_role("radio", name="Bug").click()
         form.get_by_role("button", name="Suggest a change").click()
         expect(form.get_by_label("Suggested replacement code")).to_have_value(f"line {number}")
-        task_page.page.evaluate(FILL, ["comment", json.dumps(comment)])
-        task_page.page.evaluate(FILL, ["suggestion", json.dumps(suggestion)])
+        task_page.page.evaluate(FILL, ["comment", json.dumps(text)])
+        task_page.page.evaluate(FILL, ["suggestion", json.dumps(text)])
         form.get_by_role("button", name="Save comment").click()
-    kept = task_page.kept(lambda kept: len(kept) == len(comments))
-    assert [one["comment"] for one in kept] == comments
-    assert [one["suggestion"] for one in kept] == suggestions
+    kept = task_page.kept(lambda kept: len(kept) == len(HOSTILE))
+    assert [one["comment"] for one in kept] == HOSTILE
+    assert [one["suggestion"] for one in kept] == HOSTILE
     assert task_page.refused() == []
     task_page.open()
-    expect(task_page.page.locator(".comment .sugg tbody")).to_have_count(len(suggestions))
+    expect(task_page.page.locator(".comment .sugg tbody")).to_have_count(len(HOSTILE))
     names = "all => [...new Set(all.map(at => at.localName))].sort().join(' ')"
     assert task_page.page.locator(".comment__body *, .sugg table *").evaluate_all(names) == (
         "caption code col colgroup p span tbody td tr"
@@ -365,7 +363,7 @@ def test_hostile_texts_run_nothing_and_come_back_exactly(tenants_of_browsers: Te
     assert dialogs == []
     reader.assert_clean()
     task_page.comment("line 3 of").get_by_role("button", name="Edit").click()
-    expect(task_page.form().get_by_label("Comment", exact=True)).to_have_value(comments[2])
+    expect(task_page.form().get_by_label("Comment", exact=True)).to_have_value(HOSTILE[2])
 
 
 def test_the_page_serves_both_themes_and_a_zoom_of_200_percent(

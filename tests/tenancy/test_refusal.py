@@ -19,8 +19,9 @@ ROLES = ("the owner", "a role with BYPASSRLS", "a superuser", "the web role")
 
 # As the web role only the site is started here: it ends by itself. Workers and beats run in other stories.
 STARTS = [
-    *(("site", role) for role in ROLES[:3]),
-    *((program, "the owner") for program in ("worker", "beat", "gunicorn")),
+    *((program, role) for program in ("site", "worker") for role in ROLES[:3]),
+    ("beat", "the owner"),
+    ("gunicorn", "the owner"),
     ("site", "the web role"),
 ]
 
