@@ -32,7 +32,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Migrate before the first test: on a busy machine that takes longer than a test may."""
+    """Before the first test: put aside what the collector need not go through, and migrate, which on a busy machine
+    takes longer than a test may.
+    """
     # The tests and what they import stay to the end: going through them took a tenth of the time of all tests.
     gc.freeze()
     if not session.config.option.collectonly and any(map(_needs_database, session.items)):

@@ -7,9 +7,13 @@ from playwright.sync_api import Page
 
 # The rules of WCAG 2.0 to 2.2, A and AA. Of what passes they describe one place each: all places are a megabyte.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-# What follows from how an element is drawn. A theme changes colours and nothing else.
+# A theme changes colours and nothing else.
 COLOURS = ["color-contrast", "link-in-text-block"]
-DRAWN = [*COLOURS, "target-size"]
+OTHERS = {
+    "runOnly": RULES,
+    "resultTypes": ["violations"],
+    "rules": {rule: {"enabled": False} for rule in COLOURS},
+}
 
 # Django's admin fades from the colours of one theme into those of the other.
 END_TRANSITIONS = """() => {
@@ -18,7 +22,7 @@ END_TRANSITIONS = """() => {
 }"""
 
 # One element of each way to be drawn that no page of this test run had: what it is, its colours and what is behind
-# them, its letters, and the size of what is smaller than a finger. Answers their ways beside what axe finds in them.
+# them, and its letters. Answers their ways beside what axe finds in them.
 JUDGE_NEW_WAYS = """async ([rules, known]) => {
   const seen = new Set(known), fresh = [], elements = [];
   const behind = new Map([[document, ""]]);
@@ -33,16 +37,14 @@ JUDGE_NEW_WAYS = """async ([rules, known]) => {
   };
   const written = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
   for (const element of document.body.querySelectorAll("*")) {
-    const target = element.matches("a, button, input, select, summary, textarea, [tabindex]");
-    if (!target && !written(element)) continue;
+    if (!element.matches("a, button, input, select, summary, textarea") && !written(element)) continue;
     const {width, height} = element.getBoundingClientRect();
     if (!width || !height) continue;
     const {color, fontSize, fontWeight, textShadow, textDecorationLine} = getComputedStyle(element);
-    const small = target && (width < 24 || height < 24) ? `${Math.round(width)}x${Math.round(height)}` : "";
     const disabled = element.closest(":disabled, [aria-disabled=true]") !== null;
     const around = getComputedStyle(element.parentNode).color;
     const way = [element.localName, element.getAttribute("class"), color, around, ground(element), fontSize, fontWeight,
-      textShadow, textDecorationLine, small, disabled].join("|");
+      textShadow, textDecorationLine, disabled].join("|");
     if (seen.has(way)) continue;
     seen.add(way);
     fresh.push(way);
@@ -57,28 +59,25 @@ JUDGE_NEW_WAYS = """async ([rules, known]) => {
 class Accessibility:
     """Judges pages of one test run by axe's rules.
 
-    Colours and sizes are judged once for each way in which an element is drawn, not once a page: of a page of the
-    task they are four fifths of axe's 2.5 s. What a story finds wrong is not remembered, so each story finds it.
+    Colours are judged once for each way in which an element is drawn, not once a page, where they took more than
+    half of axe's 2.5 s for a task. What lies behind by its position alone makes no other way. What is found wrong
+    is not remembered, so that each story finds it.
     """
 
     def __init__(self) -> None:
-        self._judged: dict[str, set[str]] = {}
+        self._judged: set[str] = set()
 
-    def violations(self, page: Page, *, theme: str = "") -> list[dict[str, Any]]:
-        """What breaks a rule, as axe describes it. With a theme's name colours alone are judged."""
+    def violations(self, page: Page, *, colours_alone: bool = False) -> list[dict[str, Any]]:
+        """What breaks a rule, as axe describes it."""
         # What has just changed its colours is judged by those that stay.
         page.evaluate(END_TRANSITIONS)
         if not page.evaluate("'axe' in window"):
             page.evaluate(AXE_SCRIPT)
         found: list[dict[str, Any]] = []
-        if not theme:
-            apart = {rule: {"enabled": False} for rule in DRAWN}
-            options = {"runOnly": RULES, "resultTypes": ["violations"], "rules": apart}
-            found += page.evaluate("(options) => axe.run(options)", options)["violations"]
-        rules = COLOURS if theme else DRAWN
-        judged = self._judged.setdefault(theme, set())
-        drawn = page.evaluate(JUDGE_NEW_WAYS, [rules, sorted(judged)])
+        if not colours_alone:
+            found += page.evaluate("(options) => axe.run(options)", OTHERS)["violations"]
+        drawn = page.evaluate(JUDGE_NEW_WAYS, [COLOURS, sorted(self._judged)])
         if not drawn["violations"]:
-            judged.update(drawn["fresh"])
+            self._judged.update(drawn["fresh"])
         found += drawn["violations"]
         return found

@@ -81,12 +81,12 @@ class Reader:
         violations = self._violations()
         if self.in_both_themes:
             self.page.emulate_media(color_scheme="dark")
-            violations += [f"dark {violation}" for violation in self._violations(theme="dark")]
+            violations += [f"dark {violation}" for violation in self._violations(colours_alone=True)]
             self.page.emulate_media(color_scheme="light")
         return violations
 
-    def _violations(self, theme: str = "") -> list[str]:
-        rules = self._read_last_page(lambda: accessibility.violations(self.page, theme=theme))
+    def _violations(self, *, colours_alone: bool = False) -> list[str]:
+        rules = self._read_last_page(lambda: accessibility.violations(self.page, colours_alone=colours_alone))
         return [f"{rule['id']}: {node['target']}" for rule in rules for node in rule["nodes"]]
 
     def _read_last_page(self, read: Callable[[], Any]) -> Any:

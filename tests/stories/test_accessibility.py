@@ -35,6 +35,10 @@ def test_a_page_of_known_ways_is_judged_by_what_is_new_on_it(page: Page) -> None
         assert broken(accessibility, page, card="#444") == ["color-contrast"]
         assert broken(accessibility, page, text='<span style="color: #ccc">Pale</span>') == ["color-contrast"]
         assert broken(accessibility, page, width="12px") == ["target-size"]
+        # As small as before, and closer to one another.
+        assert broken(accessibility, page, width="30px", more="<style>button {display: block}</style>") == [
+            "target-size"
+        ]
         assert broken(accessibility, page, more='<div style="opacity: 0.3"><p class="note">Faint</p></div>') == [
             "color-contrast"
         ]
@@ -48,4 +52,4 @@ def test_what_is_known_of_one_theme_is_not_known_of_the_other(page: Page) -> Non
     page.add_style_tag(content="@media (prefers-color-scheme: dark) {.card {background: #444}}")
     assert accessibility.violations(page) == []
     page.emulate_media(color_scheme="dark")
-    assert [rule["id"] for rule in accessibility.violations(page, theme="dark")] == ["color-contrast"]
+    assert [rule["id"] for rule in accessibility.violations(page, colours_alone=True)] == ["color-contrast"]
