@@ -1,12 +1,10 @@
 """Practice and gold in Chromium: a newcomer reads what was expected at its line, a manager how everybody does."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.actions.projects import publish_configuration
 from assignments.models import Kind
@@ -18,12 +16,12 @@ from tests.assignments.conftest import submit
 from tests.assignments.reviews import FILES, review_yaml
 from tests.gold.conftest import GoldQueue
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.test_reading_annotations import at
 from tests.tenants import Tenants
 from tests.traces.stored import stored
 
 pytestmark = pytest.mark.browser
-LOOK = os.environ.get("POTATO_LOOK", "")
 WANTED: dict[str, Any] = {
     "inline_comments": [
         {
@@ -65,21 +63,6 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def look(page: Page, name: str) -> None:
-    """Pictures for who compares them with a design."""
-    if not LOOK:
-        return
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=Path(LOOK) / f"{name}-{scheme}.png", full_page=True)
-    page.emulate_media(color_scheme="light")
-    before = page.viewport_size
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.screenshot(path=Path(LOOK) / f"{name}-390.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
-    page.set_viewport_size(before or {"width": 1440, "height": 1000})
-
-
 def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
@@ -104,7 +87,7 @@ def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     expect(page.get_by_text("Bounds are where agents slip most.")).to_be_visible()
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("Request Changes")
     themed_reader.assert_clean("feedback on practice")
-    look(page, "practice-feedback")
+    shoot(themed_reader, "practice-feedback")
     with page.expect_navigation(wait_until="load"):
         page.keyboard.press("r")
     assert page.url.endswith(f"/tasks/{task.pk}/")
@@ -114,6 +97,7 @@ def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     themed_reader.open(f"/o/acme/p/parser/tasks/{task.pk}/practice/")
     expect(page.get_by_role("heading", name="Well done")).to_be_visible()
     themed_reader.assert_clean("practice that was passed")
+    shoot(themed_reader, "practice-passed")
     with page.expect_navigation(wait_until="load"):
         page.keyboard.press("n")
     assert f"/tasks/{task.pk}/" not in page.url
@@ -135,7 +119,7 @@ def test_a_manager_sees_scores_as_a_line_and_as_a_table(tenants_of_browsers: Ten
     page = at(themed_reader, "mallory", "/o/acme/p/parser/gold/")
     expect(page.get_by_role("region", name="Gold traces").get_by_role("row")).to_have_count(13)
     themed_reader.assert_clean("the gold of a project")
-    look(page, "gold")
+    shoot(themed_reader, "gold")
     page.get_by_role("row", name=name).get_by_role("link").click()
     expect(page.get_by_role("img", name=f"The mean over {len(scored)} gold tasks")).to_be_visible()
     summary = page.get_by_text("The same as a table")
@@ -147,4 +131,4 @@ def test_a_manager_sees_scores_as_a_line_and_as_a_table(tenants_of_browsers: Ten
     met = [submission.result["verdict"]["decision"] == "request_changes" for submission in scored]
     assert float(means[-1]) == pytest.approx(sum(met) / len(met), abs=0.0051)
     themed_reader.assert_clean("the gold of a person")
-    look(page, "gold-person")
+    shoot(themed_reader, "gold-person")

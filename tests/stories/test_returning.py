@@ -10,6 +10,7 @@ from assignments.actions.deciding import accept
 from assignments.models import Assignment, Decision, Submission
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.reviewing import saved
 from tests.stories.test_reading_annotations import LIST, at, drawn, followed, review, reviewing
 from tests.tenants import Tenants
@@ -49,6 +50,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     assert note.evaluate("(row) => row.cells[0].colSpan === row.previousElementSibling.cells.length")
     expect(page.locator(".comment", has_text="This will throw IndexError")).to_be_visible()
     themed_reader.assert_clean("a returned task")
+    shoot(themed_reader, "returned-task")
     page.get_by_role("button", name="Show what I changed").click()
     changed = page.get_by_role("region", name="What you changed")
     expect(changed).to_contain_text("Nothing is changed so far.")
@@ -67,6 +69,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     expect(page.locator("#verdict [data-change-mark]")).to_have_text("Was Request Changes")
     expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
     themed_reader.assert_clean("what was changed of a returned task")
+    shoot(themed_reader, "returned-task-changed")
     page.locator("#verdict input").nth(1).check()
     expect(page.locator("#verdict [data-change-mark]")).to_have_count(0)
     saved(page)
@@ -82,6 +85,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     page = at(themed_reader, "mallory", f"{LIST}review/")
     expect(page.get_by_role("row", name="Submitted again")).to_be_visible()
     themed_reader.assert_clean("the queue of reviewers")
+    shoot(themed_reader, "review-queue")
     followed(page, "s")
     assert str(again.pk) in page.url
     drawn(page)
@@ -91,6 +95,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     expect(changed.get_by_role("listitem")).to_have_text(re.compile("Added.*Comment on the whole change.*All callers"))
     expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
     themed_reader.assert_clean("an annotation in the queue")
+    shoot(themed_reader, "review-queue-open")
     followed(page, "a")
     expect(page.get_by_text("Nothing more is to be reviewed")).to_be_visible()
     with acting_in(tenants.acme):
