@@ -63,8 +63,9 @@ def _around_record(step: Step) -> dict[str, JSON]:
         record["agent"] = step.agent
     if step.usage:
         record["usage"] = usage_record(step.usage)
-    if step.prompt_pictures:
-        record["prompt_pictures"] = [screenshot_record(each) for each in step.prompt_pictures]
+    for name in ("prompt_pictures", "after_pictures"):
+        if pictures := getattr(step, name):
+            record[name] = [screenshot_record(each) for each in pictures]
     if step.agents:
         record["agents"] = [
             {
@@ -120,6 +121,7 @@ def step_from(record: dict[str, Any]) -> Step:
         agent=record.get("agent", ""),
         usage=Usage(**record.get("usage", {})),
         prompt_pictures=tuple(Screenshot(**each) for each in record.get("prompt_pictures", ())),
+        after_pictures=tuple(Screenshot(**each) for each in record.get("after_pictures", ())),
         agents=tuple(
             SubAgent(agent["name"], agent["call_id"], agent["task"], tuple(map(step_from, agent["steps"])))
             for agent in record.get("agents", ())
