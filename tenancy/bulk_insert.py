@@ -6,10 +6,9 @@ of it. Row-level security, constraints and defaults of the database hold as for 
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,8 @@ from tenancy.models import TenantModel
 from tenancy.statements import executed
 
 ROWS_A_STATEMENT = 2_000
+BYTES_A_STATEMENT = 4_000_000
+"""Of binary columns, each of which is in memory several times while a statement is made and sent."""
 
 
 def insert_many(model: type[TenantModel], rows: Iterable[Mapping[str, Any]], *, ignore_conflicts: bool = False) -> None:
@@ -28,10 +29,24 @@ def insert_many(model: type[TenantModel], rows: Iterable[Mapping[str, Any]], *, 
     Every column needs a value, but for the organisation and those that the database fills; what Django gives by default
     the caller gives. With `ignore_conflicts` rows that break a unique constraint are left out instead of refused.
     """
-    left = iter(rows)
-    while some := list(islice(left, ROWS_A_STATEMENT)):
+    for some in _shares(rows):
         sql = _sql(model, tuple(some[0]), ignore_conflicts)
         executed(sql, [active_organisation(), _encoder.encode(some)])
+
+
+def _shares(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """The rows in shares of one statement each."""
+    share: list[Mapping[str, Any]] = []
+    size = 0
+    for row in rows:
+        own = sum(len(value) for value in row.values() if isinstance(value, bytes))
+        if share and (len(share) == ROWS_A_STATEMENT or size + own > BYTES_A_STATEMENT):
+            yield share
+            share, size = [], 0
+        share.append(row)
+        size += own
+    if share:
+        yield share
 
 
 @cache

@@ -5,6 +5,7 @@ JSON text made of these escapes everything beyond ASCII, so that NUL and lone su
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from potato.runs.changes.model import Badge, BadgeCode, FileChange, Hunk, Line, LineEnd, LineKind, Side
@@ -21,6 +22,38 @@ _canonical = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(","
 def canonical(record: JSON) -> bytes:
     """The one byte string of a JSON value, on which hashes are taken."""
     return _canonical.encode(record).encode("ascii")
+
+
+def canonical_parts(record: dict[str, JSON]) -> Iterator[bytes]:
+    """The same, part by part."""
+    return encoded_in_parts(record, _canonical)
+
+
+def encoded_in_parts(record: dict[str, JSON], encoder: json.JSONEncoder) -> Iterator[bytes]:
+    """What an encoder for ASCII makes of an object, a member at a time and of a list an element at a time: the text of
+    a run of 50 MB, and its bytes, take twice that."""
+    begin = b"{"
+    for key in sorted(record) if encoder.sort_keys else record:
+        yield begin + encoder.encode(key).encode("ascii") + b":"
+        value = record[key]
+        if isinstance(value, list) and value:
+            for at, each in enumerate(value):
+                yield b"," if at else b"["
+                yield encoder.encode(each).encode("ascii")
+            yield b"]"
+        else:
+            yield encoder.encode(value).encode("ascii")
+        begin = b","
+    yield b"}" if record else b"{}"
+
+
+def hash_and_length(record: dict[str, JSON]) -> tuple[str, int]:
+    """Of the one byte string of a large object."""
+    digest, length = hashlib.sha256(), 0
+    for part in canonical_parts(record):
+        digest.update(part)
+        length += len(part)
+    return digest.hexdigest(), length
 
 
 def json_sha256(record: JSON) -> str:
@@ -63,8 +96,9 @@ def _around_record(step: Step) -> dict[str, JSON]:
         record["agent"] = step.agent
     if step.usage:
         record["usage"] = usage_record(step.usage)
-    if step.prompt_pictures:
-        record["prompt_pictures"] = [screenshot_record(each) for each in step.prompt_pictures]
+    for name in ("prompt_pictures", "after_pictures"):
+        if pictures := getattr(step, name):
+            record[name] = [screenshot_record(each) for each in pictures]
     if step.agents:
         record["agents"] = [
             {
@@ -120,6 +154,7 @@ def step_from(record: dict[str, Any]) -> Step:
         agent=record.get("agent", ""),
         usage=Usage(**record.get("usage", {})),
         prompt_pictures=tuple(Screenshot(**each) for each in record.get("prompt_pictures", ())),
+        after_pictures=tuple(Screenshot(**each) for each in record.get("after_pictures", ())),
         agents=tuple(
             SubAgent(agent["name"], agent["call_id"], agent["task"], tuple(map(step_from, agent["steps"])))
             for agent in record.get("agents", ())

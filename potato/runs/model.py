@@ -94,7 +94,8 @@ class Step:
     what the user said when no step followed any more, `dividers` what happened between the step before and this one.
     `agents` are the agents that a call of this step started: what they did is evidence for that call, and no step of
     this run, so that a step has the same index whether or not their transcripts are there.
-    `prompt_pictures` are those that the user put into the prompt; with the first step also those of the task.
+    `prompt_pictures` are those that the user put into the prompt; with the first step also those of the task, and
+    `after_pictures` those that came when no step followed any more.
     `model` is the model that wrote it and `agent` the agent that acted, each only where it is another than the run's.
     `usage` is what the step took.
     Of an agent that sees pages, `url` is the page's address, `click` a point (x, y) and `box` an element
@@ -117,6 +118,7 @@ class Step:
     agent: str = ""
     usage: Usage = NO_USAGE
     prompt_pictures: tuple[Screenshot, ...] = ()
+    after_pictures: tuple[Screenshot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

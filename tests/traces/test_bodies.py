@@ -2,11 +2,13 @@
 
 import json
 import math
+import tracemalloc
 from typing import Any
 
 import pytest
 
-from traces.models.bodies import pack, unpack
+from potato.runs.exact_json import canonical_parts
+from traces.models.bodies import pack, pack_in_parts, unpack
 
 PATCH = '@@ -1 +1 @@\n-a\t\\ "quoted" \u2028\n+\U0001f954 é \r\n'
 
@@ -26,6 +28,23 @@ def test_a_value_comes_back_as_pythons_reader_gives_it(value: Any) -> None:
     back = unpack(pack(value))
     assert back == value == json.loads(json.dumps(value))
     assert json.dumps(back) == json.dumps(value)  # 1 is not 1.0, and the keys keep their order
+    if isinstance(value, dict):
+        assert json.dumps(unpack(pack_in_parts(value))) == json.dumps(value)
+
+
+def test_a_large_run_is_hashed_and_packed_without_being_in_memory_once_more() -> None:
+    record = {"id": "large", "steps": [{"message": f"{number:07}" * 30_000} for number in range(100)]}
+    tracemalloc.start()
+    try:
+        size = sum(map(len, canonical_parts(record)))
+        _, peak = tracemalloc.get_traced_memory()
+        packed = pack_in_parts(record)
+        _, peak_of_packing = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size > 20_000_000
+    assert max(peak, peak_of_packing) < 3_000_000
+    assert unpack(packed) == record
 
 
 def test_what_is_deeper_than_one_reader_goes_and_what_is_no_number_come_back_too() -> None:

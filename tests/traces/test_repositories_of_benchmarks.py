@@ -1,17 +1,24 @@
-"""Twenty patches of SWE-bench with bundles that git makes: lines outside of each patch are there to be judged."""
+"""Twenty patches of SWE-bench with bundles that git makes: lines outside of each patch are read and commented on."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
+from django.test import Client
 
+from accounts.actions.projects import publish_configuration
 from potato.runs.changes.model import FileChange
 from potato.runs.changes.patch import read_patch
 from tenancy.actor import acting_in
+from tests.assignments.reviews import api_of, review_yaml
+from tests.pages import text_of
 from tests.shared_data import shared_file
 from tests.tenants import Tenants
 from tests.traces.stored import stored
@@ -57,7 +64,7 @@ def committed(folder: Path, changes: tuple[FileChange, ...]) -> str:
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-def test_twenty_instances_show_whole_files(tenants: Tenants, tmp_path: Path) -> None:
+def test_twenty_instances_show_whole_files_whose_lines_are_commented_on(tenants: Tenants, tmp_path: Path) -> None:
     predictions = json.loads(shared_file("swebench/preds.json").read_bytes())
     patches = {name: row["model_patch"] for name, row in sorted(predictions.items()) if row["model_patch"]}
     chosen = list(patches.items())[:: max(1, len(patches) // INSTANCES)][:INSTANCES]
@@ -87,8 +94,63 @@ def test_twenty_instances_show_whole_files(tenants: Tenants, tmp_path: Path) -> 
             file = ContentFile((folder / "all.bundle").read_bytes(), name="all.bundle")
             attach_repository(project=tenants.acme_project, name=repo, file=file)
     with acting_in(tenants.acme):
-        outside = sum(_checked(trace, changes) for trace, changes in traces)
-    assert outside > INSTANCES * LINES_BEHIND
+        outside = [_checked(trace, changes) for trace, changes in traces]
+    assert sum(outside) > INSTANCES * LINES_BEHIND
+    alice = Client()
+    alice.force_login(tenants.alice)
+    for (trace, _), expected in zip(traces, outside, strict=True):
+        assert _shown(alice, f"/o/acme/p/parser/traces/{trace.pk}/") == expected, trace.external_id
+    with acting_in(tenants.acme):
+        publish_configuration(project=tenants.acme_project, source=review_yaml())
+    _judged(tenants, {trace.pk: changes for trace, changes in traces})
+
+
+def _shown(reader: Client, address: str) -> int:
+    """How many lines outside the patch a reader finds who opens every fold of every file, each once."""
+    seen: set[str] = set()
+    opened: set[str] = set()
+    page = text_of(reader.get(address))
+    waiting = list(re.findall(r'data-base="([^"]+)"(.*?)(?=data-base=|\Z)', page, re.DOTALL))
+    while waiting:
+        base, html = waiting.pop()
+        seen.update(re.findall(r"filler \d+ of [^\s<]+", re.sub(r"<[^>]+>", "", html.replace("</tr>", " "))))
+        # A long fold has a button for what comes after its first rows.
+        for part in re.findall(r'data-part="(rows-\d+-\d+|\d+)"', html):
+            if (path := f"{base}{part}.html") not in opened:
+                opened.add(path)
+                waiting.append((base, text_of(reader.get(path))))
+    return len(seen)
+
+
+def _judged(tenants: Tenants, changes: dict[UUID, tuple[FileChange, ...]]) -> None:
+    """Bob comments on the last line of each file, which no patch has, and on none behind it."""
+    bob = api_of(tenants.bob)
+    for _ in changes:
+        task = bob.claim()
+        files = [file for file in changes[UUID(task["trace"]["id"])] if file.operation != "deleted"]
+        last = {file.path: _lines_at_the_end(file) for file in files}
+        comment = {"category": "bug", "severity": "minor", "comment": "And here?", "side": "new"}
+        comments: list[dict[str, Any]] = [
+            {"file": path, "line_start": line, "line_end": line, **comment} for path, line in last.items()
+        ]
+        ratings = {file.path: {"correctness": 3, "quality": 3} for file in changes[UUID(task["trace"]["id"])]}
+        verdict = {"decision": "request_changes", "summary": "More is wrong behind the patch."}
+        answers = {"inline_comments": comments, "file_ratings": ratings, "verdict": verdict}
+        beyond = [{**one, "line_start": last[one["file"]] + 1, "line_end": last[one["file"]] + 1} for one in comments]
+        refused = bob.submit(task, {**answers, "inline_comments": beyond})
+        assert refused.status_code == 422
+        gaps = refused.json()["gaps"]
+        assert {gap["place"].get("file") for gap in gaps} == set(last), gaps
+        taken = bob.submit(task, answers)
+        assert taken.status_code == 201, taken.content
+
+
+def _lines_at_the_end(change: FileChange) -> int:
+    """How many lines the file has after the patch."""
+    if change.operation == "added":
+        return change.added
+    old = base_text(change)
+    return old.count("\n") + (not old.endswith("\n")) + change.added - change.removed
 
 
 def _checked(trace: Trace, changes: tuple[FileChange, ...]) -> int:

@@ -472,17 +472,20 @@ def test_pictures_that_a_person_sent_are_shown_before_the_step_and_survive_an_ar
     sent = [f"data:image/png;base64,{base64.b64encode(drawn(colour='#336699')).decode()}"]
     asked = {"message": "I see a lamp.", "prompt_pictures": sent}
     also = {"message": "It is off.", "prompt": "And this?", "prompt_pictures": sent}
-    record = {"id": "sent", "task_description": "What is it?", "steps": [asked, also, {"message": "Done."}]}
+    thanked = {"message": "Done.", "after": "Now it is on.", "after_pictures": sent}
+    record = {"id": "sent", "task_description": "What is it?", "steps": [asked, also, thanked]}
     path = tmp_path / "sent.jsonl"
     path.write_bytes(jsonl(record))
     imported(tenants, path)
     with acting_in(tenants.acme):
         trace = Trace.objects.get()
         (picture,) = Picture.objects.values_list("sha256", flat=True)
-        assert [step.result_pictures for step in trace.steps.all()] == [[picture], [picture], []]
+        assert [step.result_pictures for step in trace.steps.all()] == [[picture], [picture], [picture]]
     client = client_of(tenants.dora)
     page = client.get(f"/o/acme/p/parser/traces/{trace.pk}/steps/").content.decode()
-    assert page.count('aria-label="Enlarge: picture that the user sent"') == 2
+    assert page.count('aria-label="Enlarge: picture that the user sent"') == 3
+    behind = page[page.index("The user said, after this step") :]
+    assert behind.count('aria-label="Enlarge: picture that the user sent"') == 1
     assert ("The user sent, before this step" in page, "The user said, before this step" in page) == (True, True)
     assert client.get(f"/o/acme/p/parser/traces/{trace.pk}/pictures/{picture}/whole.webp").status_code == 200
     approve(tenants)

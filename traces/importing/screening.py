@@ -1,6 +1,5 @@
 """Looks for keys and personal data in runs that come in, and does with them what the configuration says."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +11,7 @@ from jobs.row_text import storable
 from potato.configuration.project import Secrets
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
-from potato.runs.exact_json import canonical
+from potato.runs.exact_json import hash_and_length
 from potato.runs.model import ConversionReport, Converted
 from potato.runs.secrets import (
     RULES,
@@ -88,7 +87,7 @@ def with_placeholders(converted: Converted, secrets: RunSecrets) -> Converted:
 
 def run_sha256(converted: Converted) -> str:
     """The hash by which a run is known when it comes again."""
-    return hashlib.sha256(canonical(run_as_native(converted.run))).hexdigest()
+    return hash_and_length(run_as_native(converted.run))[0]
 
 
 def secrets_row(trace: str, screened: Screened, files: Sequence[FileChange]) -> dict[str, Any]:

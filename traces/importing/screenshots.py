@@ -17,7 +17,7 @@ from traces.models import Picture
 
 PICTURES_A_RUN = 1_000
 _NAMES_SHOWN = 5
-_HAS_PICTURES = (b'"screenshot":{', b'"pictures":[{', b'"prompt_pictures":[{')
+_HAS_PICTURES = (b'"screenshot":{', b'"pictures":[{', b'"prompt_pictures":[{', b'"after_pictures":[{')
 _ABSENT = "it did not come with the trace"
 
 
@@ -71,6 +71,7 @@ def _pictures(step: Step) -> Iterator[Screenshot]:
     if step.screenshot is not None:
         yield step.screenshot
     yield from step.prompt_pictures
+    yield from step.after_pictures
     for call in step.calls:
         yield from call.pictures
     for agent in step.agents:
@@ -84,6 +85,7 @@ def _native_pictures(steps: Iterable[dict[str, JSON]]) -> Iterator[dict[str, JSO
         if shot := step.get("screenshot"):
             yield shot
         yield from step.get("prompt_pictures", ())
+        yield from step.get("after_pictures", ())
         for call in step.get("tool_calls", ()):
             yield from call.get("pictures", ())
         for agent in step.get("agents", ()):
@@ -124,6 +126,7 @@ class _Keeper:
             step,
             screenshot=None if step.screenshot is None else self._shown(step.screenshot),
             prompt_pictures=tuple(map(self._shown, step.prompt_pictures)),
+            after_pictures=tuple(map(self._shown, step.after_pictures)),
             calls=tuple(replace(call, pictures=tuple(map(self._shown, call.pictures))) for call in step.calls),
             agents=tuple(replace(agent, steps=tuple(map(self.kept, agent.steps))) for agent in step.agents),
         )

@@ -14,7 +14,7 @@ from potato.configuration.project import Secrets
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import FileChange
 from potato.runs.converters.native import run_as_native
-from potato.runs.exact_json import canonical, change_record, json_sha256, step_record, usage_record
+from potato.runs.exact_json import change_record, hash_and_length, json_sha256, step_record, usage_record
 from potato.runs.model import JSON, AgentRun, ConversionReport, Converted, Step
 from potato.runs.tasks import hash_task_text
 from tenancy.bulk_insert import insert_many
@@ -26,7 +26,7 @@ from traces.importing.line_links import stored_links
 from traces.importing.screening import DEFAULT, Screened, screen, secrets_row
 from traces.importing.screenshots import result_pictures
 from traces.models import Body, ImportedFile, ImportProblem, Trace, TraceFile, TraceSecrets, TraceStep
-from traces.models.bodies import pack
+from traces.models.bodies import pack, pack_in_parts
 from traces.rendering.diff import content_hash
 from traces.rendering.tool_calls import is_noise, step_title
 from traces.run_names import run_name
@@ -34,6 +34,8 @@ from traces.run_names import run_name
 FILES_A_RUN = 3_000
 DIVIDERS_KEPT = 12
 ID_LENGTH = 300
+LARGE = 1_000_000
+"""From so many bytes on a run is packed in parts, which takes longer and less memory."""
 COUNTED_FIRST = 1_000
 """When an import has brought so many runs, and each time as many again, PostgreSQL counts their tables."""
 
@@ -84,9 +86,8 @@ def ready(converted: Converted, file: ImportedFile, member: str = "", secrets: S
         external_id = name if converted.place == 1 else f"{name}#{converted.place}"
         converted.report.repairs["no id: named after its file"] += 1
     native = run_as_native(converted.run)
-    content = canonical(native)
-    sha256 = hashlib.sha256(content).hexdigest()
-    return Ready(converted, file.chosen, external_id, native, sha256, len(content), member, screened)
+    sha256, size = hash_and_length(native)
+    return Ready(converted, file.chosen, external_id, native, sha256, size, member, screened)
 
 
 def store_run(converted: Converted, file: ImportedFile) -> bool:
@@ -223,7 +224,8 @@ class Rows:
         """What is stored of a run under this id."""
         run = ready.converted.run
         self.traces.append(_trace(trace, ready, self.file, version, files))
-        self._keep(ready.sha256, ready.native)
+        if ready.sha256 not in self.bodies:
+            self.bodies[ready.sha256] = pack(ready.native) if ready.size < LARGE else pack_in_parts(ready.native)
         for index, step in enumerate(run.steps):
             record = step_record(step)
             sha256 = json_sha256(record)

@@ -33,9 +33,9 @@ def result_figures(call: ToolCall) -> str:
     return _figures(call.pictures, f"that {call.name[:60]} gave back")
 
 
-def prompt_figures(step: Step, said_by: str) -> str:
-    """The pictures that `said_by` put into the step's prompt, in their order; "" for none."""
-    return _figures(step.prompt_pictures, f"that {said_by[:1].lower()}{said_by[1:]} sent")
+def sent_figures(pictures: tuple[Screenshot, ...], said_by: str) -> str:
+    """The pictures that `said_by` put into a message, in their order; "" for none."""
+    return _figures(pictures, f"that {said_by[:1].lower()}{said_by[1:]} sent")
 
 
 def _figures(pictures: tuple[Screenshot, ...], whose: str) -> str:

@@ -20,7 +20,7 @@ from traces.rendering.icons import icon
 from traces.rendering.parts import Part, nodes_in
 from traces.rendering.prose import markdown
 from traces.rendering.safe import trusted
-from traces.rendering.screenshots import prompt_figures, result_figures, screenshot_figure
+from traces.rendering.screenshots import result_figures, screenshot_figure, sent_figures
 from traces.rendering.tool_calls import Use, describe_call, step_title
 
 _SHORT = 200
@@ -74,7 +74,7 @@ def _coding(writer: "_Writer", step: Step) -> str:
     blocks = [writer.prompt(step), writer.thought(step.thought), writer.message(step.message)]
     for number, call in enumerate(step.calls):
         blocks += [*writer.call(call, writer.key(f"call-{number}")), writer.agents(step, call.id)]
-    return "".join([*blocks, writer.agents(step), writer.after(step.after)])
+    return "".join([*blocks, writer.agents(step), writer.after(step)])
 
 
 def _in_three_parts(writer: "_Writer", step: Step) -> str:
@@ -90,7 +90,7 @@ def _in_three_parts(writer: "_Writer", step: Step) -> str:
     for number, call in enumerate(step.calls):
         key = writer.key(f"call-{number}")
         parts += [writer.action(call, key), writer.observation(call, key), writer.agents(step, call.id)]
-    return "".join([*parts, writer.agents(step), writer.after(step.after)])
+    return "".join([*parts, writer.agents(step), writer.after(step)])
 
 
 def _beside_its_page(writer: "_Writer", step: Step) -> str:
@@ -152,7 +152,7 @@ class _Writer:
 
     def prompt(self, step: Step) -> str:
         """What the user said and sent before the step: shown apart from what the agent did."""
-        text, figures = step.prompt, prompt_figures(step, self._said_by)
+        text, figures = step.prompt, sent_figures(step.prompt_pictures, self._said_by)
         if not text.strip() and not figures:
             return ""
         prose = f'<div class="prose">{self._prose(text, self.key("prompt"))}</div>' if text.strip() else ""
@@ -160,12 +160,14 @@ class _Writer:
         label = f"{self._said_by} {'said' if prose else 'sent'}, before this step"
         return f'<div class="step__before">{_block("user", label, prose + figures)}</div>'
 
-    def after(self, text: str) -> str:
-        """What the user said when no step came any more."""
-        if not text.strip():
+    def after(self, step: Step) -> str:
+        """What the user said and sent when no step came any more."""
+        text, figures = step.after, sent_figures(step.after_pictures, self._said_by)
+        if not text.strip() and not figures:
             return ""
-        prose = f'<div class="prose">{self._prose(text, self.key("after"))}</div>'
-        return f'<div class="step__before">{_block("user", f"{self._said_by} said, after this step", prose)}</div>'
+        prose = f'<div class="prose">{self._prose(text, self.key("after"))}</div>' if text.strip() else ""
+        label = f"{self._said_by} {'said' if prose else 'sent'}, after this step"
+        return f'<div class="step__before">{_block("user", label, prose + figures)}</div>'
 
     def agents(self, step: Step, call_id: str = "") -> str:
         """The agents that this call started, folded; without a call those of which no call is known."""

@@ -147,10 +147,12 @@ def as_json(value: JSON) -> str:
 def named(block: JSON) -> str:
     """The line that stands for an image or a document: its type and size."""
     source = block.get("source") if isinstance(block, dict) else None
-    kind = text(source, "media_type") or text(block, "type")
+    if source is None and text(block, "data"):
+        source = block
+    kind = text(source, "media_type", "mimeType", "mime_type") or text(block, "type")
     data = text(source, "data")
-    if text(source, "type") == "base64" or data:
-        return f"[{kind}, {len(data) * 3 // 4 - data[-2:].count('=')} bytes]"
+    if data or text(source, "type") == "base64":
+        return named_data(kind, data)
     return f"[{kind} {text(source, 'url', 'file_id')}]".replace(" ]", "]")
 
 
@@ -163,4 +165,8 @@ def named_url(url: str, kind: str = "image") -> str:
 
 
 def named_data(kind: str, data: str) -> str:
+    """The line that stands for data in base64: its type and size."""
+    if data.startswith("@@@"):
+        # Langfuse keeps the data apart, and names it in its place.
+        return f"[{kind or 'data'} {data[:200]}]"
     return f"[{kind or 'data'}, {len(data) * 3 // 4 - data[-2:].count('=')} bytes]"

@@ -123,7 +123,7 @@ class Conversation:
 
     def add_user_message(self, prompt: str, pictures: Iterable[Screenshot] = ()) -> None:
         """A prompt, with the pictures in it. The first one is the task, unless the trace states another task beside its
-        messages. What came behind the last step has lines for its pictures alone."""
+        messages."""
         self._pending_pictures += pictures
         self.task = self.task or prompt
         if self._messages or prompt.strip() != self.task.strip():
@@ -239,7 +239,7 @@ class Conversation:
             for agent in agents:
                 call_effects += agent.conversation._everything(step_of_call.get(agent.call_id, first))
         if steps:
-            steps[-1] = replace(steps[-1], after=self._last_words())
+            steps[-1] = replace(steps[-1], after=self._last_words(), after_pictures=tuple(self._pending_pictures))
         else:
             for agent in loose:
                 call_effects += agent.conversation._everything(None)
@@ -277,7 +277,7 @@ class Conversation:
                 steps.append(_step(message, loose, usual))
                 loose = []
         if steps:
-            steps[-1] = replace(steps[-1], after=self._last_words())
+            steps[-1] = replace(steps[-1], after=self._last_words(), after_pictures=tuple(self._pending_pictures))
         return tuple(steps)
 
     def _last_words(self) -> str:

@@ -4,6 +4,8 @@ Field notes
 - SWE-agent's tools for pictures print Markdown, ![path](data:image/png;base64,...), which its history processor makes
   into parts for the model; a task with pictures has them in its text in the same way.
 - OpenHands before version 1 answers the reading of a picture with a data URL and nothing else.
+- Programs that mini-swe-agent runs print <MSWEA_MULTIMODAL_CONTENT><CONTENT_TYPE>image_url</CONTENT_TYPE>data:image/...
+  </MSWEA_MULTIMODAL_CONTENT>, of which its models make parts where they are told to (multimodal_regex).
 """
 
 import re
@@ -14,6 +16,11 @@ from potato.runs.model import Screenshot
 
 _URL = r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=\r\n]{1,100000000}"
 _MARKDOWN = re.compile(rf"!\[[^\]\n]{{0,500}}\]\(({_URL})\)", re.IGNORECASE)
+_MARKED = re.compile(
+    r"<MSWEA_MULTIMODAL_CONTENT>\s{0,100}<CONTENT_TYPE>\s{0,100}image_url\s{0,100}</CONTENT_TYPE>"
+    rf"\s{{0,100}}({_URL})\s{{0,100}}</MSWEA_MULTIMODAL_CONTENT>",
+    re.IGNORECASE,
+)
 _ALONE = re.compile(rf"\s{{0,100}}({_URL})\s{{0,100}}", re.IGNORECASE)
 
 
@@ -29,7 +36,9 @@ def without_pictures(text: str) -> tuple[str, tuple[Screenshot, ...]]:
 
     if alone := _ALONE.fullmatch(text):
         return named(alone), tuple(pictures)
-    return _MARKDOWN.sub(named, text), tuple(pictures)
+    for form in (_MARKDOWN, _MARKED):
+        text = form.sub(named, text)
+    return text, tuple(pictures)
 
 
 def pictures_of_url(url: str) -> tuple[Screenshot, ...]:

@@ -17,15 +17,23 @@ Field notes
 
 from collections.abc import Iterator
 
-from potato.runs.converters.blocks import as_json
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import read_records
-from potato.runs.converters.span_messages import chat_messages
+from potato.runs.converters.span_messages import chat_messages, result_of_tool
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
 from potato.runs.converters.usage import duration, positive_number, read_usage
-from potato.runs.model import JSON, NO_USAGE, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.model import (
+    JSON,
+    NO_USAGE,
+    ConversionReport,
+    Converted,
+    ReadingOptions,
+    RunFile,
+    Screenshot,
+    Unreadable,
+)
 from potato.runs.run_files import in_words
 
 _KINDS = {"GENERATION": MODEL, "TOOL": TOOL, "AGENT": AGENT}
@@ -160,19 +168,17 @@ def _span(value: dict[str, JSON], trace: str, place: int, report: ConversionRepo
                 span.arguments = input_value["args"]
         if isinstance(metadata, dict):
             span.call_id = span.call_id or _member(metadata, "tool_call_id", "toolCallId")
-        words = _result(output_value)
+        words, span.pictures = _result(output_value, report)
         span.result = words if words is not None else text(value, "statusMessage", "status_message") or None
         if isinstance(output_value, dict):
             span.call_id = span.call_id or name(output_value, "tool_call_id")
     return span
 
 
-def _result(value: JSON) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
+def _result(value: JSON, report: ConversionReport) -> tuple[str | None, tuple[Screenshot, ...]]:
     if isinstance(value, dict) and isinstance(value.get("content"), str):
-        return str(value["content"])
-    return as_json(value)
+        return str(value["content"]), ()
+    return result_of_tool(value, report.unknown)
 
 
 def _whole(value: dict[str, JSON], trace: str, place: int, report: ConversionReport) -> Span:

@@ -12,6 +12,8 @@ Field notes (mini-swe-agent 1.0 to 2.x: agents/default.py, models/utils/actions_
   response {object: "response", output}. Answers are messages of the role tool {tool_call_id}, items
   {type: function_call_output, call_id, output}, or user messages; `extra` has raw_output, returncode, timestamp,
   exception_info. The last message has the role exit, with extra {exit_status, submission}.
+- Content may be OpenAI's parts, {type: text, text} and {type: image_url, image_url: {url}}: a data URL that a command
+  printed between marks (`inline_pictures`), or a picture of the task.
 - A command runs in a shell of its own in the environment's folder (config.environment.cwd).
 - extra.response is the model's answer as it came: it names the model, and is left out otherwise.
 - The submission is what the last command printed, a patch where it was one.
@@ -23,18 +25,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from potato.runs.converters.blocks import Answer, Content, result_text
+from potato.runs.converters.chat_messages import content_text
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts, repository_named_by
 from potato.runs.converters.fields import name, objects, text, text_or_none
+from potato.runs.converters.inline_pictures import without_pictures
 from potato.runs.converters.marked import stretches
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
+from potato.runs.converters.result_pictures import pictures_of_message
 from potato.runs.converters.shell_files import ShellFiles
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.templates import task_in_prompt
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import positive_number, read_usage
-from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable
+from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions, RunFile, Screenshot, Unreadable
 
 _BLOCK = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\n", re.MULTILINE)
 _END_OF_BLOCK = re.compile(r"^```[ \t]*$", re.MULTILINE)
@@ -210,23 +215,23 @@ class _Story:
         self.conversation.add_agent_message(content, message_id=key, at=_time(extra), model=model, usage=usage)
 
     def _user(self, message: dict[str, JSON]) -> None:
-        words = result_text(message.get("content"), self._report.unknown)
+        words, pictures = _words_and_pictures(message.get("content"), self._report)
         if not self._count:
             if self._asked:
                 self._report.dropped["further prompt before the first step"] += 1
             else:
                 self._asked = True
-                self.conversation.add_user_message(task_in_prompt(words, self._template))
+                self.conversation.add_user_message(task_in_prompt(words, self._template), pictures)
         elif self._waiting:
             self._answer(message, self._waiting[0])
         else:
-            self.conversation.add_user_message(words)
+            self.conversation.add_user_message(words, pictures)
 
     def _answer(self, message: dict[str, JSON], call_id: str) -> None:
         if call_id in self._waiting:
             self._waiting.remove(call_id)
         extra = _member(message, "extra")
-        words = result_text(message.get("content", message.get("output")), self._report.unknown)
+        words, pictures = _words_and_pictures(message.get("content", message.get("output")), self._report)
         returned = _RETURNED.match(words)
         code = extra.get("returncode", int(returned[1]) if returned else None)
         shown = text_or_none(extra, "raw_output")
@@ -236,7 +241,7 @@ class _Story:
         # A message without a code says that a time limit was reached, or it is the submission.
         outcome = {"output": shown or "", "is_known": shown is not None}
         self.submission = words if code is None and not extra else None
-        self.conversation.answer(Answer(call_id, words, has_failed), outcome, _time(extra))
+        self.conversation.answer(Answer(call_id, words, has_failed, pictures), outcome, _time(extra))
 
     def _end(self, message: dict[str, JSON]) -> None:
         extra = _member(message, "extra")
@@ -268,6 +273,13 @@ def _message_content(message: dict[str, JSON], report: ConversionReport) -> Cont
         content.texts.append(result_text(message["content"], report.unknown))
     content.thoughts.append(text(message, "reasoning_content", "reasoning"))
     return content
+
+
+def _words_and_pictures(content: JSON, report: ConversionReport) -> tuple[str, tuple[Screenshot, ...]]:
+    """What a message says, with a line for each picture, and the pictures."""
+    if not isinstance(content, list):
+        return without_pictures(result_text(content, report.unknown))
+    return content_text(content, report.unknown), pictures_of_message(content)
 
 
 def _without_block(words: str, command: str) -> str:

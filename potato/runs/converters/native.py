@@ -60,9 +60,10 @@ _RUN_MEMBERS = frozenset(
     }
 )  # fmt: skip
 _TEXTS = ("message", "thought", "prompt", "at", "after", "model", "agent")
+_USERS_PICTURES = ("prompt_pictures", "after_pictures")
 _MESSAGE_MEMBERS = frozenset({"message", "thought", "prompt", "at", "tool_calls"})
 _STEP_MEMBERS = (
-    _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage", "prompt_pictures"}
+    _MESSAGE_MEMBERS | PAGE_MEMBERS | {"after", "dividers", "agents", "model", "agent", "usage", *_USERS_PICTURES}
 )
 _CALL_MEMBERS = frozenset({"id", "name", "arguments", "result", "is_error", "refused", "pictures"})
 _AGENT_MEMBERS = frozenset({"name", "call_id", "task", "steps"})
@@ -159,8 +160,9 @@ def _step_as_native(step: Step) -> dict[str, JSON]:
         ]
     if step.usage:
         record["usage"] = usage_record(step.usage)
-    if step.prompt_pictures:
-        record["prompt_pictures"] = [screenshot_as_native(each) for each in step.prompt_pictures]
+    for name in _USERS_PICTURES:
+        if pictures := getattr(step, name):
+            record[name] = [screenshot_as_native(each) for each in pictures]
     return record | page_as_native(step)
 
 
@@ -241,9 +243,8 @@ def _step(value: dict[str, JSON], place: str, report: ConversionReport, depth: i
         name: _amount(usage or {}, name, f"{place}.usage.{name}", whole=name != "seconds") for name in _USAGE_MEMBERS
     }
     its["usage"] = Usage(**took)
-    its["prompt_pictures"] = _pictures(
-        value.get("prompt_pictures"), f"{place}.prompt_pictures", "steps[].prompt_pictures[].", report
-    )
+    for name in _USERS_PICTURES:
+        its[name] = _pictures(value.get(name), f"{place}.{name}", f"steps[].{name}[].", report)
     # Any, since each of them was looked up among the names above.
     known: Any = tuple(dividers)
     return Step(calls=tuple(calls), dividers=known, agents=agents, **its, **read_page(value, place))

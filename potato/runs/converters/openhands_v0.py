@@ -86,6 +86,7 @@ class _Reader:
         self._calls: dict[str, str] = {}
         self._open: list[str] = []
         self._was_message_of_agent = False
+        self._reasoned = ""
 
     def take(self, event: dict[str, JSON]) -> None:
         self._count += 1
@@ -135,7 +136,7 @@ class _Reader:
             self._conversation.add_user_message("\n".join([words, *map(named_url, urls)]), pictures)
         else:
             response = _response(event)
-            self._say(event, Content(texts=[words], thoughts=_reasoning(response)))
+            self._say(event, Content(texts=[words], thoughts=self._reasoning(response)))
         self._was_message_of_agent = not from_user
 
     def _call(self, event: dict[str, JSON], tool: str, arguments: JSON, words: str) -> None:
@@ -151,8 +152,17 @@ class _Reader:
         self._calls[name(event, "id") or key] = key
         self._calls[call_id or key] = key
         self._open.append(key)
-        self._say(event, Content([words], _reasoning(response), [(key, tool, arguments)]))
+        self._say(event, Content([words], self._reasoning(response), [(key, tool, arguments)]))
         self._was_message_of_agent = False
+
+    def _reasoning(self, response: JSON) -> list[str]:
+        """What the model thought, told with the first of the actions, each of which has the model's whole answer."""
+        own = text(response, "id")
+        is_told = bool(own) and own == self._reasoned
+        self._reasoned = own
+        if is_told:
+            return []
+        return [words for message in _messages(response) if (words := text(message, "reasoning_content"))]
 
     def _say(self, event: dict[str, JSON], content: Content) -> None:
         response = _response(event)
@@ -262,7 +272,3 @@ def _messages(response: JSON) -> list[dict[str, JSON]]:
 
 def _tool_calls(response: JSON) -> list[dict[str, JSON]]:
     return [call for message in _messages(response) for call in objects(message.get("tool_calls"))]
-
-
-def _reasoning(response: JSON) -> list[str]:
-    return [words for message in _messages(response) if (words := text(message, "reasoning_content"))]

@@ -21,12 +21,11 @@ Field notes
 import re
 from collections.abc import Iterator
 
-from potato.runs.converters.blocks import as_json
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records
-from potato.runs.converters.span_messages import ChatMessage, chat_messages
+from potato.runs.converters.span_messages import ChatMessage, chat_messages, result_of_tool
 from potato.runs.converters.spans import AGENT, MODEL, OTHER, TOOL, Span, iso_time, run_of_spans
 from potato.runs.converters.usage import duration, read_usage
 from potato.runs.model import JSON, NO_USAGE, ConversionReport, Converted, ReadingOptions, RunFile, Unreadable, Usage
@@ -168,7 +167,7 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
         kind = MODEL
     status = value.get("status")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else None
-    result = attributes.get("gen_ai.tool.call.result")
+    result, pictures = result_of_tool(attributes.get("gen_ai.tool.call.result"), report.unknown)
     agent = text(attributes, "gen_ai.agent.name")
     named = text(attributes, "gen_ai.tool.name") if kind == TOOL else agent if kind == AGENT else title
     return Span(
@@ -185,7 +184,8 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
         outputs=outputs,
         call_id=name(attributes, "gen_ai.tool.call.id"),
         arguments=read_arguments(attributes.get("gen_ai.tool.call.arguments")),
-        result=result if isinstance(result, str) or result is None else as_json(result),
+        result=result,
+        pictures=pictures,
         is_error=code in (2, "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR") or bool(text(attributes, "error.type")),
         usage=_usage(attributes) + took,
         place=place,

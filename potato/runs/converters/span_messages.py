@@ -3,7 +3,8 @@
 Field notes
 - OpenTelemetry: {role, parts}; parts text and reasoning {content}, tool_call {id, name, arguments}, tool_call_response
   {id, response} (result in older ones), server_tool_call {id, name, server_tool_call: {type}} and
-  server_tool_call_response {id, server_tool_call_response}, blob {mime_type, content}, file {file_id}, uri {uri}.
+  server_tool_call_response {id, server_tool_call_response}, blob {mime_type, modality, content}, file {file_id}, uri
+  {uri}. OpenInference has images as {type: image, image: {url}}.
 - OpenAI: {role, content: text or parts, tool_calls: [{id, function: {name, arguments}}]}, {role: tool, tool_call_id,
   content}. Anthropic: content of blocks, which `blocks` reads. LangChain: {type: human | ai | tool | system, content,
   tool_calls: [{id, name, args}], additional_kwargs}, perhaps under `data` or `kwargs`.
@@ -11,14 +12,15 @@ Field notes
 - A list of messages may stand under `messages`, be a text of JSON, or be a text alone.
 """
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 
 from potato.runs.converters.blocks import Answer, as_json, joined, named_data, named_url, read_content, result_text
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
-from potato.runs.converters.result_pictures import pictures_in
-from potato.runs.model import JSON
+from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
+from potato.runs.model import JSON, Screenshot
 
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "assistant", "function": "tool",
           "developer": "system", "AIMessage": "assistant", "HumanMessage": "user", "ToolMessage": "tool",
@@ -27,19 +29,22 @@ _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "as
 
 @dataclass(slots=True)
 class ChatMessage:
-    """A message: whose it is, its texts and thoughts, its calls as (id, name, arguments), and answers to calls."""
+    """A message: whose it is, its texts and thoughts, its calls as (id, name, arguments), answers to calls, and the
+    pictures beside its texts."""
 
     role: str
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     calls: list[tuple[str, str, JSON]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
+    pictures: list[Screenshot] = field(default_factory=list)
 
     def key(self) -> tuple[str, ...]:
         """What makes it the same message where a later request repeats it."""
         calls = (f"{call_id}|{tool}" for call_id, tool, _ in self.calls)
         answers = (f"{answer.call_id}|{answer.text}" for answer in self.answers)
-        return (self.role, joined(self.texts), *calls, *answers)
+        pictures = (hashlib.sha256(picture.data).hexdigest() for picture in self.pictures)
+        return (self.role, joined(self.texts), *calls, *answers, *pictures)
 
 
 def chat_messages(value: JSON, role: str, unknown: Counter[str]) -> list[ChatMessage]:
@@ -83,6 +88,7 @@ def _message(value: dict[str, JSON], role: str, unknown: Counter[str]) -> ChatMe
     if isinstance(parts, list):
         for part in parts:
             _add_part(part, message, unknown)
+        message.pictures += pictures_of_message(parts)
     if "content" in value:
         _add_content(value, message, unknown)
     elif "parts" not in value and (words := text(value, "text", "output", "generated_text")):
@@ -118,6 +124,7 @@ def _add_content(value: dict[str, JSON], message: ChatMessage, unknown: Counter[
         message.texts.append(text(content, "text") or as_json(content))
         return
     read = read_content(_plain_parts(content), unknown)
+    message.pictures += pictures_of_message(content)
     message.texts += read.texts
     message.thoughts += read.thoughts
     message.calls += read.calls
@@ -125,7 +132,7 @@ def _add_content(value: dict[str, JSON], message: ChatMessage, unknown: Counter[
 
 
 def _plain_parts(content: JSON) -> JSON:
-    """Content whose parts of OpenAI's names have those of Anthropic's."""
+    """Content whose parts of OpenAI's and OpenTelemetry's names have those of Anthropic's."""
     if not isinstance(content, list):
         return content
     parts = []
@@ -133,10 +140,14 @@ def _plain_parts(content: JSON) -> JSON:
         kind = text(part, "type")
         if kind in ("input_text", "output_text") or (isinstance(part, dict) and not kind and "text" in part):
             parts.append({"type": "text", "text": text(part, "text")})
-        elif kind in ("image_url", "input_image"):
-            image = part.get("image_url")
+        elif kind in ("image_url", "input_image") or (kind == "image" and "image" in part):
+            image = part.get("image_url", part.get("image"))
             url = image if isinstance(image, str) else text(image, "url")
             parts.append({"type": "text", "text": named_url(url)})
+        elif kind == "text" and "content" in part:
+            parts.append({"type": "text", "text": text(part, "text", "content")})
+        elif kind in ("blob", "file", "uri"):
+            parts.append({"type": "text", "text": _named_part(part, kind)})
         elif kind == "reasoning":
             parts.append({"type": "thinking", "thinking": text(part, "reasoning", "text", "content")})
         else:
@@ -173,16 +184,21 @@ def _add_part(part: JSON, message: ChatMessage, unknown: Counter[str]) -> None:
             response = part.get("server_tool_call_response")
             shown = response.get("content", response) if isinstance(response, dict) else response
             message.answers.append(Answer(name(part, "id"), result_text(shown, unknown), is_error=False))
-        case "blob":
-            message.texts.append(named_data(text(part, "mime_type", "modality"), text(part, "content")))
-        case "file" | "uri":
-            kind = text(part, "mime_type", "modality") or kind
-            message.texts.append(named_url(text(part, "file_id", "uri"), kind))
+        case "blob" | "file" | "uri":
+            message.texts.append(_named_part(part, kind))
         case "":
             _add_part_of_gemini(part, message, unknown)
         case _:
             unknown[f"part {kind[:40]}"] += 1
             message.texts.append(as_json(part))
+
+
+def _named_part(part: JSON, kind: str) -> str:
+    """The line that stands for a blob, a file or an address of OpenTelemetry."""
+    media_type = text(part, "mime_type", "modality")
+    if kind == "blob":
+        return named_data(media_type, text(part, "content"))
+    return named_url(text(part, "file_id", "uri"), media_type or kind)
 
 
 def _add_part_of_gemini(part: dict[str, JSON], message: ChatMessage, unknown: Counter[str]) -> None:
@@ -209,6 +225,17 @@ def _add_part_of_gemini(part: dict[str, JSON], message: ChatMessage, unknown: Co
     elif set(part) - {"thought", "thoughtSignature"}:
         unknown["part without a type"] += 1
         message.texts.append(as_json(part))
+
+
+def result_of_tool(value: JSON, unknown: Counter[str]) -> tuple[str | None, tuple[Screenshot, ...]]:
+    """What a span says that its tool gave back: as text, in which a line stands for each picture, and the pictures."""
+    inner = read_arguments(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else value
+    if pictures := pictures_in(inner):
+        content = inner.get("content", inner) if isinstance(inner, dict) else inner
+        return result_text(_plain_parts(content if isinstance(content, list) else [content]), unknown), pictures
+    if value is None or isinstance(value, str):
+        return value, ()
+    return as_json(value), ()
 
 
 def response_words(response: JSON) -> tuple[str, bool]:

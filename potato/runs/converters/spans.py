@@ -19,7 +19,17 @@ from potato.runs.converters.moments import Moments
 from potato.runs.converters.span_messages import ChatMessage
 from potato.runs.converters.tool_effects import read_tool_effects
 from potato.runs.converters.tool_files import CallEffects
-from potato.runs.model import JSON, NO_USAGE, AgentRun, ConversionReport, Converted, ReadingOptions, Unreadable, Usage
+from potato.runs.model import (
+    JSON,
+    NO_USAGE,
+    AgentRun,
+    ConversionReport,
+    Converted,
+    ReadingOptions,
+    Screenshot,
+    Unreadable,
+    Usage,
+)
 
 MODEL, TOOL, AGENT, OTHER = "model", "tool", "agent", "other"
 _NO_CONTENTS = (
@@ -45,6 +55,7 @@ class Span:
     call_id: str = ""
     arguments: JSON = None
     result: str | None = None
+    pictures: tuple[Screenshot, ...] = ()
     is_error: bool = False
     usage: Usage = NO_USAGE
     cost_usd: float | None = None
@@ -204,7 +215,7 @@ class _Reader:
         for answer in message.answers:
             self._answer(answer, span.at)
         if words := "\n\n".join(part for part in message.texts if part.strip()):
-            self.conversation.add_user_message(words)
+            self.conversation.add_user_message(words, message.pictures)
 
     def _say(self, message: ChatMessage, span: Span, model: str) -> None:
         if not model:
@@ -253,7 +264,8 @@ class _Reader:
             if call.answer is not None:
                 return
         if span.result is not None or span.is_error:
-            self.conversation.answer(Answer(span.call_id, span.result or "", span.is_error), at=span.at)
+            answer = Answer(span.call_id, span.result or "", span.is_error, span.pictures)
+            self.conversation.answer(answer, at=span.at)
 
     def _open(self, tool: str) -> Call | None:
         waiting = (call for call in self.conversation.calls.values() if call.answer is None and call.name == tool)

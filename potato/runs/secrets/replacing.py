@@ -159,7 +159,7 @@ def _texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
         yield from ((f"arguments of the {where}", text) for text in _strings(call.arguments))
         yield f"result of the {where}", call.result or ""
         yield from ((f"pictures of the {where}", text) for text in _strings(call.pictures))
-    for text in _strings((step.agents, step.screenshot, step.prompt_pictures, step.agent)):
+    for text in _strings((step.agents, step.screenshot, step.prompt_pictures, step.after_pictures, step.agent)):
         yield "agents that it started" if step.agents else "picture", text
 
 

@@ -109,6 +109,25 @@ def take_call(pairs: Pairs, tool: str, given: Record, original: str | None = Non
     return 0
 
 
+def take_editor(pairs: Pairs, given: Record) -> None:
+    """The same for the arguments of Anthropic's text editor; of any other tool nothing."""
+    if given.get("command") == "create":
+        pairs[given["path"]] = [("", given["file_text"])]
+    elif given.get("command") == "str_replace":
+        edit(pairs, given["path"], given["old_str"], given["new_str"])
+
+
+def take_envelope(pairs: Pairs, words: str) -> None:
+    """And for an envelope of apply_patch: files that it adds, and hunks of one place each that it changes."""
+    for what, path, body in re.findall(r"^\*\*\* (Add|Update) File: (.*)\n((?:[-+ @].*\n)*)", words, re.MULTILINE):
+        lines = [line for line in body.splitlines(keepends=True) if not line.startswith("@@")]
+        old, new = ("".join(line[1:] for line in lines if line[0] in f" {mark}") for mark in "-+")
+        if what == "Add":
+            pairs[path] = [("", new)]
+        else:
+            edit(pairs, path, old, new)
+
+
 # Claude Code
 
 
@@ -222,7 +241,7 @@ def codex(_: str, data: bytes) -> Counts:
     answered: set[str] = set()
     threads: set[str] = set()
     paths: set[str] = set()
-    messages: list[str] = []
+    pairs: Pairs = {}
     lines = lines_of(data)
     is_new = True  # Whether what comes next begins a step.
     for line in lines:
@@ -234,9 +253,7 @@ def codex(_: str, data: bytes) -> Counts:
             counts.dropped += bool(threads)
             threads.add(payload["id"])
         elif kind == "message of user":
-            words = str(payload.get("content", payload.get("message")))
-            counts.dropped += "<environment_context>" in words
-            messages.append(words)
+            counts.dropped += "<environment_context>" in str(payload.get("content", payload.get("message")))
             is_new = True
         elif kind == "message of assistant":
             counts.steps += is_new
@@ -254,6 +271,8 @@ def codex(_: str, data: bytes) -> Counts:
                 counts.steps += is_new
             is_new = False
             asked.add(name)
+            if payload.get("name") == "apply_patch":
+                take_envelope(pairs, payload.get("input", ""))
         elif kind.endswith(("_call_output", "tool_search_output", "_result")):
             is_new = True
             counts.repairs += payload.get("call_id") not in asked and "call_id" in payload
@@ -274,7 +293,9 @@ def codex(_: str, data: bytes) -> Counts:
             counts.dropped += 1
     if not counts.steps:
         return Counts()
-    counts.files = len(paths)
+    counts.change(of_pairs(pairs))
+    # Of others the rollout has the names alone.
+    counts.files += len(paths - pairs.keys())
     return counts
 
 
@@ -290,7 +311,12 @@ def inspect(_: str, data: bytes) -> Counts:
         if roles["assistant"]:
             counts.runs += 1
         counts.steps += roles["assistant"]
-        counts.calls += sum(len(message.get("tool_calls") or []) for message in sample["messages"])
+        pairs: Pairs = {}
+        for message in sample["messages"]:
+            for call in message.get("tool_calls") or []:
+                counts.calls += 1
+                take_editor(pairs, call["arguments"])
+        counts.change(of_pairs(pairs))
         counts.dropped += roles["system"] + bool(sample.get("scores"))
     return counts
 
@@ -363,10 +389,13 @@ def openhands(name: str, data: bytes) -> Counts:
         if "git_patch" in row:
             counts.repairs += "\r\n" in row["git_patch"]
             counts.change(of_patch(row["git_patch"]))
+        texts: dict[str, tuple[str, str]] = {}
         for event in flat:
             if event.get("observation") == "edit":
-                extras = event["extras"]
-                counts.change([of_difference(extras["old_content"] or "", extras["new_content"])])
+                path, extras = event["extras"]["path"], event["extras"]
+                first = texts[path][0] if path in texts else extras["old_content"] or ""
+                texts[path] = first, extras["new_content"]
+        counts.change(of_difference(old, new) for old, new in texts.values())
     return counts
 
 

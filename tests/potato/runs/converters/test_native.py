@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from potato.runs.converters.native import run_as_native
-from potato.runs.exact_json import canonical, step_from, step_record
+from potato.runs.exact_json import canonical, canonical_parts, step_from, step_record
 from potato.runs.model import (
     AgentRun,
     Divider,
@@ -269,6 +269,14 @@ def whole_runs(draw: st.DrawFn) -> AgentRun:
 def test_every_run_survives_being_written_and_read(written: list[AgentRun]) -> None:
     data = jsonl(*(run_as_native(run) for run in written))
     assert runs(read(data, named="native", explicit=True)) == written
+
+
+@given(whole_runs())
+@settings(max_examples=100, deadline=None)
+def test_the_parts_of_a_run_are_its_one_text(run: AgentRun) -> None:
+    native = run_as_native(run)
+    assert b"".join(canonical_parts(native)) == canonical(native)
+    assert b"".join(canonical_parts({})) == canonical({})
 
 
 @given(steps)

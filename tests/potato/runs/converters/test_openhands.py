@@ -84,6 +84,12 @@ def test_actions_of_one_answer_are_a_step_with_the_models_own_calls() -> None:
     assert the_one(jsonl(*EVENTS)).run.steps == run.steps
 
 
+def test_an_answer_that_stands_with_each_of_its_actions_is_thought_once() -> None:
+    converted = the_one(json.dumps(EVENTS).encode(), "trajectory.json")
+    assert converted.run.steps[0].thought == "Because."
+    assert converted.report.repairs == {}
+
+
 def test_an_edit_without_the_file_around_it_is_read_by_its_command() -> None:
     events = [TASK, EVENTS[3], v0_observation(5, 3, "edit", "The file /workspace/cart.py has been edited.")]
     assert changes_in(the_one(json.dumps(events).encode(), "t.json").run) == {"cart.py": ("modified", 1, 1)}

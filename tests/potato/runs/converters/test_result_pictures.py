@@ -13,6 +13,8 @@ from potato.runs.model import AgentRun, Screenshot, ToolCall, Unreadable
 from tests.potato.runs.converters import test_atif as atif
 from tests.potato.runs.converters import test_gemini_cli as gemini
 from tests.potato.runs.converters import test_inspect as inspect
+from tests.potato.runs.converters import test_langfuse as langfuse
+from tests.potato.runs.converters import test_mini_swe_agent as mini
 from tests.potato.runs.converters import test_openhands as openhands
 from tests.potato.runs.converters import test_otel_genai as otel
 from tests.potato.runs.converters import test_swe_agent as swe
@@ -129,6 +131,76 @@ def spans() -> bytes:
     return json.dumps(otel.otlp(*both)).encode()
 
 
+def span_of_a_tool() -> bytes:
+    """What a tool of a server gave back, as its own span records it."""
+    content = [WORDS, *({"type": "image", "data": data, "mimeType": "image/png"} for data in ENCODED)]
+    given = json.dumps({"content": content, "isError": False})
+    first = otel.said("assistant", otel.tool_call("a", "look"))
+    tool: dict[str, Any] = {
+        "gen_ai__tool__name": "look",
+        "gen_ai__tool__call__id": "a",
+        "gen_ai__tool__call__result": given,
+    }
+    return json.dumps(otel.otlp(otel.chat(1, otel.ASKED, [first]), otel.span(2, "execute_tool", **tool))).encode()
+
+
+def spans_with_blobs() -> bytes:
+    given = [otel.words("Two pages."), *map(blob, ENCODED)]
+    answered = otel.said("tool", {"type": "tool_call_response", "id": "a", "response": given})
+    first = otel.said("assistant", otel.tool_call("a", "look"))
+    rest = [*otel.ASKED, first, answered]
+    both = (otel.chat(1, otel.ASKED, [first]), otel.chat(2, rest, [otel.said("assistant", otel.words("Done."))]))
+    return json.dumps(otel.otlp(*both)).encode()
+
+
+def blob(data: str) -> dict[str, Any]:
+    return {"type": "blob", "modality": "image", "mime_type": "image/png", "content": data}
+
+
+def langfuse_tool() -> bytes:
+    """What a tool gave back, as its own observation has it."""
+    content = [WORDS, *({"type": "image", "data": data, "mimeType": "image/png"} for data in ENCODED)]
+    asked = {"role": "assistant", "content": "I look.", "tool_calls": [langfuse.openai_call("a", "look")]}
+    observations = [
+        langfuse.observation(1, "GENERATION", input=langfuse.ASKED, output=asked),
+        langfuse.observation(2, "TOOL", name="look", input={"id": "a", "name": "look", "args": {}}, output=content),
+    ]
+    return langfuse.trace(observations=observations)
+
+
+def langfuse_answer() -> bytes:
+    """What a tool gave back, as the next request repeats it."""
+    asked = {"role": "assistant", "content": "I look.", "tool_calls": [langfuse.openai_call("a", "look")]}
+    parts = [WORDS, *({"type": "image_url", "image_url": {"url": url}} for url in URLS)]
+    answer = {"role": "tool", "tool_call_id": "a", "content": parts}
+    observations = [
+        langfuse.observation(1, "GENERATION", input=langfuse.ASKED, output=asked),
+        langfuse.observation(2, "GENERATION", input=[*langfuse.ASKED, asked, answer], output="Done."),
+    ]
+    return langfuse.trace(observations=observations)
+
+
+def mini_swe_agent() -> bytes:
+    """As version 2 has it where its model makes parts of what a command printed."""
+    shown = [{"type": "image_url", "image_url": {"url": url}} for url in URLS]
+    begin = {"type": "text", "text": "<returncode>0</returncode>\n<output>\n"}
+    content = [begin, *shown, {"type": "text", "text": "\n</output>"}]
+    answer = {"role": "tool", "tool_call_id": "a", "content": content, "extra": {"raw_output": "x", "returncode": 0}}
+    asked = {
+        "role": "assistant",
+        "content": "I look.",
+        "extra": {"actions": [{"command": "shot", "tool_call_id": "a"}]},
+    }
+    return mini.as_file(mini.trajectory([*mini.FIRST, asked, answer]))
+
+
+def mini_swe_agent_text() -> bytes:
+    """As it is where the model was not told to."""
+    kind = "<CONTENT_TYPE>image_url</CONTENT_TYPE>"
+    shown = "\n".join(f"<MSWEA_MULTIMODAL_CONTENT>{kind}{url}</MSWEA_MULTIMODAL_CONTENT>" for url in URLS)
+    return mini.as_file(mini.trajectory([*mini.FIRST, mini.acts("shot"), mini.answered(f"Two pages.\n{shown}\n")]))
+
+
 def native() -> bytes:
     given = {"name": "look", "result": "Two pages.", "pictures": [URLS[0], {"name": "b.png", "data": URLS[1]}]}
     return jsonl({"id": "r", "task_description": "Look.", "steps": [{"message": "I look.", "tool_calls": [given]}]})
@@ -142,7 +214,8 @@ def native_with_blocks() -> bytes:
 FORMS = [
     claude_code, structured_turns, chat, responses, codex, codex_tool_of_a_server, openhands_v0_cell,
     openhands_v0_server, openhands_v1, swe_agent, swe_agent_history, gemini_chat, inspect_log,
-    spans, native, native_with_blocks,
+    spans, span_of_a_tool, spans_with_blobs, langfuse_tool, langfuse_answer, mini_swe_agent, mini_swe_agent_text,
+    native, native_with_blocks,
 ]  # fmt: skip
 
 
@@ -192,70 +265,140 @@ def test_a_page_and_a_picture_that_was_read_are_pictures_of_old_events() -> None
     assert (unseen.result, unseen.pictures) == ("A shop.", ())
 
 
-def said_in_claude_code(parts: list[Any]) -> bytes:
+def said_in_claude_code(parts: list[Any], after: list[Any]) -> bytes:
     session = SessionFile()
     session.user(parts)
     session.agent({"type": "text", "text": "I see."}, message_id="m1")
+    session.user(after)
     return jsonl(*session.lines)
 
 
-def said_in_chat(parts: list[Any]) -> bytes:
+def said_to_claude(parts: list[Any], after: list[Any]) -> bytes:
+    """Plain messages of Anthropic's form."""
+    asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]}
+    answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "Two."}]}
+    messages = [{"role": "user", "content": parts}, asked, answer, {"role": "user", "content": after}]
+    return jsonl({"model": "claude", "messages": messages})
+
+
+def said_in_chat(parts: list[Any], after: list[Any]) -> bytes:
     asked = {"role": "assistant", "content": "I look.", "tool_calls": [call("a", "look", "{}")]}
-    return jsonl({"messages": [{"role": "user", "content": parts}, asked]})
+    answer = {"role": "tool", "tool_call_id": "a", "content": "Two."}
+    return jsonl({"messages": [{"role": "user", "content": parts}, asked, answer, {"role": "user", "content": after}]})
 
 
-def said_in_codex(parts: list[Any]) -> bytes:
-    return RolloutFile().item("message", role="user", content=parts).agent("I see.").data
+def said_in_codex(parts: list[Any], after: list[Any]) -> bytes:
+    file = RolloutFile().item("message", role="user", content=parts).agent("I see.")
+    return file.item("message", role="user", content=after).data
 
 
-def said_in_openhands_v1(parts: list[Any]) -> bytes:
-    asked = {**openhands.V1[1], "llm_message": {"role": "user", "content": parts}}
-    return jsonl(openhands.V1[0], asked, *openhands.V1[2:])
+def said_in_openhands_v1(parts: list[Any], after: list[Any]) -> bytes:
+    asked, thanks = (
+        {**openhands.V1[1], "id": key, "llm_message": {"role": "user", "content": content}}
+        for key, content in (("first", parts), ("last", after))
+    )
+    return jsonl(openhands.V1[0], asked, *openhands.V1[2:], thanks)
 
 
-def said_in_atif(parts: list[Any]) -> bytes:
-    trajectory = atif.trajectory(atif.step(1, "user", parts), atif.step(2, "agent", "I see."))
-    return atif.document(trajectory)
+def said_in_atif(parts: list[Any], after: list[Any]) -> bytes:
+    steps = (atif.step(1, "user", parts), atif.step(2, "agent", "I see."), atif.step(3, "user", after))
+    return atif.document(atif.trajectory(*steps))
 
 
-def said_in_inspect(parts: list[Any]) -> bytes:
-    messages = [{"role": "user", "content": parts}, inspect.assistant(1, "I see.")]
+def said_in_inspect(parts: list[Any], after: list[Any]) -> bytes:
+    messages = [{"role": "user", "content": parts}, inspect.assistant(1, "I see."), {"role": "user", "content": after}]
     return inspect.log({"id": "s", "epoch": 1, "input": "Look.", "messages": messages, "events": [], "scores": {}})
 
 
-def said_in_gemini(parts: list[Any]) -> bytes:
-    return gemini.chat(gemini.message(1, "user", parts), gemini.message(2, "gemini", "I see."))
+def said_in_gemini(parts: list[Any], after: list[Any]) -> bytes:
+    answer = gemini.message(2, "gemini", "I see.")
+    return gemini.chat(gemini.message(1, "user", parts), answer, gemini.message(3, "user", after))
+
+
+def said_in_spans(parts: list[Any], after: list[Any]) -> bytes:
+    asked, answer = otel.said("user", *parts), otel.said("assistant", otel.words("I see."))
+    again = [asked, answer, otel.said("user", *after)]
+    return json.dumps(otel.otlp(otel.chat(1, [asked], [answer]), otel.chat(2, again, []))).encode()
+
+
+def said_in_langfuse(parts: list[Any], after: list[Any]) -> bytes:
+    messages = [{"role": "user", "content": parts}, langfuse.FIRST, {"role": "user", "content": after}]
+    observations = [langfuse.observation(1, "GENERATION", input=messages, output=[])]
+    return langfuse.trace(observations=observations)
+
+
+def said_in_mini_swe_agent(parts: list[Any], after: list[Any]) -> bytes:
+    messages = [
+        {"role": "user", "content": parts},
+        mini.acts("ls"),
+        mini.answered("a"),
+        {"role": "user", "content": after},
+    ]
+    return mini.as_file(mini.trajectory(messages))
 
 
 CODEX_PICTURES = [{"type": "input_image", "image_url": url} for url in URLS]
 GEMINI_PICTURES = [{"inlineData": {"mimeType": "image/png", "data": data}} for data in ENCODED]
 CHAT_PICTURES = [{"type": "image_url", "image_url": {"url": url}} for url in URLS]
+OPENINFERENCE_PICTURES = [{"type": "image", "image": {"url": url}} for url in URLS]
+SAID = {"type": "input_text", "text": "Two pages."}
 MESSAGES = [
     (said_in_claude_code, [WORDS, *map(anthropic, ENCODED)]),
+    (said_to_claude, [WORDS, *map(anthropic, ENCODED)]),
     (said_in_chat, [WORDS, *CHAT_PICTURES]),
-    (said_in_codex, [{"type": "input_text", "text": "Two pages."}, *CODEX_PICTURES]),
+    (said_in_codex, [SAID, *CODEX_PICTURES]),
     (said_in_openhands_v1, [WORDS, {"type": "image", "image_urls": URLS}]),
     (said_in_inspect, [WORDS, *({"type": "image", "image": url} for url in URLS)]),
     (said_in_gemini, [{"text": "Two pages."}, *GEMINI_PICTURES]),
+    (said_in_spans, [otel.words("Two pages."), *map(blob, ENCODED)]),
+    (said_in_spans, [otel.words("Two pages."), *({"type": "uri", "modality": "image", "uri": url} for url in URLS)]),
+    (said_in_langfuse, [WORDS, *CHAT_PICTURES]),
+    (said_in_langfuse, [WORDS, *map(anthropic, ENCODED)]),
+    (said_in_langfuse, [WORDS, *OPENINFERENCE_PICTURES]),
+    (said_in_mini_swe_agent, [WORDS, *CHAT_PICTURES]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("form", "parts"), MESSAGES)
 def test_the_pictures_that_a_person_sent_stand_with_the_step_that_answers(form: Any, parts: list[Any]) -> None:
-    run = the_one(form(parts), "trace.jsonl").run
+    run = the_one(form(parts, parts[:1]), "trace.jsonl").run
     assert [picture.data for picture in run.steps[0].prompt_pictures] == list(PAGES)
     assert all(not step.prompt_pictures for step in run.steps[1:])
+    assert not any(step.after_pictures for step in run.steps)
     assert "Two pages." in run.task + run.steps[0].prompt
+    assert ENCODED[0] not in run.task + run.steps[0].prompt, "a line names each picture"
     again = the_one(json.dumps(run_as_native(run)).encode(), "run.json").run
     assert [picture.data for picture in again.steps[0].prompt_pictures] == list(PAGES)
     kept = replace(run.steps[0], prompt_pictures=(Screenshot("a", b"", "a" * 64, 9, 8),))
     assert step_from(json.loads(json.dumps(step_record(kept)))) == kept
 
 
+@pytest.mark.parametrize(("form", "parts"), MESSAGES)
+def test_the_pictures_that_came_behind_the_last_step_stand_with_it(form: Any, parts: list[Any]) -> None:
+    run = the_one(form(parts[:1], parts), "trace.jsonl").run
+    assert not any(step.prompt_pictures for step in run.steps)
+    assert not any(step.after_pictures for step in run.steps[:-1])
+    last = run.steps[-1]
+    assert [picture.data for picture in last.after_pictures] == list(PAGES)
+    assert "Two pages." in last.after
+    again = the_one(json.dumps(run_as_native(run)).encode(), "run.json").run
+    assert [picture.data for picture in again.steps[-1].after_pictures] == list(PAGES)
+    kept = replace(last, after_pictures=(Screenshot("a", b"", "a" * 64, 9, 8),))
+    assert step_from(json.loads(json.dumps(step_record(kept)))) == kept
+
+
+def test_a_picture_that_langfuse_keeps_apart_is_named_by_its_id() -> None:
+    token = "@@@langfuseMedia:type=image/png|id=A1B2-c3|source=base64_data_uri@@@"
+    for part in ({"type": "image_url", "image_url": {"url": token}}, anthropic(token)):
+        run = the_one(said_in_langfuse([WORDS, part], [WORDS]), "trace.json").run
+        assert run.steps[0].prompt_pictures == (Screenshot(name="A1B2-c3"),)
+        assert token in run.task
+
+
 def test_a_picture_beside_a_trajectory_may_be_a_persons() -> None:
     picture = {"type": "image", "source": {"media_type": "image/png", "path": "images/a.png"}}
-    run = the_one(said_in_atif([WORDS, picture]), "t.json").run
-    assert run.steps[0].prompt_pictures == (Screenshot(name="images/a.png"),)
+    run = the_one(said_in_atif([WORDS, picture], [WORDS, picture]), "t.json").run
+    assert run.steps[0].prompt_pictures == run.steps[0].after_pictures == (Screenshot(name="images/a.png"),)
 
 
 def test_a_task_with_pictures_in_its_text_has_them_with_the_first_step() -> None:
