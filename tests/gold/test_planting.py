@@ -1,6 +1,7 @@
 """A manager has faults planted in traces that are known to be good: a job makes gold of copies like the rest."""
 
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -10,15 +11,19 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import AuditEvent
 from assignments.models import Assignment, Kind, Submission, TraceQuota
 from gold.models import ExpectedAnnotation, Origin, Use
-from gold.planting import NotPlantable, request_planting, sources
+from gold.planting import NotPlantable, plant, request_planting, sources
 from jobs.models import Job
 from jobs.runner import run
+from potato.runs.model import AgentRun, ConversionReport, Converted
 from tenancy.actor import acting, acting_in
+from tenancy.models import new_id
 from tests.agreement.conftest import Comparing
 from tests.assignments.reviews import dumps
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, step, stored
-from traces.models import Trace
+from traces.evidence.checks import stored_reports
+from traces.importing.storing import store_run
+from traces.models import CheckReport, ImportedFile, Trace
 
 OLD = """def pages(rows, size):
     return rows
@@ -118,6 +123,42 @@ def test_the_same_seed_draws_the_same_traces_and_what_cannot_be_planted_in_is_sa
         ):
             with pytest.raises(NotPlantable, match=words):
                 request_planting(project=reviewed.project, **arguments)  # type: ignore[arg-type]  # as named
+
+
+def test_no_id_and_no_missing_report_tells_a_planted_copy(reviewed: Comparing) -> None:
+    """Annotators read the id of a trace, which has its time in it, and what tests and checkers say of the change."""
+    long_ago = UUID(int=(new_id().int >> 80) - 10**9 << 80 | new_id().int & ~(-1 << 80))
+    with acting_in(reviewed.tenants.acme, reviewed.tenants.alice):
+        change = outcome("src/pages.py", OLD, NEW)
+        made = AgentRun("trace_090", task="Pages", events=(change,), event_steps=(None,), steps=(step("I write."),))
+        file = ImportedFile.objects.create(
+            project=reviewed.project, name="runs", size=1, sha256="0" * 64, format="auto", chosen="native"
+        )
+        store_run(Converted(made, ConversionReport(), 1), file, long_ago)
+        source = Trace.objects.get(pk=long_ago)
+        finding = {"path": "/build/src/pages.py", "line": 9, "level": "warning", "rule": "R1", "message": "Long."}
+        CheckReport.objects.create(
+            project=reviewed.project,
+            file=file,
+            identity_sha256="1" * 64,
+            kind="junit",
+            name="unit",
+            external_id="trace_090",
+            outcome="passed",
+            passed=31,
+            findings=1,
+            content={"tests": [], "findings": [finding]},
+        )
+        expected = plant(trace=source, file=file, seed=3, kind="dropped_check", use=Use.GOLD)
+        copy = expected.trace
+        assert copy.pk.int >> 80 == long_ago.int >> 80
+        assert copy.pk != long_ago
+        (of_source,), (of_copy,) = stored_reports(source), stored_reports(copy)
+        assert (of_copy.outcome, of_copy.passed, of_copy.name) == ("passed", 31, "unit")
+        # The two lines of the check are gone, and what was behind them has moved.
+        assert of_copy.content["findings"] == [{**finding, "line": 7}]
+        assert of_source.content["findings"] == [finding]
+        assert TraceQuota.objects.get(trace=copy).withheld == "known_answer"
 
 
 def test_a_change_without_a_place_for_the_kind_is_named_with_its_reason(reviewed: Comparing) -> None:
