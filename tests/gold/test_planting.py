@@ -1,5 +1,7 @@
 """A manager has faults planted in traces that are known to be good: a job makes gold of copies like the rest."""
 
+import html
+import json
 from pathlib import Path
 from uuid import UUID
 
@@ -123,6 +125,47 @@ def test_the_same_seed_draws_the_same_traces_and_what_cannot_be_planted_in_is_sa
         ):
             with pytest.raises(NotPlantable, match=words):
                 request_planting(project=reviewed.project, **arguments)  # type: ignore[arg-type]  # as named
+
+
+def test_a_manager_reads_what_was_planted_and_expects_something_else_of_it(reviewed: Comparing, client: Client) -> None:
+    call_command("gold", "plant", "acme/parser", "--trace", "trace_100", "--kind", "dropped_check", "--seed", "3")
+    work(reviewed)
+    with acting(reviewed.actor):
+        expected = ExpectedAnnotation.objects.get()
+    client.force_login(reviewed.tenants.mallory)
+    address = f"/o/acme/p/parser/gold/{expected.pk}/"
+    assert address in client.get("/o/acme/p/parser/gold/").content.decode()
+    page = client.get(address).content.decode()
+    assert "A planted fault: dropped check" in page
+    planted = page[page.index("What was planted") : page.index("What is expected")]
+    assert "no rows" in planted, "the line that went"
+    assert "Request Changes" in page
+    assert expected.why in html.unescape(page)
+    (comment,) = expected.annotations["inline_comments"]
+    other = {**expected.annotations, "inline_comments": [{**comment, "line_start": 4, "line_end": 4}]}
+    for typed, words in (
+        ("{", "is no JSON"),
+        ('{"verdict": NaN}', "NaN is no number"),
+        ("[]", "is an object"),
+        ('{"typo": {}}', "typo is no scheme of the project"),
+        ("{}", "says nothing to score by"),
+        ('{"verdict": {"decision": "no_such"}}', "Nobody could answer what is expected"),
+        ('{"file_ratings": {"src/pages.py": {"correctness": 99}}}', "Nobody could answer what is expected"),
+        ('{"file_ratings": {"src/nowhere.py": {"correctness": 5}}}', "Nobody could answer what is expected"),
+        (json.dumps({"inline_comments": [{**comment, "category": "no_such"}]}), "Nobody could answer"),
+        (json.dumps({"inline_comments": [{**comment, "line_start": -3, "line_end": -3}]}), "Nobody could answer"),
+    ):
+        refused = client.post(address, {"annotations": typed, "why": "I know better."})
+        assert (refused.status_code, words in refused.content.decode()) == (422, True), words
+        assert "I know better." in refused.content.decode(), "what was typed stays"
+    client.post(address, {"annotations": json.dumps(other), "why": "The loop is wrong."})
+    with acting(reviewed.actor):
+        changed = ExpectedAnnotation.objects.get()
+        assert (changed.annotations, changed.why) == (other, "The loop is wrong.")
+        assert AuditEvent.objects.filter(verb="gold.changed").count() == 1
+    client.post(f"{address}retire/")
+    late = client.post(address, {"annotations": json.dumps(expected.annotations), "why": ""})
+    assert "is retired" in late.content.decode()
 
 
 def test_no_id_and_no_missing_report_tells_a_planted_copy(reviewed: Comparing) -> None:
