@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.urls import set_urlconf
 
+from accounts.actions.members import put_on_project
 from accounts.actions.organisations import add_service_account
 from accounts.actions.projects import publish_configuration
 from accounts.models import Membership, User
@@ -18,7 +19,7 @@ from gold.attention import traces_without_anybody
 from gold.disagreement import ask_one_more, submission_made
 from gold.models import AddedAnnotator
 from jobs.models import OutboxEvent
-from tenancy.roles import Right
+from tenancy.roles import ProjectRole, Right
 from tests.assignments.conftest import annotators, submit
 from tests.gold.conftest import APPROVE, REFUSE, YAML, GoldQueue
 
@@ -95,7 +96,8 @@ def test_the_manager_hears_when_everybody_has_had_the_trace(gold_queue: GoldQueu
     assert matter.sentence == "One more annotator is wanted of 1 trace, and everybody has had it."
     assert target(trace) == 3
     # A program that has an account is nobody whom one could wait for.
-    add_service_account(name="judge_a")
+    robot = add_service_account(name="judge_a")
+    put_on_project(project=gold_queue.project, membership=robot, role=ProjectRole.ANNOTATOR)
     assert len(list(traces_without_anybody(gold_queue.project))) == 1
     # Nor is who has made as many annotations as they may.
     (somebody,) = annotators(1)
