@@ -10,16 +10,19 @@ from accounts.actions.projects import publish_configuration
 from assignments.models import Kind
 from gold.actions import expect as expect_answer
 from gold.models import Use
+from gold.planting import plant
 from gold.standing import take_in
 from tenancy.actor import acting_in
 from tests.assignments.conftest import submit
 from tests.assignments.reviews import FILES, review_yaml
 from tests.gold.conftest import GoldQueue
+from tests.gold.test_planting import NEW, OLD
 from tests.stories.conftest import Reader
 from tests.stories.pictures import shoot
 from tests.stories.test_reading_annotations import at
 from tests.tenants import Tenants
-from tests.traces.stored import stored
+from tests.traces.stored import outcome, stored
+from traces.models import ImportedFile
 
 pytestmark = pytest.mark.browser
 WANTED: dict[str, Any] = {
@@ -132,3 +135,35 @@ def test_a_manager_sees_scores_as_a_line_and_as_a_table(tenants_of_browsers: Ten
     assert float(means[-1]) == pytest.approx(sum(met) / len(met), abs=0.0051)
     themed_reader.assert_clean("the gold of a person")
     shoot(themed_reader, "gold-person")
+
+
+def test_a_manager_reads_what_was_planted_and_expects_something_else(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    tenants = tenants_of_browsers
+    change = outcome("src/pages.py", OLD, NEW)
+    source = stored(tenants.acme, tenants.acme_project, change, external_id="trace_100")
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=review_yaml())
+        file = ImportedFile.objects.get(pk=source.file_id)
+        expected = plant(trace=source, file=file, seed=3, kind="off_by_one", use=Use.GOLD)
+    page = at(themed_reader, "mallory", "/o/acme/p/parser/gold/")
+    page.get_by_role("link", name="Off by one").click()
+    planted = page.get_by_role("article", name="Planted in src/pages.py")
+    expect(planted.locator("table.diff tr")).not_to_have_count(0)
+    expect(page.get_by_role("region", name="Expected at line")).to_contain_text(expected.why)
+    themed_reader.assert_clean("what is expected of a trace")
+    shoot(themed_reader, "gold-expected")
+    page.locator("summary", has_text="Expect something else").focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Annotations")
+    text = field.input_value()
+    field.fill(text.replace("request_changes", "no_such_option"))
+    page.get_by_role("button", name="Expect this").click()
+    expect(page.locator(".banner").first).to_contain_text("Nobody could answer what is expected")
+    assert "no_such_option" in field.input_value()
+    themed_reader.assert_clean("an expectation that was refused")
+    field.fill(text.replace("request_changes", "comment_only"))
+    page.get_by_role("button", name="Expect this").click()
+    expect(page.get_by_text("This is expected from now on.")).to_be_visible()
+    expect(page.get_by_role("region", name="What is expected")).to_contain_text("Comment Only")
