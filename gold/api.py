@@ -15,7 +15,7 @@ from accounts.models import Membership
 from assignments.api.pages import cursor_page
 from assignments.api.parameters import CURSOR
 from assignments.submission_records import annotator_names
-from gold.actions import expect_records, live_expected, retire
+from gold.actions import change_expectation, expect_records, live_expected, retire
 from gold.figures import shown_standings, with_oneself
 from gold.models import ExpectedAnnotation, GoldScore, Use
 from gold.planting import request_planting
@@ -23,6 +23,7 @@ from gold.practice import admit
 from gold.standing import let_go_on
 from potato.api.gold import (
     Act,
+    ChangedExpected,
     Done,
     Expected,
     ExpectedAnnotations,
@@ -41,6 +42,13 @@ from tenancy.roles import Right
 
 class GoldView(ApiView):
     right = Right.MANAGE_PROJECTS
+
+    def expected(self) -> ExpectedAnnotation:
+        """The one of the project that the address names."""
+        row = live_expected(self.project(), self.kwargs["expected_id"])
+        if row is None:
+            raise Http404
+        return row
 
 
 class ExpectedView(GoldView):
@@ -82,13 +90,23 @@ class PlantView(GoldView):
         return Response(made, status=202, headers={"Location": where})
 
 
+class OneExpectedView(GoldView):
+    largest_body = 2_000_000
+
+    @extend_schema(request=ChangedExpected, responses=Expected)
+    def put(self, request: Request, project: str, expected_id: UUID) -> Response:
+        """Expect something else of the trace. Who was scored by it is scored anew; what was practised stays as it was.
+        422 where nobody could answer what is expected."""
+        body = read(ChangedExpected, request)
+        row = change_expectation(expected=self.expected(), annotations=body.annotations, why=body.why)
+        return Response(_expected(row))
+
+
 class RetireView(GoldView):
     @extend_schema(request=None, responses=Expected)
     def post(self, request: Request, project: str, expected_id: UUID) -> Response:
         """Give the trace to nobody any more to score them by it. Its scores stay."""
-        expected = live_expected(self.project(), expected_id)
-        if expected is None:
-            raise Http404
+        expected = self.expected()
         retire(expected=expected)
         expected.refresh_from_db(fields=["retired_at"])
         return Response(_expected(expected))
@@ -167,5 +185,6 @@ urlpatterns = [
     path("projects/<slug:project>/gold/scores/", ScoresView.as_view(), name="api-gold-scores"),
     path("projects/<slug:project>/gold/people/", StandingsView.as_view(), name="api-gold-people"),
     path("projects/<slug:project>/gold/people/<str:name>/", GoldPersonView.as_view(), name="api-gold-person"),
+    path("projects/<slug:project>/gold/<uuid:expected_id>/", OneExpectedView.as_view(), name="api-gold-expected"),
     path("projects/<slug:project>/gold/<uuid:expected_id>/retire/", RetireView.as_view(), name="api-gold-retire"),
 ]

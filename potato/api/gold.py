@@ -43,6 +43,13 @@ class NewExpected(Body):
     use: UseName = "gold"
 
 
+class ChangedExpected(Body):
+    """What is expected of the trace from now on, whole, and why."""
+
+    annotations: dict[str, Any]
+    why: str = ""
+
+
 class Made(Shape):
     results: list[Expected]
 

@@ -44,6 +44,14 @@ class GoldOperations:
         return ask(send("POST", self._gold("plant"), body), PlantingJob)
 
     @operation
+    def change_expected(
+        self, one: Expected | UUID, annotations: Mapping[str, Any], *, why: str = ""
+    ) -> Steps[Expected]:
+        """Expect something else of the trace. Who was scored by it is scored anew."""
+        where = self._gold(one if isinstance(one, UUID) else one.id)
+        return ask(send("PUT", where, {"annotations": dict(annotations), "why": why}), Expected)
+
+    @operation
     def retire_expected(self, one: Expected | UUID) -> Steps[Expected]:
         """Score nobody by it any more. Its scores stay."""
         return ask(send("POST", self._gold(one if isinstance(one, UUID) else one.id, "retire")), Expected)

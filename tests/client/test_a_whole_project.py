@@ -22,6 +22,7 @@ from potato.client import (
     NotAllowed,
     NotAuthenticated,
     NotFound,
+    Refused,
     ScopeNeeded,
 )
 from potato.formats.registry import formats
@@ -222,6 +223,11 @@ def test_a_program_does_all_of_a_project_with_the_client_alone(site: Site, tmp_p
     # What was settled is known, and scores whoever comes next.
     known = project.expect([{"id": trace, "annotations": said} for trace, said in settled.items()])
     assert {one.external_id for one in known} == settled.keys()
+    wrong = {"verdict": {"decision": "perhaps"}}
+    with pytest.raises(Refused, match="Nobody could answer what is expected"):
+        project.change_expected(known[0], wrong)
+    changed = project.change_expected(known[0], known[0].annotations, why="Settled by all.")
+    assert (changed.id, changed.annotations, changed.why) == (known[0].id, known[0].annotations, "Settled by all.")
     assert project.retire_expected(known[0]).retired_at is not None
     assert [one.id for one in project.expected()] == [one.id for one in known]
     assert list(project.gold_scores()) == []

@@ -282,6 +282,8 @@ GET    /o/<organisation>/api/v1/projects/<project>/gold/people/                 
 POST   /o/<organisation>/api/v1/projects/<project>/gold/people/                          401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/gold/people/<name>/                   401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/gold/people/<name>/                   401       404       403       400       400       400       404
+GET    /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/                   401       404       403       405       405       405       404
+POST   /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/                   401       404       403       405       405       405       404
 GET    /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/retire/            401       404       403       405       405       405       404
 POST   /o/<organisation>/api/v1/projects/<project>/gold/<expected_id>/retire/            401       404       403       200       200       200       404
 any    /api/v1/projects/<project>/gold/                                                  401       401       401       401       401       401       401
@@ -289,6 +291,7 @@ any    /api/v1/projects/<project>/gold/plant/                                   
 any    /api/v1/projects/<project>/gold/scores/                                           401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/people/                                           401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/people/<name>/                                    401       401       401       401       401       401       401
+any    /api/v1/projects/<project>/gold/<expected_id>/                                    401       401       401       401       401       401       401
 any    /api/v1/projects/<project>/gold/<expected_id>/retire/                             401       401       401       401       401       401       401
 
 GET    /o/<organisation>/p/<project>/next/                                               302       404       302       302       302       302       404

@@ -183,6 +183,7 @@ POST   /api/v1/projects/<project>/gold/plant/                                   
 GET    /api/v1/projects/<project>/gold/scores/                                      manage read
 GET    /api/v1/projects/<project>/gold/people/                                      manage read
 POST   /api/v1/projects/<project>/gold/people/<name>/                               manage
+PUT    /api/v1/projects/<project>/gold/<expected_id>/                               manage
 POST   /api/v1/projects/<project>/gold/<expected_id>/retire/                        manage
 GET    /api/v1/projects/<project>/questions/                                        read
 POST   /api/v1/questions/<question_id>/answer/                                      manage
