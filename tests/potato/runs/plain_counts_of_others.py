@@ -132,7 +132,7 @@ def aider(_: str, data: bytes) -> Counts:
     counts = Counts(runs=1)
     text = data.decode()
     pairs: Pairs = {}
-    replies = re.split(r"^(?:>|####) .*\n", text, flags=re.MULTILINE)
+    replies = re.split(r"^(?:>|####) .*  \n", text, flags=re.MULTILINE)
     counts.steps = sum(bool(reply.strip()) for reply in replies[1:])
     blocks = re.findall(
         r"^(\S+)\n```\w*\n<<<<<<< SEARCH\n(.*?)=======\n(.*?)>>>>>>> REPLACE\n", text, re.MULTILINE | re.DOTALL
