@@ -187,8 +187,9 @@ def settle(
 ) -> Adjudication:
     """Make the trace's authoritative annotation. The same `key` with the same `payload` answers with what is there.
 
-    An earlier adjudication of the trace gives way. Raises QuestionsLeft, BadSettlement, Incomplete where the whole is
-    no annotation of the project, NothingToSettle, and what store_submission() raises.
+    An earlier adjudication of the trace gives way. Raises SettledElsewhere where the time was over and another
+    adjudicator has taken the trace since, QuestionsLeft, BadSettlement, Incomplete where the whole is no annotation of
+    the project, NothingToSettle, and what store_submission() raises.
     """
     known = _made_before(assignment, key)
     if known is not None:
@@ -207,6 +208,7 @@ def settle(
         answers = {CANNOT_JUDGE: reason}
     result = results(answers, compared.configuration, read_evidence(assignment.trace), now)
     with transaction.atomic():
+        _refuse_settled_elsewhere(assignment)
         submission = store_submission(
             assignment=assignment, fencing_token=fencing_token, key=key, payload=payload, result=result, at=now
         )
@@ -287,6 +289,27 @@ def _open_draft(row: Assignment, compared: ComparedAnnotations) -> None:
 def _shuffled(row: Assignment, submission: str) -> str:
     """An order that is the same for this adjudicator and trace, and tells nothing."""
     return hashlib.sha256(f"{row.user_id}/{row.trace_id}/{submission}".encode()).hexdigest()
+
+
+def _refuse_settled_elsewhere(assignment: Assignment) -> None:
+    """Raise SettledElsewhere where the adjudicator holds the trace no more and another one does, or has settled it
+    since: that one is the newer opinion. From here on nobody else takes it before the transaction ends."""
+    lock_queue_position(assignment.project, assignment.user)
+    lock_quota(assignment)
+    row = Assignment.objects.get(pk=assignment.pk)
+    if row.is_open:
+        return
+    here = Assignment.objects.filter(organisation=row.organisation_id, trace=row.trace_id, kind=Kind.ADJUDICATION)
+    if here.open().exclude(pk=row.pk).exists():
+        raise SettledElsewhere(
+            "Your time was over, and somebody else settles this trace now. What you settled is kept."
+        )
+    since = Adjudication.objects.in_force().filter(organisation=row.organisation_id, trace=row.trace_id)
+    since = since.exclude(submission__assignment=row.pk)
+    if row.claimed_at is not None and since.filter(decided_at__gt=row.claimed_at).exists():
+        raise SettledElsewhere(
+            "Your time was over, and somebody else has settled this trace since. Take it again to settle it anew."
+        )
 
 
 def _made_before(assignment: Assignment, key: str) -> Adjudication | None:

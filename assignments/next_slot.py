@@ -49,11 +49,11 @@ _QUOTA = ", ".join(f"q.{column}" for column in _COLUMNS)
 
 # A subquery for each row, which uses the unique key: as NOT EXISTS it would be joined, and without statistics row by
 # row, although only the first slots are wanted. Who settles a trace, or corrects an annotation of it, has read what
-# others said.
+# others said; who has done it as gold or practice is not given it again.
 _OWN = """
 (SELECT a.id FROM assignments_assignment a
   WHERE a.organisation_id = q.organisation_id AND a.trace_id = q.trace_id AND a.user_id = %(user)s
-    AND (a.kind IN ('adjudication', 'correction') OR a.kind = 'normal' {which}) LIMIT 1) IS NULL
+    AND (a.kind IN ('adjudication', 'correction') OR a.kind IN ('normal', 'gold', 'practice') {which}) LIMIT 1) IS NULL
 """
 _NOT_MINE = _OWN.format(which="")
 _NOT_TAKEN = _OWN.format(which="AND (a.state IN ('claimed', 'submitted', 'skipped', 'voided') OR a.not_before > now())")

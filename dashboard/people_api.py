@@ -93,8 +93,13 @@ def _shown(one: Person) -> ProjectPerson:
         done_this_week=one.this_week,
         held=one.held,
         median_seconds=round(median.total_seconds()) if median else None,
+        elapsed_seconds=round(one.elapsed.total_seconds()) if one.elapsed else None,
         agreement=one.agreement.value if one.agreement else None,
         agreement_pairs=one.agreement.pairs if one.agreement else None,
+        paused_at=one.position.paused_at if one.position else None,
+        pause_reason=one.position.pause_reason if one.position else "",
+        annotation_limit=one.position.annotation_limit if one.position else None,
+        annotation_share=one.position.annotation_share if one.position else None,
     )
 
 

@@ -11,19 +11,23 @@ from accounts.models import ConfigurationVersion, Project
 from assignments.actions.quotas import open_quotas
 from assignments.models import Submission, TraceQuota, Withheld
 from gold.models import ExpectedAnnotation, Origin, Use
+from jobs import outbox
 from jobs.row_text import storable
 from potato.api.gold import MOST_RECORDS
 from potato.configuration import ProjectConfiguration, UnreadablePinError, pinned
-from potato.records.annotations import malformed
+from potato.records.annotations import malformed, missing
 from potato.schemes.gold import GoldError, score_annotation
 from potato.wording import counted
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
 from traces.clearing import held_secrets
+from traces.evidence.judged_files import read_evidence
 from traces.models import Trace
 
 LONGEST_WHY = 2_000
+EXPECTATION_CHANGED = "gold.changed"
+"""Other things are expected of a trace than before."""
 _PROBLEMS_SHOWN = 10
 
 
@@ -38,6 +42,12 @@ class IsExpectedAlready(Refused):
     """The trace has an expected annotation that is live."""
 
     code = "is_expected_already"
+
+
+class IsRetired(Refused):
+    """Nobody is scored by the expected annotation any more."""
+
+    code = "is_retired"
 
 
 class BadRecords(Refused):
@@ -74,7 +84,7 @@ def expect(
     Raises NotScorable where nobody could be scored by it, and IsExpectedAlready.
     """
     project = trace.project
-    results = _scorable(annotations, newest_configuration(project))
+    results = _scorable(trace, annotations, newest_configuration(project))
     with transaction.atomic():
         # Each call opens some, the oldest first, and this trace may be among the last.
         while open_quotas(project=project):
@@ -102,6 +112,29 @@ def expect(
         quota.save(update_fields=["withheld", "withheld_reason", "is_released"])
         audit.record("gold.made", expected, project=project.slug, trace=str(trace.pk), use=use, origin=origin)
     return expected
+
+
+def change_expectation(*, expected: ExpectedAnnotation, annotations: Mapping[str, Any], why: str) -> ExpectedAnnotation:
+    """Expect something else of the trace. Who was scored by it is scored anew; what was practised stays as it was.
+
+    Raises NotScorable where nobody could be scored by it, and IsRetired.
+    """
+    results = _scorable(expected.trace, annotations, newest_configuration(expected.project))
+    with transaction.atomic():
+        rows = ExpectedAnnotation.objects.filter(pk=expected.pk).select_related("project", "trace")
+        row = rows.select_for_update(no_key=True, of=("self",)).get()
+        if row.retired_at is not None:
+            raise IsRetired("This expected annotation is retired. Make another one instead.")
+        words = storable(why.strip(), LONGEST_WHY)
+        if (row.annotations, row.why) == (results, words):
+            return row
+        is_other = row.annotations != results or bool(row.problem)
+        row.annotations, row.why, row.problem = results, words, ""
+        row.save(update_fields=["packed", "why", "problem"])
+        audit.record("gold.changed", row, project=row.project.slug, trace=str(row.trace_id))
+        if is_other:
+            outbox.publish(EXPECTATION_CHANGED, expected=str(row.pk), project=str(row.project_id))
+    return row
 
 
 def expect_submitted(*, submission: Submission, use: Use = Use.GOLD, why: str = "") -> ExpectedAnnotation:
@@ -148,14 +181,18 @@ def retire(*, expected: ExpectedAnnotation) -> ExpectedAnnotation:
     return row
 
 
-def _scorable(annotations: Mapping[str, Any], configuration: ProjectConfiguration) -> dict[str, Any]:
-    """The results as they are kept. Raises NotScorable."""
+def _scorable(trace: Trace, annotations: Mapping[str, Any], configuration: ProjectConfiguration) -> dict[str, Any]:
+    """The results as they are kept: they may lack what every submission has, and say nothing that none may say, since
+    nobody could meet that. Raises NotScorable."""
     names = [scheme.name for scheme in configuration.annotation_schemes]
     unknown = [name for name in annotations if name not in names]
     if unknown:
         raise NotScorable(f"{unknown[0]} is no scheme of the project. Its schemes: {', '.join(names)}.")
     if gaps := malformed(dict(annotations), configuration):
         raise NotScorable(f"The expected annotation cannot be read: {gaps[0].sentence}")
+    said = missing(dict(annotations), configuration, read_evidence(trace))
+    if refused := [gap for gap in said if gap.kind == "refused"]:
+        raise NotScorable(f"Nobody could answer what is expected: {refused[0].sentence}")
     try:
         score_annotation(annotations, annotations, configuration.annotation_schemes)
     except GoldError as error:

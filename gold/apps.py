@@ -10,6 +10,7 @@ class GoldConfig(AppConfig):
         from assignments.events import DECISION_MADE
         from assignments.reading import parts
         from gold import audit_sentences, claims, disagreement, practice, standing
+        from gold.actions import EXPECTATION_CHANGED
         from gold.attention import (
             broken_gold,
             gold_without_suggestions,
@@ -30,6 +31,7 @@ class GoldConfig(AppConfig):
         known_answers.register(known_answers_of_person)
         for topic in ("submission.made", "submission.withdrawn", DECISION_MADE):
             outbox.subscribe(topic, standing.submission_changed)
+        outbox.subscribe(EXPECTATION_CHANGED, standing.expectation_changed)
         outbox.subscribe("submission.made", disagreement.submission_made)
         sentences.register("Gold", audit_sentences.GOLD)
         sentences.register("Gold", audit_sentences.BY_ITSELF, changes=False)

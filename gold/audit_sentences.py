@@ -2,6 +2,7 @@
 
 GOLD = {
     "gold.made": ("made the answer to {trace} of {project} known", "target"),
+    "gold.changed": ("changed the known answer to {trace} of {project}", "pencil"),
     "gold.retired": ("retired the known answer to {trace} of {project}", "archive"),
     "gold.planted": ("had faults planted in {traces} traces of {project}", "bug"),
     "practice.admitted": ("let {target} begin in {project} without the practice", "user-plus"),

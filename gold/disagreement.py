@@ -1,6 +1,7 @@
 """One annotator more, one at a time, where the annotators of a trace disagree; and traces for which nobody is left."""
 
 from collections import defaultdict
+from functools import cache
 from uuid import UUID
 
 from django.db import transaction
@@ -10,16 +11,17 @@ from django.utils import timezone
 
 from accounts.models import Project
 from accounts.models.members import members_with
+from assignments.actions.claiming import has_reached_limit
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import QUEUE_CHANGED
 from assignments.models import Assignment, BatchPerson, Kind, QueuePosition, Submission, TraceQuota
-from assignments.models.claims import HELD_OR_DECIDED, READ_OTHERS, pinned_configuration
+from assignments.models.claims import HELD_OR_DECIDED, JUDGES_ONCE, READ_OTHERS, pinned_configuration
 from gold.models import AddedAnnotator
 from jobs import outbox
 from jobs.models import OutboxEvent
 from potato.configuration import UnreadablePinError
 from tenancy import audit
-from tenancy.roles import Right
+from tenancy.roles import Right, Role
 
 _LOOKED_AT = 500
 
@@ -85,13 +87,15 @@ def nobody_left(project: Project) -> list[UUID]:
     quotas = list(free.order_by("trace"))
     if not quotas:
         return []
-    paused = QueuePosition.objects.filter(
-        organisation=project.organisation_id, project=project, paused_at__isnull=False
-    ).values_list("user", flat=True)
-    everybody = set(members_with(Right.ANNOTATE, project).values_list("user", flat=True)) - set(paused)
+    positions = {
+        row.user_id: row for row in QueuePosition.objects.filter(organisation=project.organisation_id, project=project)
+    }
+    paused = {user for user, row in positions.items() if row.paused_at is not None}
+    members = members_with(Right.ANNOTATE, project).exclude(role=Role.SERVICE)
+    everybody = set(members.values_list("user", flat=True)) - paused
     had: dict[UUID, set[UUID]] = defaultdict(set)
     own = Assignment.objects.for_project(project).filter(
-        Q(kind__in=READ_OTHERS) | Q(kind=Kind.NORMAL, state__in=HELD_OR_DECIDED),
+        Q(kind__in=READ_OTHERS) | Q(kind__in=JUDGES_ONCE, state__in=HELD_OR_DECIDED),
         trace__in=[quota.trace_id for quota in quotas],
     )
     for trace, user in own.values_list("trace", "user"):
@@ -101,9 +105,17 @@ def nobody_left(project: Project) -> list[UUID]:
     people = BatchPerson.objects.filter(organisation=project.organisation_id, batch__in=restricted)
     for batch, user in people.values_list("batch", "user"):
         named[batch].add(user)
+    newest = newest_rules(project)
+
+    @cache
+    def may_go_on(user: UUID) -> bool:
+        position = positions.get(user) or QueuePosition(project=project, user_id=user)
+        return newest is None or not has_reached_limit(position, newest[0])
+
     stuck = []
     for quota in quotas:
         people_of_batch = named[quota.batch_id] if quota.batch_id and quota.batch_id in restricted else everybody
-        if not (everybody & people_of_batch) - had[quota.trace_id]:
+        # Who has not had it is mostly there: only then is it counted how much they have done.
+        if not any(map(may_go_on, (everybody & people_of_batch) - had[quota.trace_id])):
             stuck.append(quota.trace_id)
     return stuck

@@ -47,7 +47,8 @@ def named_elsewhere(project: Project, expected: Collection[UUID]) -> Mapping[UUI
     least, commented on the same other line."""
     if not expected:
         return {}
-    rows = GoldScore.objects.filter(organisation=project.organisation_id, project=project, expected__in=expected)
+    every = GoldScore.objects.newest()
+    rows = every.filter(organisation=project.organisation_id, project=project, expected__in=expected)
     parts: defaultdict[UUID, dict[UUID, list[dict[str, Any]]]] = defaultdict(dict)
     for row in rows.order_by("-scored_at", "-number")[:MOST_READ]:
         # Of several scores of a person the newest counts.

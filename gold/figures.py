@@ -75,8 +75,8 @@ class ShownStanding:
 def shown_gold(project: Project, use: Use, *, retired: bool = False) -> list[ShownGold]:
     """The expected annotations, those with the lowest mean first, then those that nobody was scored by."""
     rows = ExpectedAnnotation.objects.for_project(project).filter(use=use, retired_at__isnull=not retired)
-    model = GoldScore if use == Use.GOLD else PracticeAttempt
-    scores = model.objects.filter(organisation=OuterRef("organisation"), expected=OuterRef("pk")).order_by()
+    every: Any = GoldScore.objects.newest() if use == Use.GOLD else PracticeAttempt.objects  # Any: one of two models
+    scores = every.filter(organisation=OuterRef("organisation"), expected=OuterRef("pk")).order_by()
     by_expected = scores.values("expected")
     annotated = rows.select_related("trace", "made_by").annotate(
         scored=Subquery(by_expected.annotate(n=Count("pk")).values("n")),

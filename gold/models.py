@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Project, User
@@ -99,6 +99,15 @@ class ExpectedAnnotation(TenantModel):
         self.packed = pack(annotations)
 
 
+class GoldScoreQuerySet(models.QuerySet["GoldScore"]):
+    def newest(self) -> "GoldScoreQuerySet":
+        """Of several scores of a submission the one that counts."""
+        later = GoldScore.objects.filter(
+            organisation=OuterRef("organisation"), submission=OuterRef("submission"), number__gt=OuterRef("number")
+        )
+        return self.exclude(Exists(later))
+
+
 class GoldScore(TenantModel):
     """How near a submission came to the expected annotation, 0 to 1, and its parts as JSON. Added, never changed: where
     one is scored anew, the score with the highest number counts."""
@@ -115,6 +124,8 @@ class GoldScore(TenantModel):
     score = models.FloatField()
     packed = models.BinaryField()
     scored_at = models.DateTimeField(default=timezone.now)
+
+    objects = GoldScoreQuerySet.as_manager()
 
     class Meta(TenantModel.Meta):
         constraints = [

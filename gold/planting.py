@@ -4,6 +4,7 @@ A job does it, trace by trace. The copy is stored as an import stores a run, and
 transaction, so that no claim ever meets it as an ordinary task.
 """
 
+import hashlib
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,8 @@ from jobs.actions import request_job
 from jobs.kinds import JobFailed, Part
 from jobs.models import Job
 from potato.api.gold import LARGEST_SEED, MOST_AT_ONCE
-from potato.planting.changes import NothingToPlant
+from potato.checks.places import files_meant
+from potato.planting.changes import NothingToPlant, PlantedFault
 from potato.planting.faults import KINDS, FaultKind
 from potato.planting.runs import plant_in_run
 from potato.records.folders import BOUNDS
@@ -33,8 +35,10 @@ from potato.schemes.gold import expected_answers
 from tenancy import audit
 from tenancy.actor import current
 from tenancy.errors import Refused
+from tenancy.models import new_id
+from traces.evidence.checks import stored_reports
 from traces.importing.storing import UnusableRun, store_run
-from traces.models import Body, ImportedFile, Trace
+from traces.models import Body, CheckReport, ImportedFile, Trace, TraceFile
 
 KIND_TITLES: dict[FaultKind, str] = {
     "off_by_one": "Off by one",
@@ -46,6 +50,8 @@ KIND_TITLES: dict[FaultKind, str] = {
 FILE_NAME = "Planted faults"
 _TRIED_NAMES = 200
 _PROBLEMS_KEPT = 20
+_TIME_BEHIND = 80
+"""Behind so many bits a UUID of version 7 has its time."""
 
 
 class NotPlantable(Refused):
@@ -141,10 +147,11 @@ def plant(*, trace: Trace, file: ImportedFile, seed: int, kind: FaultKind | None
     name = _name_like(trace, random.Random(f"{seed}/{trace.pk}"))  # noqa: S311 - a name, and no secret
     with transaction.atomic():
         try:
-            store_run(Converted(replace(run, external_id=name), ConversionReport(), 1), file)
+            store_run(Converted(replace(run, external_id=name), ConversionReport(), 1), file, _id_like(trace))
         except UnusableRun as unusable:
             raise NotPlantable(unusable.sentence) from None
         copy = Trace.objects.select_related("project").get(project=project, file=file, external_id=name)
+        _copy_reports(trace, copy, file, fault)
         return expect(
             trace=copy,
             annotations=expected,
@@ -236,6 +243,43 @@ def _run(trace: Trace) -> AgentRun:
     if run is None:
         raise NotPlantable("What was imported of it is not there any more.")
     return run
+
+
+def _id_like(trace: Trace) -> UUID:
+    """A new id of the moment at which the trace was imported: annotators read ids, and these have their time in them.
+    Copies that are planted together would otherwise stand beside each other, and apart from all others."""
+    return UUID(int=trace.pk.int >> _TIME_BEHIND << _TIME_BEHIND | new_id().int & ~(-1 << _TIME_BEHIND))
+
+
+def _copy_reports(trace: Trace, copy: Trace, file: ImportedFile, fault: PlantedFault) -> None:
+    """What tests and checkers said of the trace, said of the copy: one of which they say nothing would stand out."""
+    rows = stored_reports(trace)
+    moved = _lines_more(copy, fault.file) - _lines_more(trace, fault.file) if rows else 0
+    for row in rows:
+        identity = hashlib.sha256(f"{row.identity_sha256}/{copy.external_id}".encode()).hexdigest()
+        row.pk, row.identity_sha256, row.file, row.external_id = new_id(), identity, file, copy.external_id
+        row.names = {"ids": [copy.external_id], "model": "", "hints": []}
+        findings = row.content.get("findings", [])
+        of_file = files_meant((finding["path"] for finding in findings), [fault.file])
+        row.content = {
+            **row.content,
+            "findings": [
+                _behind(finding, fault.line, moved) if finding["path"] in of_file else finding for finding in findings
+            ],
+        }
+    CheckReport.objects.bulk_create(rows)
+
+
+def _lines_more(trace: Trace, path: str) -> int:
+    """So many lines the change makes the file longer."""
+    rows = TraceFile.objects.filter(trace=trace, path=path).values_list("added", "removed")
+    return sum(added - removed for added, removed in rows)
+
+
+def _behind(finding: dict[str, Any], line: int, moved: int) -> dict[str, Any]:
+    """The finding at the line where it is since lines went."""
+    ends = {name: value for name in ("line", "end_line") if (value := finding.get(name)) is not None}
+    return {**finding, **{name: value + moved if value > line else value for name, value in ends.items()}}
 
 
 def _name_like(trace: Trace, dice: random.Random) -> str:

@@ -14,7 +14,7 @@ from potato.wording import lines_in_words
 from traces.evidence.excerpts import excerpts_by_file
 from traces.evidence.fragments import DisplayOptions
 from traces.evidence.judged_files import exact_paths
-from traces.models import TraceFile
+from traces.models import Trace, TraceFile
 from traces.rendering.safe import SafeHtml
 
 Part = Mapping[str, Any]
@@ -85,15 +85,21 @@ class PracticeComparison:
 
 def compare_practice(attempt: PracticeAttempt) -> PracticeComparison:
     """The parts of the attempt with what both say in words."""
-    parts: Sequence[Part] = attempt.parts
-    configuration = _configuration(attempt)
-    words = _Words(attempt, configuration)
+    said = {"expected": attempt.expected.annotations, "given": attempt.submission.result}
+    return compare_parts(attempt.submission.assignment.trace, attempt.parts, said, _configuration(attempt))
+
+
+def compare_parts(
+    trace: Trace, parts: Sequence[Part], said: Mapping[str, Any], configuration: ProjectConfiguration | None
+) -> PracticeComparison:
+    """The parts of a score in words, with what was `said`: the annotations "expected" and "given"."""
+    words = _Words(said, configuration)
     by_title: dict[str, list[ShownValue]] = {}
     for part in parts:
         if not _is_place(part):
             by_title.setdefault(str(part["title"]), []).append(words.value(part))
     return PracticeComparison(
-        tuple(_files(attempt, parts, words, configuration)),
+        tuple(_files(trace, parts, words, configuration)),
         tuple((title, tuple(values)) for title, values in by_title.items()),
         tuple(_totals(parts)),
     )
@@ -102,15 +108,14 @@ def compare_practice(attempt: PracticeAttempt) -> PracticeComparison:
 class _Words:
     """The words of the configuration for values, and the comments of both results."""
 
-    def __init__(self, attempt: PracticeAttempt, configuration: ProjectConfiguration | None) -> None:
+    def __init__(self, said: Mapping[str, Any], configuration: ProjectConfiguration | None) -> None:
         self._comments: dict[str, dict[str, list[ShownComment]]] = {"expected": {}, "given": {}}
         self._choices: dict[tuple[str, str], ShownChoice] = {}
         self._scales: dict[tuple[str, str], Sequence[Any]] = {}
         self._steps: set[tuple[str, str]] = set()
         if configuration is None:
             return
-        results = {"expected": attempt.expected.annotations, "given": attempt.submission.result}
-        for side, result in results.items():
+        for side, result in said.items():
             self._read(side, result, configuration)
         for scheme in configuration.annotation_schemes:
             for comparison in scheme_types()[scheme.annotation_type].comparisons(scheme):
@@ -162,7 +167,7 @@ class _Words:
 
 
 def _files(
-    attempt: PracticeAttempt, parts: Sequence[Part], words: _Words, configuration: ProjectConfiguration | None
+    trace: Trace, parts: Sequence[Part], words: _Words, configuration: ProjectConfiguration | None
 ) -> Iterator[ShownFile]:
     by_file: dict[str, list[Part]] = {}
     for part in parts:
@@ -170,15 +175,13 @@ def _files(
             by_file.setdefault(_place(part)["file"], []).append(part)
     if not by_file:
         return
-    rows = list(TraceFile.objects.filter(trace=attempt.submission.assignment.trace_id).order_by("index"))
+    rows = list(TraceFile.objects.filter(trace=trace).order_by("index"))
     files = {path: row for row, path in zip(rows, exact_paths(rows), strict=True) if path in by_file}
     wanted = [
         (row, [(place["side"], place["first"], place["last"]) for place in map(_place, by_file[path])])
         for path, row in files.items()
     ]
-    excerpts = excerpts_by_file(
-        attempt.submission.assignment.trace, wanted, DisplayOptions.of(configuration).diff("unified")
-    )
+    excerpts = excerpts_by_file(trace, wanted, DisplayOptions.of(configuration).diff("unified"))
     for path in [*files, *(path for path in by_file if path not in files)]:
         lines = excerpts[files[path].pk] if path in files else [None] * len(by_file[path])
         yield ShownFile(

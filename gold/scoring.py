@@ -8,7 +8,7 @@ from assignments.models import Assignment
 from gold.models import ExpectedAnnotation
 from potato.configuration import UnreadablePinError
 from potato.configuration.project import Gold
-from potato.schemes.gold import GoldError, score_annotation
+from potato.schemes.gold import AnnotationScore, GoldError, score_annotation
 from potato.schemes.scoring import ScoredPart, Tolerance
 
 
@@ -40,8 +40,12 @@ def score_of_result(
     except (GoldError, UnreadablePinError) as error:
         ExpectedAnnotation.objects.filter(pk=expected.pk).update(problem=str(error)[:500])
         return None
-    parts = [_as_json(name, part) for name, scheme in score.schemes.items() for part in scheme.parts]
-    return Scored(score.score, parts)
+    return Scored(score.score, parts_as_json(score))
+
+
+def parts_as_json(score: AnnotationScore) -> list[dict[str, Any]]:
+    """The parts of all schemes, as rows keep them."""
+    return [_as_json(name, part) for name, scheme in score.schemes.items() for part in scheme.parts]
 
 
 def _as_json(scheme: str, part: ScoredPart) -> dict[str, Any]:

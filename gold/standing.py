@@ -3,6 +3,7 @@
 A person's pay is never touched by any of it.
 """
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
@@ -35,18 +36,34 @@ def submission_changed(event: OutboxEvent) -> None:
         take_in(submission)
 
 
-def take_in(submission: Submission) -> GoldStanding:
-    """Score the submission, once, and bring its person's standing up to date."""
+def expectation_changed(event: OutboxEvent) -> None:
+    """What is expected of a trace was changed: who was scored by it is scored anew."""
+    rows = ExpectedAnnotation.objects.filter(pk=event.payload["expected"], use=Use.GOLD)
+    expected = rows.select_related("project").first()
+    if expected is None:
+        return
+    given = Submission.objects.for_project(expected.project).not_set_aside()
+    given = given.filter(assignment__trace=expected.trace_id, assignment__kind=Kind.GOLD)
+    for submission in given.select_related("project", "assignment__user", "assignment__project").order_by("pk"):
+        take_in(submission, anew=True)
+
+
+def take_in(submission: Submission, *, anew: bool = False) -> GoldStanding:
+    """Score the submission, once or `anew`, and bring its person's standing up to date. Whom the scores have paused
+    stays so, whatever comes of what they still hold, before a manager lets them go on."""
     project, user = submission.project, submission.assignment.user
     rules = gold_rules(project)
     with transaction.atomic():
         position = lock_queue_position(project, user)
-        _score(submission, rules)
+        _score(submission, rules, anew=anew)
         row = _standing_row(project, user)
         if row.state == State.PAUSED and position.paused_at is None:
             # A manager has let the person go on: what was before does not count any more.
             row.counted_from = row.since
-        _follow(row, standing(scores_of_person(project, user.pk, row), thresholds(rules)), project, user)
+        now = standing(scores_of_person(project, user.pk, row), thresholds(rules))
+        if row.state == State.PAUSED and position.paused_at is not None and now.state != "paused":
+            now = replace(now, state="paused", sentence=f"Paused by earlier scores. {now.sentence}")
+        _follow(row, now, project, user)
     return row
 
 
@@ -66,7 +83,7 @@ def counted_scores(project: Project, user: UUID, row: GoldStanding | None) -> li
     standing_rows = Submission.objects.not_set_aside().filter(
         organisation=project.organisation_id, project=project, assignment__user=user, assignment__kind=Kind.GOLD
     )
-    scores = GoldScore.objects.filter(
+    scores = GoldScore.objects.newest().filter(
         organisation=project.organisation_id, project=project, user=user, submission__in=standing_rows
     )
     if row is not None and row.counted_from is not None:
@@ -86,21 +103,24 @@ def let_go_on(*, project: Project, user: User) -> None:
         resume_person(project=project, user=user)
 
 
-def _score(submission: Submission, rules: Gold | None) -> None:
+def _score(submission: Submission, rules: Gold | None, *, anew: bool) -> None:
     project = submission.project
-    if GoldScore.objects.filter(organisation=project.organisation_id, submission=submission).exists():
+    own = GoldScore.objects.filter(organisation=project.organisation_id, submission=submission)
+    before = own.order_by("-number").first()
+    if before is not None and not anew:
         return
     rows = ExpectedAnnotation.objects.for_project(project).filter(trace=submission.assignment.trace_id, use=Use.GOLD)
     expected = rows.order_by("-made_at").first()
     if expected is None:
         return
     scored = score_of_result(expected, submission.assignment, submission.result, rules)
-    if scored is not None:
+    if scored is not None and (before is None or (before.score, before.parts) != (scored.score, scored.parts)):
         GoldScore.objects.create(
             project=project,
             user_id=submission.assignment.user_id,
             expected=expected,
             submission=submission,
+            number=before.number + 1 if before is not None else 1,
             score=scored.score,
             packed=pack(scored.parts),
         )

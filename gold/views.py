@@ -19,11 +19,19 @@ from assignments.history import TASK_START, trace_title
 from assignments.models import Submission
 from assignments.own_assignment import own_assignment
 from assignments.submission_records import annotator_names
-from gold.actions import BadRecords, expect_records, expect_submitted, live_expected, retire
+from gold.actions import (
+    BadRecords,
+    change_expectation,
+    expect_records,
+    expect_submitted,
+    live_expected,
+    retire,
+)
 from gold.charts import bar, score_chart
+from gold.expected_page import shown_expectation
 from gold.figures import part_means, repeat_rules, shown_gold, shown_standings, with_oneself
 from gold.known_answers import MET
-from gold.models import GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
+from gold.models import ExpectedAnnotation, GoldScore, GoldStanding, PracticeAttempt, State, Use, person_standing
 from gold.planting import KIND_TITLES, NotPlantable, planting_jobs, request_planting, sources
 from gold.practice import admit, has_worked, is_admitted, practice_again, practice_rules, practice_state
 from gold.practice_page import compare_practice
@@ -49,7 +57,7 @@ def gold(request: OrganisationRequest, project: str) -> HttpResponse:
     """The traces whose answer is known, how often each is met, and where people stand."""
     chosen = visible_project(request.membership, project)
     rows, standings = shown_gold(chosen, Use.GOLD), shown_standings(chosen)
-    scores = GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen)
+    scores = GoldScore.objects.newest().filter(organisation=chosen.organisation_id, project=chosen)
     means = [row for row in rows if row.mean is not None]
     total = sum(row.scored for row in means)
     practice, rules, repeat = practice_rules(chosen), gold_rules(chosen), repeat_rules(chosen)
@@ -166,6 +174,39 @@ def retire_expected(request: OrganisationRequest, project: str, expected_id: UUI
 
 @requires(Right.MANAGE_PROJECTS)
 @require_http_methods(["GET", "HEAD", "POST"])
+def expectation(request: OrganisationRequest, project: str, expected_id: UUID) -> HttpResponse:
+    """What is expected of one trace, at its lines, what was planted in it, and how to expect something else."""
+    chosen = visible_project(request.membership, project)
+    rows = ExpectedAnnotation.objects.for_project(chosen).select_related("project", "trace", "source", "made_by")
+    expected = get_object_or_404(rows, pk=expected_id)
+    typed = None
+    if request.method == "POST":
+        typed = {name: request.POST.get(name, "") for name in ("annotations", "why")}
+        try:
+            annotations = _one_object(typed["annotations"])
+            change_expectation(expected=expected, annotations=annotations, why=typed["why"])
+        except Refused as refused:
+            messages.error(request, refused.sentence)
+        else:
+            messages.success(request, "This is expected from now on. Who was scored by it is scored anew.")
+            return redirect("gold-expected", chosen.slug, expected.pk)
+    scores = GoldScore.objects.newest().filter(organisation=chosen.organisation_id, expected=expected)
+    version = chosen.newest_version()
+    context = {
+        "project": chosen,
+        "expected": expected,
+        "title": trace_title(expected.trace.task[:TASK_START], expected.trace.external_id),
+        "fault": KIND_TITLES.get(expected.fault, expected.fault),  # type: ignore[call-overload]
+        "shown": shown_expectation(expected),
+        "typed": typed,
+        "scored": scores.count(),
+        "version": version.number if version else None,
+    }
+    return render(request, "gold/expected.html", context, status=422 if typed else 200)
+
+
+@requires(Right.MANAGE_PROJECTS)
+@require_http_methods(["GET", "HEAD", "POST"])
 def person(request: OrganisationRequest, project: str, name: str) -> HttpResponse:
     """One person's gold: the scores, the mean with its lines; and what the manager does about it."""
     chosen = visible_project(request.membership, project)
@@ -187,11 +228,11 @@ def person(request: OrganisationRequest, project: str, name: str) -> HttpRespons
     has_practised = PracticeAttempt.objects.filter(project=chosen, user=user).exists()
     if standing is None and not has_practised:
         standing = GoldStanding(project=chosen, user=user, sentence="No gold task is done yet.")
-    rows = GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen, user=user)
+    rows = GoldScore.objects.newest().filter(organisation=chosen.organisation_id, project=chosen, user=user)
     scores = list(rows.select_related("submission", "expected__trace").order_by("-submission"))
     counted_now = counted_scores(chosen, user.pk, standing)
     counts = {score.pk for score in counted_now[-LAST:]}
-    everybody = list(GoldScore.objects.filter(organisation=chosen.organisation_id, project=chosen)[:500])
+    everybody = list(GoldScore.objects.newest().filter(organisation=chosen.organisation_id, project=chosen)[:500])
     theirs, others = part_means(scores), part_means(everybody)
     practice, rules = practice_rules(chosen), gold_rules(chosen)
     has_begun = has_worked(chosen, user.pk)
@@ -266,6 +307,21 @@ def _use(request: OrganisationRequest) -> Use:
     return Use(value)
 
 
+def _one_object(text: str) -> dict[str, Any]:
+    """What is expected, as it was written. Raises BadRecords."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadRecords(f"What is expected is no JSON: {str(error)[:200]}") from None
+    if not isinstance(value, dict):
+        raise BadRecords("What is expected is an object, with the names of the schemes as its keys.")
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
 def _records(content: bytes) -> list[Any]:
     """The objects of a file, a line each, or one list of them. Raises BadRecords."""
     try:
@@ -274,8 +330,8 @@ def _records(content: bytes) -> list[Any]:
         raise BadRecords("The file is no text in UTF-8.") from None
     try:
         if text.lstrip().startswith("["):
-            return cast("list[Any]", json.loads(text))
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return cast("list[Any]", json.loads(text, parse_constant=_refuse_constant))
+        return [json.loads(line, parse_constant=_refuse_constant) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise BadRecords(f"The file is no JSON, one object a line: {str(error)[:200]}") from None
 

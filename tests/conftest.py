@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
@@ -24,6 +25,10 @@ MIGRATED = {"auth_permission", "django_content_type"}
 # How long an example takes depends on what else the machine does.
 hypothesis_settings.register_profile("without_deadline", deadline=None)
 hypothesis_settings.load_profile("without_deadline")
+
+# The live server sends the head and the body of an answer apart: each body waited for 40 ms until the head was
+# acknowledged, as gunicorn's never do.
+WSGIRequestHandler.disable_nagle_algorithm = True
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would what stories end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -151,7 +151,8 @@ def invite(
             executed("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"invitations of {organisation_id}"])
             if email.strip():
                 _end_useless(email.strip().lower(), invitation.brings)
-            invitation.full_clean()
+            # The database checks its constraints itself; asking for each one before took half the time.
+            invitation.full_clean(validate_constraints=False)
             invitation.save(force_insert=True)
             for place in projects:
                 InvitationProject.objects.create(

@@ -69,6 +69,9 @@ CHECKS = (Kind.GOLD, Kind.PRACTICE, Kind.REPEAT)
 
 # Whoever has one of a trace has read what others said of it, and does not annotate it afterwards.
 READ_OTHERS = (Kind.ADJUDICATION, Kind.CORRECTION)
+# Whoever has done one of a trace is not given it again when it is among the others later: of practice they have read
+# what is right, and of gold it would tell what it was.
+JUDGES_ONCE = (Kind.NORMAL, Kind.GOLD, Kind.PRACTICE)
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):

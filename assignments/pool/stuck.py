@@ -5,7 +5,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import Project
 from accounts.models.members import members_with
 from assignments.models import Assignment, AssignmentState, BatchPerson, Kind, TraceQuota
-from assignments.models.claims import HELD_OR_DECIDED
+from assignments.models.claims import HELD_OR_DECIDED, JUDGES_ONCE
 from assignments.models.queue import TraceQuotaQuerySet
 from tenancy.roles import Right, Role
 
@@ -19,7 +19,8 @@ def stuck_quotas(project: Project) -> TraceQuotaQuerySet:
     everybody = members_with(Right.ANNOTATE, project).exclude(role=Role.SERVICE)
     here = Assignment.objects.for_project(project).filter(kind=Kind.NORMAL)
     skipped = here.filter(state=AssignmentState.SKIPPED).values("trace")
-    has_had = Exists(here.filter(trace=OuterRef(OuterRef("trace")), user=OuterRef("user"), state__in=HELD_OR_DECIDED))
+    had = Assignment.objects.for_project(project).filter(kind__in=JUDGES_ONCE, state__in=HELD_OR_DECIDED)
+    has_had = Exists(had.filter(trace=OuterRef(OuterRef("trace")), user=OuterRef("user")))
     of_named = BatchPerson.objects.filter(
         organisation=project.organisation_id, batch=OuterRef("batch"), user__in=everybody.values("user")
     )

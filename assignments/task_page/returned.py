@@ -29,6 +29,15 @@ class NoteToAnswer:
     anchor: str
     answer: NoteAnswer | None
 
+    @property
+    def short_place(self) -> str:
+        """Where it is, in the little room of the rail."""
+        if self.note.step is not None:
+            return f"step {self.note.step}"
+        if self.note.path is None:
+            return ""
+        return str(self.note.line) if self.note.line else "file"
+
 
 @dataclass(frozen=True)
 class Returned:
@@ -43,6 +52,10 @@ class Returned:
     @property
     def left(self) -> int:
         return sum(1 for row in self.notes if row.answer is None)
+
+    @property
+    def done(self) -> int:
+        return len(self.notes) - self.left
 
 
 @dataclass(frozen=True)

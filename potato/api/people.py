@@ -116,8 +116,10 @@ class Tokens(BaseModel):
 
 class ProjectPerson(BaseModel):
     """Somebody of a project. `role` is what they are there, in words; `place` is their own place in it, null where
-    their role in the organisation brings them there, or where they left. `median_seconds` is from claim to submission,
-    `agreement` with all others by the newest report."""
+    their role in the organisation brings them there, or where they left. `median_seconds` is at work on a task, or from
+    claim to submission where no page gave a sign of work; `elapsed_seconds` is always from claim to submission.
+    `agreement` is with all others by the newest report. While `paused_at` is set they are given nothing new;
+    `annotation_limit` and `annotation_share` are what a manager limits them to, null for no limit."""
 
     name: str
     role: str
@@ -129,8 +131,13 @@ class ProjectPerson(BaseModel):
     done_this_week: int
     held: int
     median_seconds: int | None
+    elapsed_seconds: int | None
     agreement: float | None
     agreement_pairs: int | None
+    paused_at: datetime | None
+    pause_reason: str
+    annotation_limit: int | None
+    annotation_share: float | None
 
 
 class ProjectPeople(BaseModel):

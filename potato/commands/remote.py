@@ -302,8 +302,19 @@ def people(flags: argparse.Namespace) -> int:
         put_json(found)
     else:
         put_table(
-            ("name", "role", "done", "this week", "held", "agreement"),
-            [(one.name, one.role, one.done, one.done_this_week, one.held, one.agreement) for one in found.people],
+            ("name", "role", "done", "this week", "held", "agreement", "state"),
+            [
+                (
+                    one.name,
+                    one.role,
+                    one.done,
+                    one.done_this_week,
+                    one.held,
+                    one.agreement,
+                    "paused" if one.paused_at else "",
+                )
+                for one in found.people
+            ],
         )
     return DONE
 

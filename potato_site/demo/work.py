@@ -82,6 +82,7 @@ class Work:
         self._organisation, self._projects, self._people = organisation, projects, people
         self._runs = {run.name: run for run in invented_runs()}
         self._chance = Random(SEED)  # noqa: S311 - a simulation
+        self._breaks = Random(SEED)  # noqa: S311 - its own, so that nothing else is drawn otherwise
 
     def do(self, clock: PastClock, until: datetime) -> int:
         """Do it in one transaction, so that it is there whole or not at all; returns how many were submitted."""
@@ -95,7 +96,7 @@ class Work:
                     break
                 clock.moment = act.at
                 if act.assignment is not None:
-                    submitted += self._finish(act.assignment, act.person)
+                    submitted += self._finish(act.assignment, act.person, act.at)
                     if act.left:
                         pause = timedelta(minutes=self._chance.uniform(1, 25))
                         number += 1
@@ -146,9 +147,10 @@ class Work:
             open_now = [kind for kind in open_now if kind.slug != "web-agents"]
         return sorted(open_now, key=lambda kind: self._chance.random() ** (1 / kind.weight), reverse=True)
 
-    def _finish(self, assignment: Assignment, person: Person) -> int:
+    def _finish(self, assignment: Assignment, person: Person, at: datetime) -> int:
         user = self._people[person.username]
         with acting_in(self._organisation, user):
+            self._sign_of_work(assignment, at)
             if self._chance.random() < _SKIPPED:
                 reason = self._chance.choice(_SKIP_REASONS)
                 skip(assignment=assignment, fencing_token=assignment.fencing_token, reason=reason)
@@ -157,6 +159,12 @@ class Work:
             answers = self._judged(assignment, person)
             submit(assignment=assignment, fencing_token=assignment.fencing_token, key=key, annotations=answers)
         return 1
+
+    def _sign_of_work(self, assignment: Assignment, at: datetime) -> None:
+        """What the page's signs would have come to: people look away now and then."""
+        at_work = (at - assignment.claimed_at) * self._breaks.uniform(0.75, 1)
+        row = Assignment.objects.filter(pk=assignment.pk)
+        row.update(active_ms=at_work // timedelta(milliseconds=1), active_at=at)
 
     def _judged(self, assignment: Assignment, person: Person) -> dict[str, Any]:
         name, slug = assignment.trace.external_id, assignment.project.slug

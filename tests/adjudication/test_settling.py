@@ -17,12 +17,13 @@ from adjudication.models import Adjudication, Side
 from agreement.models import TraceAgreement
 from assignments.actions.claiming import NothingToDo, Reason, claim_next
 from assignments.actions.deciding import return_to_annotator, undo_decision, void
+from assignments.actions.expiring import expire_leases
 from assignments.errors import NotDecidable, TooLateToUndo
 from assignments.models import Assignment, Submission, TraceQuota
 from assignments.review_notes import ReviewNote
 from dashboard.actions import take_everything_in
 from dashboard.models import CountedAnnotation
-from tenancy.actor import acting
+from tenancy.actor import Actor, acting
 from tests.adjudication.conftest import Disagreeing, choice
 from tests.tenants import Tenants
 
@@ -293,3 +294,30 @@ def test_what_nobody_can_judge_is_settled_as_that(committed_tenants: Tenants, tm
     taken = alice.taken()
     assert taken["questions"] == []
     assert alice.settle(taken, [])["record"]["annotations"] == {"cannot_judge": "bob: the patch is cut off."}
+
+
+def test_who_let_the_time_run_out_does_not_overrule_who_settled_the_trace_meanwhile(disagreeing: Disagreeing) -> None:
+    """A page that was left open over night is no newer opinion than what another adjudicator made since."""
+    tenants = disagreeing.tenants
+    alice, mallory = disagreeing.adjudicator(), disagreeing.adjudicator(tenants.mallory)
+    late = alice.taken()
+    with acting(disagreeing.actor):
+        Assignment.objects.filter(pk=late["assignment"]).update(lease_until=timezone.now() - timedelta(minutes=1))
+        expire_leases(Actor(tenants.acme.pk, (tenants.acme.pk,)))
+    taken = mallory.taken()
+    assert taken["trace"] == late["trace"]
+    while_held = alice.submit(late, whole(late))
+    assert (while_held.status_code, while_held.json()["code"]) == (409, "settled_elsewhere")
+    mallory.settle(taken, whole(taken))
+    refused = alice.submit(late, whole(late))
+    assert (refused.status_code, refused.json()["code"]) == (409, "settled_elsewhere")
+    with acting(disagreeing.actor):
+        (standing,) = Adjudication.objects.in_force()
+        assert standing.decided_by_id == tenants.mallory.pk
+        trace = Assignment.objects.get(pk=late["assignment"]).trace_id
+    # Whoever takes it again has seen that it is settled, and may settle it anew.
+    again = alice.taken(str(trace))
+    alice.settle(again, whole(again))
+    with acting(disagreeing.actor):
+        (standing,) = Adjudication.objects.in_force()
+        assert standing.decided_by_id == tenants.alice.pk

@@ -8,7 +8,10 @@ from django.test import Client
 from accounts.actions.invitations import offer_behind
 from accounts.invitation_links import InvitationToken
 from accounts.models import AuditEvent, Invitation, Membership, ProjectMember
+from assignments.actions.steering import limit_person, pause_person
 from assignments.models import Assignment, AssignmentState
+from dashboard.actions import take_everything_in
+from tenancy.actor import current
 from tenancy.roles import Role
 from tests.assignments.conftest import Queue, queue, submit
 
@@ -36,12 +39,26 @@ def mallory(queue: Queue, client: Client) -> Caller:
 def test_people_are_listed_with_what_they_do(queue: Queue, mallory: Caller) -> None:
     submit(queue.claimed(queue.tenants.bob))
     queue.claimed(queue.tenants.bob)
+    take_everything_in(current())
     status, answer = mallory.ask("get", "people/")
     assert status == 200
     (bob,) = [one for one in answer["people"] if one["name"] == "bob"]
     assert (bob["role"], bob["place"], bob["held"], bob["agreement"]) == ("Annotator", None, 1, None)
     assert bob["last_seen_at"] is not None
+    assert (bob["paused_at"], bob["annotation_limit"], bob["annotation_share"]) == (None, None, None)
+    assert 0 <= bob["elapsed_seconds"] == bob["median_seconds"] < 60
     assert answer["left"] == []
+
+
+def test_who_is_paused_and_limited_stands_in_the_list(queue: Queue, mallory: Caller) -> None:
+    queue.claimed(queue.tenants.bob)
+    pause_person(project=queue.project, user=queue.tenants.bob, reason="Come and see me.")
+    limit_person(project=queue.project, user=queue.tenants.bob, limit=40, share=0.25)
+    _, answer = mallory.ask("get", "people/")
+    (bob,) = [one for one in answer["people"] if one["name"] == "bob"]
+    assert bob["paused_at"] is not None
+    assert bob["pause_reason"] == "Come and see me."
+    assert (bob["annotation_limit"], bob["annotation_share"]) == (40, 0.25)
 
 
 def test_a_place_is_given_changed_and_ended_and_held_tasks_go_back(queue: Queue, mallory: Caller) -> None:

@@ -15,6 +15,7 @@ from assignments.mixing import blocks_in
 from assignments.models import Assignment, Kind, Submission, TraceQuota
 from assignments.progress import project_progress, task_number
 from gold.actions import BadRecords, IsExpectedAlready, NotScorable, expect, expect_records, expect_submitted, retire
+from gold.models import Use
 from gold.schedule import Schedule
 from potato.configuration import check_configuration
 from tests.assignments.conftest import submit
@@ -191,6 +192,25 @@ def test_a_trace_with_a_known_answer_stays_out_of_the_queue_whatever_is_done_to_
     assert gold_queue.nothing(bob).reason in (Reason.ALL_DONE, Reason.YOURS_ARE_DONE)
     retire(expected=expected)
     assert give_out_again(project=gold_queue.project, traces=[expected.trace_id]).done == 1
+
+
+@pytest.mark.parametrize("use", [Use.GOLD, Use.PRACTICE])
+def test_who_has_done_it_is_not_given_it_again_once_it_is_among_the_others(
+    gold_queue: GoldQueue, bob: User, use: Use
+) -> None:
+    """Of practice they have read what is right; of gold it would tell what it was."""
+    gold_queue.publish_with("gold: {rate: 0.5}" if use == Use.GOLD else "practice: {traces: 1, pass: 0.5}")
+    gold_queue.add_traces(40)
+    (expected,) = gold_queue.add_gold(1, use=use)
+    before = gold_queue.tasks(bob, 20, lambda task: REFUSE)
+    assert expected.trace_id in {task.trace_id for task, _ in before}
+    retire(expected=expected)
+    assert give_out_again(project=gold_queue.project, traces=[expected.trace_id]).done == 1
+    left = 40 - sum(task.kind == Kind.NORMAL for task, _ in before)
+    after = gold_queue.tasks(bob, left)
+    assert expected.trace_id not in {task.trace_id for task, _ in after}
+    assert gold_queue.nothing(bob).reason == Reason.YOURS_ARE_DONE
+    assert gold_queue.claimed(gold_queue.tenants.mallory).trace_id == expected.trace_id
 
 
 def test_what_nobody_can_be_scored_by_is_refused_with_a_sentence(gold_queue: GoldQueue) -> None:

@@ -8,16 +8,18 @@ import pytest
 from django.conf import settings
 from django.urls import set_urlconf
 
+from accounts.actions.members import put_on_project
+from accounts.actions.organisations import add_service_account
 from accounts.actions.projects import publish_configuration
-from accounts.models import User
+from accounts.models import Membership, User
 from accounts.models.members import members_with
-from assignments.actions.steering import pause_person
-from assignments.models import TraceQuota
+from assignments.actions.steering import limit_person, pause_person
+from assignments.models import Assignment, AssignmentState, TraceQuota
 from gold.attention import traces_without_anybody
 from gold.disagreement import ask_one_more, submission_made
 from gold.models import AddedAnnotator
 from jobs.models import OutboxEvent
-from tenancy.roles import Right
+from tenancy.roles import ProjectRole, Right
 from tests.assignments.conftest import annotators, submit
 from tests.gold.conftest import APPROVE, REFUSE, YAML, GoldQueue
 
@@ -93,6 +95,25 @@ def test_the_manager_hears_when_everybody_has_had_the_trace(gold_queue: GoldQueu
     (matter,) = traces_without_anybody(gold_queue.project)
     assert matter.sentence == "One more annotator is wanted of 1 trace, and everybody has had it."
     assert target(trace) == 3
+    # A program that has an account is nobody whom one could wait for.
+    robot = add_service_account(name="judge_a")
+    put_on_project(project=gold_queue.project, membership=robot, role=ProjectRole.ANNOTATOR)
+    assert len(list(traces_without_anybody(gold_queue.project))) == 1
+    # Nor is who has made as many annotations as they may.
+    (somebody,) = annotators(1)
+    assert list(traces_without_anybody(gold_queue.project)) == []
+    limit_person(project=gold_queue.project, user=somebody, limit=1)
+    (other,) = gold_queue.add_traces(1, "other")
+    version = gold_queue.project.versions.latest("number")
+    Assignment.objects.create(
+        project=gold_queue.project, trace=other, user=somebody, version=version, state=AssignmentState.SUBMITTED
+    )
+    assert len(list(traces_without_anybody(gold_queue.project))) == 1
+    limit_person(project=gold_queue.project, user=somebody)
+    assert list(traces_without_anybody(gold_queue.project)) == []
+    pause_person(project=gold_queue.project, user=somebody)
+    assert len(list(traces_without_anybody(gold_queue.project))) == 1
     # Somebody comes: the matter is gone.
-    annotators(1)
+    newcomer = User.objects.create_user("newcomer", email="newcomer@example.org")
+    Membership.objects.create(user=newcomer, annotator_name="newcomer")
     assert list(traces_without_anybody(gold_queue.project)) == []

@@ -1,6 +1,9 @@
 """A manager has faults planted in traces that are known to be good: a job makes gold of copies like the rest."""
 
+import html
+import json
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -10,15 +13,19 @@ from accounts.actions.projects import publish_configuration
 from accounts.models import AuditEvent
 from assignments.models import Assignment, Kind, Submission, TraceQuota
 from gold.models import ExpectedAnnotation, Origin, Use
-from gold.planting import NotPlantable, request_planting, sources
+from gold.planting import NotPlantable, plant, request_planting, sources
 from jobs.models import Job
 from jobs.runner import run
+from potato.runs.model import AgentRun, ConversionReport, Converted
 from tenancy.actor import acting, acting_in
+from tenancy.models import new_id
 from tests.agreement.conftest import Comparing
 from tests.assignments.reviews import dumps
 from tests.tenants import Tenants
 from tests.traces.stored import outcome, step, stored
-from traces.models import Trace
+from traces.evidence.checks import stored_reports
+from traces.importing.storing import store_run
+from traces.models import CheckReport, ImportedFile, Trace
 
 OLD = """def pages(rows, size):
     return rows
@@ -118,6 +125,83 @@ def test_the_same_seed_draws_the_same_traces_and_what_cannot_be_planted_in_is_sa
         ):
             with pytest.raises(NotPlantable, match=words):
                 request_planting(project=reviewed.project, **arguments)  # type: ignore[arg-type]  # as named
+
+
+def test_a_manager_reads_what_was_planted_and_expects_something_else_of_it(reviewed: Comparing, client: Client) -> None:
+    call_command("gold", "plant", "acme/parser", "--trace", "trace_100", "--kind", "dropped_check", "--seed", "3")
+    work(reviewed)
+    with acting(reviewed.actor):
+        expected = ExpectedAnnotation.objects.get()
+    client.force_login(reviewed.tenants.mallory)
+    address = f"/o/acme/p/parser/gold/{expected.pk}/"
+    assert address in client.get("/o/acme/p/parser/gold/").content.decode()
+    page = client.get(address).content.decode()
+    assert "A planted fault: dropped check" in page
+    planted = page[page.index("What was planted") : page.index("What is expected")]
+    assert "no rows" in planted, "the line that went"
+    assert "Request Changes" in page
+    assert expected.why in html.unescape(page)
+    (comment,) = expected.annotations["inline_comments"]
+    other = {**expected.annotations, "inline_comments": [{**comment, "line_start": 4, "line_end": 4}]}
+    for typed, words in (
+        ("{", "is no JSON"),
+        ('{"verdict": NaN}', "NaN is no number"),
+        ("[]", "is an object"),
+        ('{"typo": {}}', "typo is no scheme of the project"),
+        ("{}", "says nothing to score by"),
+        ('{"verdict": {"decision": "no_such"}}', "Nobody could answer what is expected"),
+        ('{"file_ratings": {"src/pages.py": {"correctness": 99}}}', "Nobody could answer what is expected"),
+        ('{"file_ratings": {"src/nowhere.py": {"correctness": 5}}}', "Nobody could answer what is expected"),
+        (json.dumps({"inline_comments": [{**comment, "category": "no_such"}]}), "Nobody could answer"),
+        (json.dumps({"inline_comments": [{**comment, "line_start": -3, "line_end": -3}]}), "Nobody could answer"),
+    ):
+        refused = client.post(address, {"annotations": typed, "why": "I know better."})
+        assert (refused.status_code, words in refused.content.decode()) == (422, True), words
+        assert "I know better." in refused.content.decode(), "what was typed stays"
+    client.post(address, {"annotations": json.dumps(other), "why": "The loop is wrong."})
+    with acting(reviewed.actor):
+        changed = ExpectedAnnotation.objects.get()
+        assert (changed.annotations, changed.why) == (other, "The loop is wrong.")
+        assert AuditEvent.objects.filter(verb="gold.changed").count() == 1
+    client.post(f"{address}retire/")
+    late = client.post(address, {"annotations": json.dumps(expected.annotations), "why": ""})
+    assert "is retired" in late.content.decode()
+
+
+def test_no_id_and_no_missing_report_tells_a_planted_copy(reviewed: Comparing) -> None:
+    """Annotators read the id of a trace, which has its time in it, and what tests and checkers say of the change."""
+    long_ago = UUID(int=(new_id().int >> 80) - 10**9 << 80 | new_id().int & ~(-1 << 80))
+    with acting_in(reviewed.tenants.acme, reviewed.tenants.alice):
+        change = outcome("src/pages.py", OLD, NEW)
+        made = AgentRun("trace_090", task="Pages", events=(change,), event_steps=(None,), steps=(step("I write."),))
+        file = ImportedFile.objects.create(
+            project=reviewed.project, name="runs", size=1, sha256="0" * 64, format="auto", chosen="native"
+        )
+        store_run(Converted(made, ConversionReport(), 1), file, long_ago)
+        source = Trace.objects.get(pk=long_ago)
+        finding = {"path": "/build/src/pages.py", "line": 9, "level": "warning", "rule": "R1", "message": "Long."}
+        CheckReport.objects.create(
+            project=reviewed.project,
+            file=file,
+            identity_sha256="1" * 64,
+            kind="junit",
+            name="unit",
+            external_id="trace_090",
+            outcome="passed",
+            passed=31,
+            findings=1,
+            content={"tests": [], "findings": [finding]},
+        )
+        expected = plant(trace=source, file=file, seed=3, kind="dropped_check", use=Use.GOLD)
+        copy = expected.trace
+        assert copy.pk.int >> 80 == long_ago.int >> 80
+        assert copy.pk != long_ago
+        (of_source,), (of_copy,) = stored_reports(source), stored_reports(copy)
+        assert (of_copy.outcome, of_copy.passed, of_copy.name) == ("passed", 31, "unit")
+        # The two lines of the check are gone, and what was behind them has moved.
+        assert of_copy.content["findings"] == [{**finding, "line": 7}]
+        assert of_source.content["findings"] == [finding]
+        assert TraceQuota.objects.get(trace=copy).withheld == "known_answer"
 
 
 def test_a_change_without_a_place_for_the_kind_is_named_with_its_reason(reviewed: Comparing) -> None:

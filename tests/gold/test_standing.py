@@ -10,9 +10,11 @@ from assignments.actions.deciding import void
 from assignments.actions.steering import queue_position, resume_person
 from assignments.actions.submitting import withdraw
 from assignments.models import Assignment, Kind, Submission
-from gold.actions import retire
-from gold.models import ExpectedAnnotation, GoldScore, GoldStanding, person_standing
-from gold.standing import PAUSE_REASON, let_go_on, submission_changed
+from gold.actions import change_expectation, retire
+from gold.figures import shown_gold
+from gold.models import ExpectedAnnotation, GoldScore, GoldStanding, Use, person_standing
+from gold.standing import PAUSE_REASON, expectation_changed, let_go_on, submission_changed
+from gold.standing import take_in as score
 from jobs.models import OutboxEvent
 from tenancy.actor import Actor, acting
 from tests.assignments.conftest import annotators, submit
@@ -100,6 +102,56 @@ def test_a_person_whom_somebody_let_go_on_elsewhere_is_not_paused_by_the_old_sco
     work(gold_queue, person, 80, lambda task: APPROVE)
     resume_person(project=gold_queue.project, user=person)
     assert len(work(gold_queue, person, 20, known)) == 20
+
+
+def test_who_is_paused_stays_so_whatever_comes_of_what_they_hold(gold_queue: GoldQueue) -> None:
+    """Else the manager would read that all is fine, and not why the person is given nothing."""
+    gold_queue.publish_with(RULES.replace("after: 5", "after: 2"), target=3, max_open=16)
+    gold_queue.add_traces(150)
+    gold_queue.add_gold(60)
+    (person,) = annotators(1)
+    held = [gold_queue.claimed(person, another=True) for _ in range(16)]
+    golds = [task for task in held if task.kind == Kind.GOLD]
+    assert len(golds) > 3
+    for task in golds[:2]:
+        score(submit(task, **APPROVE))
+    paused = person_standing(gold_queue.project, person)
+    assert paused is not None
+    assert paused.state == "paused"
+    for task in golds[2:]:
+        score(submit(task, **REFUSE))
+    now = person_standing(gold_queue.project, person)
+    assert now is not None
+    assert (now.state, now.since, now.number) == ("paused", paused.since, len(golds))
+    assert now.sentence.startswith("Paused by earlier scores.")
+    let_go_on(project=gold_queue.project, user=person)
+    assert queue_position(gold_queue.project, person).paused_at is None
+
+
+def test_an_expectation_that_was_wrong_is_changed_and_everybody_is_scored_anew(gold_queue: GoldQueue) -> None:
+    gold_queue.publish_with("gold: {rate: 0.5, warn_below: 0.65, after: 1}", target=3)
+    gold_queue.add_traces(30)
+    (expected,) = gold_queue.add_gold(1)
+    person, other = annotators(2)
+    for one, answer in ((person, APPROVE), (other, REFUSE)):
+        for task, submission in gold_queue.tasks(one, 10, lambda task, answer=answer: answer):
+            if task.kind == Kind.GOLD:
+                score(submission)
+    states = {one: person_standing(gold_queue.project, one) for one in (person, other)}
+    assert [row and row.state for row in states.values()] == ["warned", "fine"]
+    change_expectation(expected=expected, annotations=APPROVE, why="It is right as it is.")
+    event = OutboxEvent.objects.get(topic="gold.changed")
+    for _ in range(2):
+        expectation_changed(event)
+    states = {one: person_standing(gold_queue.project, one) for one in (person, other)}
+    assert [row and (row.state, row.mean, row.number) for row in states.values()] == [
+        ("fine", 1.0, 1),
+        ("warned", 0.0, 1),
+    ]
+    # The earlier scores stay beside the new ones, and only these count.
+    assert sorted(GoldScore.objects.values_list("number", flat=True)) == [1, 1, 2, 2]
+    (shown,) = shown_gold(gold_queue.project, Use.GOLD)
+    assert (shown.scored, shown.mean) == (2, 0.5)
 
 
 def test_what_was_taken_back_or_voided_does_not_count_and_nothing_is_scored_twice(

@@ -264,6 +264,8 @@ GET    /o/<organisation>/p/<project>/gold/plant/                                
 POST   /o/<organisation>/p/<project>/gold/plant/                                         302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/gold/import/                                        302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/gold/import/                                        302       404       403       302       302       302       404
+GET    /o/<organisation>/p/<project>/gold/<expected_id>/                                 302       404       403       200       200       200       404
+POST   /o/<organisation>/p/<project>/gold/<expected_id>/                                 302       404       403       422       422       422       404
 GET    /o/<organisation>/p/<project>/gold/<expected_id>/retire/                          302       404       403       405       405       405       404
 POST   /o/<organisation>/p/<project>/gold/<expected_id>/retire/                          302       404       403       302       302       302       404
 GET    /o/<organisation>/p/<project>/gold/people/<name>/                                 302       404       403       200       200       200       404

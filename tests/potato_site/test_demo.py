@@ -94,6 +94,7 @@ def test_six_people_worked_for_three_weeks_and_every_constraint_of_their_times_h
         days = {timezone.localdate(row.submitted_at) for row in rows}
         assert min(days) >= timezone.localdate(now) - timedelta(days=21)
         assert max(row.submitted_at for row in rows) < now
+        assert all(1 < row.active_seconds < 45 * 60 for row in rows)
         assert 14 <= len(days) <= 19, "working days, and a few Saturdays"
         assert all(day.weekday() != 6 for day in days)
         assert max(days) >= timezone.localdate(now) - timedelta(days=3), "also last week, up to its end"
@@ -113,6 +114,9 @@ def test_six_people_worked_for_three_weeks_and_every_constraint_of_their_times_h
         assert not Assignment.objects.open().filled_in_turn().exists()
         outcomes = Counter(Decision.objects.values_list("outcome", flat=True))
         assert outcomes == {"accepted": 7, "returned": 1}
+        (returned,) = Decision.objects.filter(outcome="returned")
+        assert returned.submission.assignment.user.username == "annotator", "who signs in reads it"
+        assert [note.get("line", 0) > 0 for note in returned.notes] == [True, False]
 
 
 @time_machine.travel(MONDAY_MORNING, tick=True)

@@ -1,7 +1,5 @@
 """An annotator asks about the step where they are, a manager answers into the guidelines, in browsers."""
 
-import os
-
 import pytest
 from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
@@ -9,6 +7,7 @@ from pytest_django.live_server_helper import LiveServer
 from assignments.models import Question
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader, reader_at
+from tests.stories.pictures import shoot
 from tests.stories.test_first_error import at_trace
 from tests.tenants import Tenants
 
@@ -31,15 +30,13 @@ def test_a_question_about_a_step_is_answered_into_the_guidelines(
     expect(page.get_by_text("Waits for an answer")).to_be_visible()
     with acting_in(tenants.acme, tenants.alice):
         assert Question.objects.get().assignment.is_open
-    if shots := os.environ.get("SHOTS"):
-        page.screenshot(path=f"{shots}/asked.png")
+    shoot(themed_reader, "asked")
     for manager in reader_at(chromium, live_server.url, in_both_themes=True):
         manager.sign_in("mallory")
         manager.open("/o/acme/p/parser/questions/")
         manager.page.get_by_label("Your answer").fill("Yes, each one.")
         manager.assert_clean()
-        if shots:
-            manager.page.screenshot(path=f"{shots}/questions.png")
+        shoot(manager, "questions")
         manager.page.get_by_role("button", name="Answer, and add to the guidelines").click()
         expect(manager.page.get_by_text("Version 2 has it in its guidelines.")).to_be_visible()
     page.reload()

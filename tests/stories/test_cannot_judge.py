@@ -1,6 +1,5 @@
 """An annotator says why a step, a file or a whole trace cannot be judged, by key and by click, and goes on."""
 
-import os
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from assignments.models import Submission
 from tenancy.actor import acting_in
 from tests.assignments.reviews import reviewed
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.reviewing import at_task, claimed, saved
 from tests.stories.test_first_error import at_trace
 from tests.stories.test_rating_steps import at_steps, per_step, press, radio
@@ -54,8 +54,7 @@ def test_a_step_is_left_out_by_key_and_the_others_are_labelled(
     page.get_by_role("dialog", name="Cannot judge step 2").get_by_role("button", name="It can be judged").click()
     expect(page.locator("[data-left]")).to_have_text("1 thing left")
     radio(page, 2, "Incorrect").click()
-    if shots := os.environ.get("SHOTS"):
-        page.screenshot(path=f"{shots}/steps.png")
+    shoot(themed_reader, "cannot-judge-steps")
     themed_reader.assert_clean()
     part = submitted(tenants, page)["process_reward"]
     assert part["cannot_judge"] == {"0": REASON}
@@ -79,9 +78,7 @@ def test_a_file_and_then_the_whole_trace_cannot_be_judged(tenants_of_browsers: T
     give_reason(page, "Cannot judge parser.py")
     expect(page.locator("#rate-0 .rate__why")).to_have_text(f"Cannot judge: {REASON}")
     expect(page.locator("[data-missing]")).not_to_contain_text("Ratings of parser.py")
-    if shots := os.environ.get("SHOTS"):
-        page.locator("#rate-0").scroll_into_view_if_needed()
-        page.screenshot(path=f"{shots}/files.png")
+    shoot(themed_reader, "cannot-judge-files")
     themed_reader.assert_clean()
     page.locator("body").press("Shift+X")
     give_reason(page, "Cannot judge this trace", "It is in a language that I cannot read.")

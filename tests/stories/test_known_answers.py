@@ -1,29 +1,30 @@
 """Practice and gold in Chromium: a newcomer reads what was expected at its line, a manager how everybody does."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.actions.projects import publish_configuration
 from assignments.models import Kind
 from gold.actions import expect as expect_answer
 from gold.models import Use
+from gold.planting import plant
 from gold.standing import take_in
 from tenancy.actor import acting_in
 from tests.assignments.conftest import submit
 from tests.assignments.reviews import FILES, review_yaml
 from tests.gold.conftest import GoldQueue
+from tests.gold.test_planting import NEW, OLD
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.test_reading_annotations import at
 from tests.tenants import Tenants
-from tests.traces.stored import stored
+from tests.traces.stored import outcome, stored
+from traces.models import ImportedFile
 
 pytestmark = pytest.mark.browser
-LOOK = os.environ.get("POTATO_LOOK", "")
 WANTED: dict[str, Any] = {
     "inline_comments": [
         {
@@ -65,21 +66,6 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def look(page: Page, name: str) -> None:
-    """Pictures for who compares them with a design."""
-    if not LOOK:
-        return
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=Path(LOOK) / f"{name}-{scheme}.png", full_page=True)
-    page.emulate_media(color_scheme="light")
-    before = page.viewport_size
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.screenshot(path=Path(LOOK) / f"{name}-390.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
-    page.set_viewport_size(before or {"width": 1440, "height": 1000})
-
-
 def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     tenants_of_browsers: Tenants, themed_reader: Reader
 ) -> None:
@@ -104,7 +90,7 @@ def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     expect(page.get_by_text("Bounds are where agents slip most.")).to_be_visible()
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("Request Changes")
     themed_reader.assert_clean("feedback on practice")
-    look(page, "practice-feedback")
+    shoot(themed_reader, "practice-feedback")
     with page.expect_navigation(wait_until="load"):
         page.keyboard.press("r")
     assert page.url.endswith(f"/tasks/{task.pk}/")
@@ -114,6 +100,7 @@ def test_what_was_expected_stands_at_its_line_and_keys_go_on(
     themed_reader.open(f"/o/acme/p/parser/tasks/{task.pk}/practice/")
     expect(page.get_by_role("heading", name="Well done")).to_be_visible()
     themed_reader.assert_clean("practice that was passed")
+    shoot(themed_reader, "practice-passed")
     with page.expect_navigation(wait_until="load"):
         page.keyboard.press("n")
     assert f"/tasks/{task.pk}/" not in page.url
@@ -135,7 +122,7 @@ def test_a_manager_sees_scores_as_a_line_and_as_a_table(tenants_of_browsers: Ten
     page = at(themed_reader, "mallory", "/o/acme/p/parser/gold/")
     expect(page.get_by_role("region", name="Gold traces").get_by_role("row")).to_have_count(13)
     themed_reader.assert_clean("the gold of a project")
-    look(page, "gold")
+    shoot(themed_reader, "gold")
     page.get_by_role("row", name=name).get_by_role("link").click()
     expect(page.get_by_role("img", name=f"The mean over {len(scored)} gold tasks")).to_be_visible()
     summary = page.get_by_text("The same as a table")
@@ -147,4 +134,36 @@ def test_a_manager_sees_scores_as_a_line_and_as_a_table(tenants_of_browsers: Ten
     met = [submission.result["verdict"]["decision"] == "request_changes" for submission in scored]
     assert float(means[-1]) == pytest.approx(sum(met) / len(met), abs=0.0051)
     themed_reader.assert_clean("the gold of a person")
-    look(page, "gold-person")
+    shoot(themed_reader, "gold-person")
+
+
+def test_a_manager_reads_what_was_planted_and_expects_something_else(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    tenants = tenants_of_browsers
+    change = outcome("src/pages.py", OLD, NEW)
+    source = stored(tenants.acme, tenants.acme_project, change, external_id="trace_100")
+    with acting_in(tenants.acme, tenants.alice):
+        publish_configuration(project=tenants.acme_project, source=review_yaml())
+        file = ImportedFile.objects.get(pk=source.file_id)
+        expected = plant(trace=source, file=file, seed=3, kind="off_by_one", use=Use.GOLD)
+    page = at(themed_reader, "mallory", "/o/acme/p/parser/gold/")
+    page.get_by_role("link", name="Off by one").click()
+    planted = page.get_by_role("article", name="Planted in src/pages.py")
+    expect(planted.locator("table.diff tr")).not_to_have_count(0)
+    expect(page.get_by_role("region", name="Expected at line")).to_contain_text(expected.why)
+    themed_reader.assert_clean("what is expected of a trace")
+    shoot(themed_reader, "gold-expected")
+    page.locator("summary", has_text="Expect something else").focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Annotations")
+    text = field.input_value()
+    field.fill(text.replace("request_changes", "no_such_option"))
+    page.get_by_role("button", name="Expect this").click()
+    expect(page.locator(".banner").first).to_contain_text("Nobody could answer what is expected")
+    assert "no_such_option" in field.input_value()
+    themed_reader.assert_clean("an expectation that was refused")
+    field.fill(text.replace("request_changes", "comment_only"))
+    page.get_by_role("button", name="Expect this").click()
+    expect(page.get_by_text("This is expected from now on.")).to_be_visible()
+    expect(page.get_by_role("region", name="What is expected")).to_contain_text("Comment Only")

@@ -6,11 +6,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from assignments.actions.deciding import accept
+from assignments.actions.answering import answer_note
+from assignments.actions.deciding import accept, return_to_annotator
 from assignments.models import Assignment, Decision, Submission
+from assignments.review_notes import ReviewNote
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.reviewing import saved
+from tests.stories.test_known_answers import look
 from tests.stories.test_reading_annotations import LIST, at, drawn, followed, review, reviewing
 from tests.tenants import Tenants
 
@@ -49,6 +53,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     assert note.evaluate("(row) => row.cells[0].colSpan === row.previousElementSibling.cells.length")
     expect(page.locator(".comment", has_text="This will throw IndexError")).to_be_visible()
     themed_reader.assert_clean("a returned task")
+    shoot(themed_reader, "returned-task")
     page.get_by_role("button", name="Show what I changed").click()
     changed = page.get_by_role("region", name="What you changed")
     expect(changed).to_contain_text("Nothing is changed so far.")
@@ -67,6 +72,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     expect(page.locator("#verdict [data-change-mark]")).to_have_text("Was Request Changes")
     expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
     themed_reader.assert_clean("what was changed of a returned task")
+    shoot(themed_reader, "returned-task-changed")
     page.locator("#verdict input").nth(1).check()
     expect(page.locator("#verdict [data-change-mark]")).to_have_count(0)
     saved(page)
@@ -82,6 +88,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     page = at(themed_reader, "mallory", f"{LIST}review/")
     expect(page.get_by_role("row", name="Submitted again")).to_be_visible()
     themed_reader.assert_clean("the queue of reviewers")
+    shoot(themed_reader, "review-queue")
     followed(page, "s")
     assert str(again.pk) in page.url
     drawn(page)
@@ -91,6 +98,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     expect(changed.get_by_role("listitem")).to_have_text(re.compile("Added.*Comment on the whole change.*All callers"))
     expect(page.locator("#change-comments [data-change-mark]")).to_have_text("New since the return")
     themed_reader.assert_clean("an annotation in the queue")
+    shoot(themed_reader, "review-queue-open")
     followed(page, "a")
     expect(page.get_by_text("Nothing more is to be reviewed")).to_be_visible()
     with acting_in(tenants.acme):
@@ -125,3 +133,52 @@ def test_what_a_reviewer_typed_survives_a_refusal_and_goes_with_the_decision(
     assert {note["text"] for note in notes} == {"Look at the callers.", "Which caller breaks?"}
     page.reload()
     assert page.evaluate("Object.keys(sessionStorage).filter((name) => name.startsWith('review-notes:'))") == []
+
+
+def test_notes_stand_in_the_rail_and_brackets_walk_them_to_their_lines(
+    tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Any
+) -> None:
+    tenants = tenants_of_browsers
+    submission = review(reviewing(tenants, tmp_path, people=1), tenants.bob)
+    notes = [
+        ReviewNote("Does the verdict still hold?"),
+        ReviewNote("Which caller breaks?", path="src/parser.py", side="new", line=15),
+        ReviewNote("And this one?", path="src/parser.py", side="new", line=42),
+    ]
+    with acting_in(tenants.acme, tenants.alice):
+        return_to_annotator(submission=submission, user=tenants.alice, notes=notes)
+        assignment = Assignment.objects.get()
+        answer_note(assignment=assignment, user=tenants.bob, note=2, is_kept=False)
+    page = at(themed_reader, "bob", f"/o/acme/p/parser/tasks/{assignment.pk}/")
+    expect(page.locator("tr.inline", has_text="Note for you")).to_have_count(2)
+    rail = page.get_by_role("navigation", name="Notes for you")
+    expect(rail.get_by_role("link")).to_have_text(
+        [
+            re.compile("Does the verdict still hold"),
+            re.compile("Which caller breaks.*15"),
+            re.compile("Done.*And this.*42"),
+        ]
+    )
+    expect(page.locator(".rail")).to_contain_text("1 of 3 done")
+    focused = page.locator(":focus")
+    page.keyboard.press("]")
+    expect(focused).to_contain_text("Does the verdict still hold?")
+    # Nothing is typed into the note's field: the next key walks on.
+    page.keyboard.press("]")
+    expect(focused).to_contain_text("Which caller breaks?")
+    expect(focused.locator("xpath=ancestor::tr[1]/preceding-sibling::tr[1]")).to_have_attribute("data-new", "15")
+    expect(rail.locator("[aria-current]")).to_contain_text("Which caller breaks?")
+    themed_reader.assert_clean("notes in the rail")
+    look(page, "returned-task")
+    page.keyboard.press("]")
+    expect(focused).to_contain_text("And this one?")
+    page.keyboard.press("]")
+    expect(focused).to_contain_text("Does the verdict still hold?")
+    page.keyboard.press("[")
+    expect(focused).to_contain_text("And this one?")
+    rail.get_by_role("link").nth(1).click()
+    expect(focused).to_contain_text("Which caller breaks?")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(focused).to_have_attribute("id", "answer-1")
+    assert [field.input_value() for field in page.get_by_label("Why you keep it").all()] == ["", ""]

@@ -3,8 +3,9 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -58,6 +59,7 @@ class Ready:
     """A run that is ready to be stored: what read it, what identifies it in its project, and its size in bytes.
 
     `member` is the file that it came from where several came together, "" else. `screened` says what was found in it.
+    `trace` is the id that its trace is to have, None for one that says when it was stored.
     """
 
     converted: Converted
@@ -68,6 +70,7 @@ class Ready:
     size: int
     member: str = ""
     screened: Screened | None = None
+    trace: UUID | None = None
 
     @property
     def original_sha256(self) -> str:
@@ -90,13 +93,13 @@ def ready(converted: Converted, file: ImportedFile, member: str = "", secrets: S
     return Ready(converted, file.chosen, external_id, native, sha256, size, member, screened)
 
 
-def store_run(converted: Converted, file: ImportedFile) -> bool:
-    """Store the run as a new trace of the file's project; False where the same content is there already, or content
-    of which this is an older beginning.
+def store_run(converted: Converted, file: ImportedFile, trace: UUID | None = None) -> bool:
+    """Store the run as a new trace of the file's project, under that id if one is named; False where the same content
+    is there already, or content of which this is an older beginning.
 
     Raises UnusableRun for one with nothing to judge. As store_runs for one run.
     """
-    (outcome,) = store_runs([ready(converted, file)], file)
+    (outcome,) = store_runs([replace(ready(converted, file), trace=trace)], file)
     if isinstance(outcome, UnusableRun):
         raise outcome
     return bool(outcome)
@@ -214,7 +217,7 @@ class Rows:
             )
             for problem in changes.problems
         )
-        trace, version = str(new_id()), known.add(ready)
+        trace, version = str(ready.trace or new_id()), known.add(ready)
         self.add_rows(trace, ready, version, changes.files)
         if ready.screened is not None:
             self.secrets.append(secrets_row(trace, ready.screened, changes.files))

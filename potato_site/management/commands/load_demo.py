@@ -59,6 +59,8 @@ from traces.models import CheckReport, Trace
 
 PASSWORD = "potato-demo"  # noqa: S105  (a demo on this machine, which production refuses)
 MANAGER = "manager"
+RETURNED_TO = "annotator"
+"""Who has a task that came back from its reviewer."""
 PEOPLE = (
     ("owner", Role.OWNER, "owner_01"),
     ("admin", Role.ADMIN, "admin_01"),
@@ -264,11 +266,21 @@ class Command(BaseCommand):
             project = projects["agent-code-review"]
             rows = Submission.objects.for_project(project).counted().exclude(assignment__user=reviewer)
             recent = rows.select_related("project", "assignment__user", "assignment__project").order_by("-pk")
-            returned, *accepted = recent[:8]
-            note = ReviewNote("Does the verdict still hold when you read the run's tests once more?")
-            return_to_annotator(submission=returned, user=reviewer, notes=[note])
+            # One of somebody who signs in, so that the demo shows what came back, with a comment to say something of.
+            own = recent.filter(assignment__user__username=RETURNED_TO)
+            returned = next(row for row in own if row.result["inline_comments"])
+            comment = returned.result["inline_comments"][0]
+            notes = [
+                ReviewNote(
+                    "Which input breaks this? Say it here, so that nobody has to search.",
+                    comment["file"],
+                    line=comment["line_start"],
+                ),
+                ReviewNote("Does the verdict still hold when you read the run's tests once more?"),
+            ]
+            return_to_annotator(submission=returned, user=reviewer, notes=notes)
             back = returned.assignment
-            for submission in accepted:
+            for submission in recent.exclude(pk=returned.pk)[:7]:
                 accept(submission=submission, user=reviewer)
         with acting_in(organisation, back.user):
             ask(assignment=back, text="Does a test that fails already without the change count against the verdict?")
