@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from potato.checks.model import UnreadableReport
+from potato.checks.reading import NAMES, read_reports, report_kind
 from potato.runs.changes.derive import derive
 from potato.runs.changes.model import ChangeSet
 from potato.runs.converters.reading import Chosen, read_file
@@ -32,6 +34,7 @@ without a look at the patch: shell commands and scripts change files without say
 [importing.md](importing.md) says what is read of each format.
 
 """
+_REPORTS = "\n## Reports, which are shown beside the run that they name\n\n"
 _NOT_READ = "\n## What was not read, and why\n\n"
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 _LONGEST_REASON = 160
@@ -39,7 +42,10 @@ _LONGEST_REASON = 160
 
 @dataclass(slots=True)
 class FileRow:
-    """What reading one file came to. `replayed` of `stated` changed lines of patches come out of the edits alone."""
+    """What reading one file came to. `replayed` of `stated` changed lines of patches come out of the edits alone.
+
+    `report` says of a file that is no trace what it holds of tests and findings.
+    """
 
     name: str
     format: str = ""
@@ -55,6 +61,7 @@ class FileRow:
     repairs: int = 0
     replayed: int = 0
     stated: int = 0
+    report: str = ""
     problems: list[str] = field(default_factory=list)
 
     def take(self, converted: Converted) -> None:
@@ -108,7 +115,28 @@ def read_row(name: str, source: StoredRunFile) -> FileRow:
             row.tasks += 1
         else:
             row.problems.append(entry.sentence)
+    if not row.format and (report := _report(source)):
+        row.report, row.problems = report, []
     return row
+
+
+def _report(source: StoredRunFile) -> str:
+    """What a report of tests or of a checker holds; "" for a file that is none."""
+    kind = report_kind(source.head(), source.name)
+    if kind is None:
+        return ""
+    with source.opened() as file:
+        data = file.read()
+    try:
+        reports = read_reports(data, source.name)
+    except UnreadableReport:
+        return ""
+    passed, failed, findings = (
+        sum(each.counts.passed for each in reports),
+        sum(each.counts.failed + each.counts.errors for each in reports),
+        sum(len(each.findings) for each in reports),
+    )
+    return f"{NAMES[kind]}, {passed} tests passed, {failed} failed, {findings} findings"
 
 
 def rows_of_folder(folder: Path) -> Iterator[FileRow]:
@@ -150,7 +178,11 @@ def as_page(rows: Iterable[FileRow]) -> str:
         for row in rows
         for problem, number in Counter(row.problems).most_common(3)
     ]
-    return _INTRODUCTION + _HEADING + "".join(lines) + (_NOT_READ + "\n".join(problems) + "\n" if problems else "")
+    reports = [f"- `{row.name}`: {row.report}." for row in rows if row.report]
+    parts = [_INTRODUCTION, _HEADING, *lines]
+    for heading, items in ((_REPORTS, reports), (_NOT_READ, problems)):
+        parts += [heading, "\n".join(items), "\n"] if items else []
+    return "".join(parts)
 
 
 def _line(row: FileRow) -> str:

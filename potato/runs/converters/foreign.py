@@ -2,10 +2,16 @@
 
 from potato.runs.converters.outline import Outline
 
+_ENTIRE = frozenset({"checkpoint_id", "session_id", "strategy"})
+
 
 def foreign_kind(outline: Outline) -> str:
     """What the file is, as in "a JSON schema"; "" for one that nobody knows by sight."""
     if outline.layout == "text":
         return ""
     records = [record for record in outline.records() if isinstance(record, dict)]
-    return "a JSON schema" if any({"$defs", "$schema"} & record.keys() for record in records) else ""
+    if any({"$defs", "$schema"} & record.keys() for record in records):
+        return "a JSON schema"
+    if any(record.keys() >= _ENTIRE for record in records):
+        return "what Entire keeps of a checkpoint beside the session's own file"
+    return ""

@@ -3,9 +3,9 @@
 Field notes
 - JSONL, a JSON list, or one object: id, task_description (the project may name both otherwise), task_id, agent_model,
   agent, instance_id, repo, base_commit, cost_usd, tags, folder, started_at; steps: [{message, thought, prompt,
-  prompt_pictures, at, model, agent, usage: {input_tokens, output_tokens, cached_tokens, seconds}, tool_calls: [{id,
-  name, arguments, result, is_error, pictures}], url, screenshot, click, box}]; files: [{path, old_path, operation,
-  old_text, new_text}]; patch: a unified diff.
+  prompt_pictures, after, after_pictures, at, model, agent, usage: {input_tokens, output_tokens, cached_tokens,
+  seconds}, tool_calls: [{id, name, arguments, result, is_error, pictures}], url, screenshot, click, box}]; files:
+  [{path, old_path, operation, old_text, new_text}]; patch: a unified diff.
 - file_events: [{kind: read|edit|write|patch|outcome|touched, step, ...}] is the long form of files, in the order of
   the acts.
 - A patch that is no UTF-8 holds each such byte 0xNN as the lone surrogate U+DCNN.

@@ -242,6 +242,7 @@ def codex(_: str, data: bytes) -> Counts:
     threads: set[str] = set()
     paths: set[str] = set()
     pairs: Pairs = {}
+    envelopes: dict[str, str] = {}
     lines = lines_of(data)
     is_new = True  # Whether what comes next begins a step.
     for line in lines:
@@ -272,11 +273,14 @@ def codex(_: str, data: bytes) -> Counts:
             is_new = False
             asked.add(name)
             if payload.get("name") == "apply_patch":
-                take_envelope(pairs, payload.get("input", ""))
+                envelopes[name] = payload.get("input", "")
         elif kind.endswith(("_call_output", "tool_search_output", "_result")):
             is_new = True
             counts.repairs += payload.get("call_id") not in asked and "call_id" in payload
             counts.repairs += payload.get("call_id") in answered
+            if envelope := envelopes.pop(str(payload.get("call_id")), ""):
+                has_failed = '"exit_code": 1' in payload["output"]
+                take_envelope(pairs, "" if has_failed else envelope)
             answered.add(payload.get("call_id"))
         elif kind == "compacted":
             is_new = True
@@ -312,10 +316,12 @@ def inspect(_: str, data: bytes) -> Counts:
             counts.runs += 1
         counts.steps += roles["assistant"]
         pairs: Pairs = {}
+        failed = {message["tool_call_id"] for message in sample["messages"] if message.get("error")}
         for message in sample["messages"]:
             for call in message.get("tool_calls") or []:
                 counts.calls += 1
-                take_editor(pairs, call["arguments"])
+                if call["id"] not in failed:
+                    take_editor(pairs, call["arguments"])
         counts.change(of_pairs(pairs))
         counts.dropped += roles["system"] + bool(sample.get("scores"))
     return counts

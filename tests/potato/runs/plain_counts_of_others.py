@@ -39,7 +39,7 @@ def _chat(messages: list[Record], counts: Counts) -> Pairs:
         counts.dropped += message["role"] == "system"
         for call in message.get("tool_calls", []):
             asked[call["id"]] = json.loads(call["function"]["arguments"])
-        if message["role"] == "tool":
+        if message["role"] == "tool" and not message["content"].startswith("ERROR"):
             take_editor(pairs, asked[message["tool_call_id"]])
     counts.calls += len(asked)
     return pairs
@@ -73,6 +73,8 @@ def gemini_cli(_: str, data: bytes) -> Counts:
         for call in message.get("toolCalls", []):
             counts.calls += 1
             given = call["args"]
+            if call["status"] == "error":
+                continue
             if call["name"] == "write_file":
                 pairs[given["file_path"]] = [("", given["content"])]
             elif call["name"] == "replace":
@@ -88,7 +90,14 @@ def otel_genai(_: str, data: bytes) -> Counts:
     pairs: Pairs = {}
     systems = set()
     (resource,) = json.loads(data)["resourceSpans"]
-    for span in resource["scopeSpans"][0]["spans"]:
+    all_spans = resource["scopeSpans"][0]["spans"]
+    failed = {
+        pair["value"]["stringValue"]
+        for span in all_spans
+        for pair in span["attributes"]
+        if pair["key"] == "gen_ai.tool.call.id" and span["status"] == {"code": 2}
+    }
+    for span in all_spans:
         said = {pair["key"]: pair["value"].get("stringValue") for pair in span["attributes"]}
         operation = said["gen_ai.operation.name"]
         counts.dropped += operation == ""
@@ -102,7 +111,7 @@ def otel_genai(_: str, data: bytes) -> Counts:
             for part in message["parts"]:
                 if part["type"] == "tool_call":
                     counts.calls += 1
-                    take_editor(pairs, part["arguments"])
+                    take_editor(pairs, {} if part["id"] in failed else part["arguments"])
     counts.dropped += len(systems)
     counts.change(of_pairs(pairs))
     return counts
@@ -113,14 +122,16 @@ def langfuse(_: str, data: bytes) -> Counts:
     counts = Counts(runs=1)
     pairs: Pairs = {}
     systems = set()
-    for observation in json.loads(data)["observations"]:
+    observations = json.loads(data)["observations"]
+    failed = {each["metadata"]["tool_call_id"] for each in observations if each["level"] == "ERROR"}
+    for observation in observations:
         counts.dropped += observation["type"] == "SPAN"
         if observation["type"] == "GENERATION":
             counts.steps += 1
             systems |= {message["content"] for message in observation["input"] if message["role"] == "system"}
             for call in observation["output"].get("tool_calls", []):
                 counts.calls += 1
-                take_editor(pairs, json.loads(call["function"]["arguments"]))
+                take_editor(pairs, {} if call["id"] in failed else json.loads(call["function"]["arguments"]))
     counts.dropped += len(systems)
     counts.change(of_pairs(pairs))
     return counts
@@ -132,7 +143,7 @@ def aider(_: str, data: bytes) -> Counts:
     counts = Counts(runs=1)
     text = data.decode()
     pairs: Pairs = {}
-    replies = re.split(r"^(?:>|####) .*\n", text, flags=re.MULTILINE)
+    replies = re.split(r"^(?:>|####) .*  \n", text, flags=re.MULTILINE)
     counts.steps = sum(bool(reply.strip()) for reply in replies[1:])
     blocks = re.findall(
         r"^(\S+)\n```\w*\n<<<<<<< SEARCH\n(.*?)=======\n(.*?)>>>>>>> REPLACE\n", text, re.MULTILINE | re.DOTALL

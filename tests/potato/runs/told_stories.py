@@ -33,7 +33,8 @@ APART = 10
 
 @dataclass(frozen=True)
 class Act:
-    """A call: a new file with its text, a line of a file replaced, or a command. `line` is where it stood."""
+    """A call: a new file with its text, a line of a file replaced, or a command. `line` is where it stood. `fails`: the
+    tool did not find that line, and nothing was changed."""
 
     id: str
     kind: str
@@ -41,6 +42,7 @@ class Act:
     old: str = ""
     new: str = ""
     line: int = 0
+    fails: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,19 +65,24 @@ class Story:
     def acts(self) -> list[Act]:
         return [act for turn in self.turns for act in turn.acts]
 
+    @property
+    def done(self) -> list[Act]:
+        """Those that changed a file."""
+        return [act for act in self.acts if act.path and not act.fails]
+
     def changes(self) -> dict[str, tuple[int, int]]:
         """Added and removed lines by file."""
-        return {path: self._change(path) for path in dict.fromkeys(act.path for act in self.acts if act.path)}
+        return {path: self._change(path) for path in dict.fromkeys(act.path for act in self.done)}
 
     def _change(self, path: str) -> tuple[int, int]:
-        acts = [act for act in self.acts if act.path == path]
+        acts = [act for act in self.done if act.path == path]
         if acts[0].kind == WRITE:
             return self.text(path).count("\n"), 0
         return sum(act.new.count("\n") for act in acts), len(acts)
 
     def text(self, path: str, until: Act | None = None) -> str:
         """The file at the end, or before the act `until`: a file that was there has its changed lines far apart."""
-        acts = [act for act in self.acts if act.path == path]
+        acts = [act for act in self.done if act.path == path]
         text = ""
         if acts[0].kind == EDIT:
             known = {act.line: act.old for act in acts}
@@ -91,7 +98,7 @@ class Story:
         """The whole change as git tells it."""
         parts = []
         for path in self.changes():
-            acts = [act for act in self.acts if act.path == path]
+            acts = [act for act in self.done if act.path == path]
             head = f"diff --git a/{path} b/{path}\n"
             if acts[0].kind == WRITE:
                 lines = self.text(path).splitlines(keepends=True)
@@ -108,15 +115,15 @@ class Story:
         return "".join(parts)
 
 
-def story(seed: int, *, one_act: bool = False) -> Story:
+def story(seed: int, *, one_act: bool = False, fails: bool = False) -> Story:
     """A story by its number, which begins with a new file. `one_act`: each turn has one call, as in formats that know
-    no other."""
+    no other. `fails`: some edits fail."""
     dice = random.Random(seed)  # noqa: S311
     turns: list[Turn] = []
     written: dict[str, int] = {}
     edits: dict[str, int] = {}
     count = 0
-    for number in range(1, dice.randint(2, 7)):
+    for number in range(1, dice.randint(3, 9)):
         acts = []
         for _ in range(1 if one_act or not count else dice.choice((0, 1, 1, 2, 3))):
             count += 1
@@ -135,6 +142,9 @@ def story(seed: int, *, one_act: bool = False) -> Story:
                     a.old == old for a in acts
                 ):
                     acts.append(Act(key, EDIT, path, old, f"{path} = {line} again {count}\n"))
+            elif kind == EDIT and fails and dice.random() < 0.6:
+                path = dice.choice(("src/old_a.py", *written))
+                acts.append(Act(key, EDIT, path, f"nowhere {count}\n", f"never {count}\n", fails=True))
             elif kind == EDIT:
                 path = dice.choice(("src/old_a.py", "src/old_b.py"))
                 edits[path] = edits.get(path, 0) + 1
@@ -166,6 +176,8 @@ def editor(act: Act) -> tuple[str, dict[str, str]]:
 
 
 def answer(act: Act) -> str:
+    if act.fails:
+        return f"ERROR:\nNo replacement was performed, old_str `{act.old}` did not appear verbatim in /work/{act.path}."
     if act.kind == WRITE:
         return f"File created successfully at: /work/{act.path}"
     return f"The file /work/{act.path} has been edited." if act.kind == EDIT else "1 passed"
@@ -199,9 +211,10 @@ def told_as_claude_code(told: Story) -> tuple[str, bytes]:
             outcome: Any = {"stdout": "1 passed", "stderr": ""}
             if act.kind == WRITE:
                 outcome = {"type": "create", "filePath": f"{FOLDER}/{act.path}", "content": act.new}
-            elif act.kind == EDIT:
+            elif act.kind == EDIT and not act.fails:
                 outcome = edited(f"{FOLDER}/{act.path}", act.old, act.new, told.text(act.path, act))
-            session.result(act.id, answer(act), outcome)
+            outcome = f"Error: {answer(act)}" if act.fails else outcome
+            session.result(act.id, answer(act), outcome, is_error=act.fails)
     session.line("system", subtype="turn_duration", content="1 s")
     return "session.jsonl", session.bytes()
 
@@ -243,7 +256,11 @@ def told_as_codex(told: Story) -> tuple[str, bytes]:
                 file.custom(act.id, "apply_patch", f"*** Begin Patch\n{what}{lines}*** End Patch")
         for act in turn.acts:
             is_patch = act.kind != RUN
-            words = json.dumps({"output": "Success.", "metadata": {"exit_code": 0}}) if is_patch else "1 passed"
+            told_back = {
+                "output": "Failed to find it." if act.fails else "Success.",
+                "metadata": {"exit_code": int(act.fails)},
+            }
+            words = json.dumps(told_back) if is_patch else "1 passed"
             file.output(act.id, words, "custom_tool_call_output" if is_patch else "function_call_output")
     return "rollout.jsonl", file.data
 
@@ -259,7 +276,9 @@ def told_as_inspect(told: Story) -> tuple[str, bytes]:
             named = ("bash", {"cmd": act.new}) if tool == "bash" else ("text_editor", given)
             called.append((act.id, *named))
         messages.append(inspect.assistant(number, turn.words, *called))
-        messages += [inspect.tool(act.id, answer(act)) for act in turn.acts]
+        for act in turn.acts:
+            error = {"type": "unknown", "message": answer(act)} if act.fails else None
+            messages.append(inspect.tool(act.id, "" if act.fails else answer(act), error))
     sample = {
         "id": "s",
         "epoch": 1,
@@ -301,6 +320,9 @@ def told_as_openhands(told: Story) -> tuple[str, bytes]:
         for act, cause in made:
             if act.kind == RUN:
                 events.append(hands.v0_observation(len(events), cause, "run", "1 passed", metadata={"exit_code": 0}))
+                continue
+            if act.fails:
+                events.append(hands.v0_observation(len(events), cause, "error", answer(act)))
                 continue
             before = told.text(act.path, act)
             after = act.new if act.kind == WRITE else before.replace(act.old, act.new)
@@ -391,7 +413,8 @@ def told_as_gemini_cli(told: Story) -> tuple[str, bytes]:
         for act in turn.acts:
             tool, given = claude(act, "/work")
             name = {"Write": "write_file", "Edit": "replace", "Bash": "run_shell_command"}[tool]
-            called.append(gemini.tool_call(act.id, name, {"output": "done"}, args=given))
+            came = ({"error": answer(act)}, "error") if act.fails else ({"output": "done"}, "success")
+            called.append(gemini.tool_call(act.id, name, *came, args=given))
         messages.append(gemini.message(len(messages), "gemini", turn.words, model="g", toolCalls=called))
     return "session.json", gemini.chat(*messages)
 
@@ -409,7 +432,8 @@ def told_as_otel_genai(told: Story) -> tuple[str, bytes]:
         for act in turn.acts:
             tool, _ = editor(act)
             more: dict[str, Any] = {"gen_ai__tool__name": tool, "gen_ai__tool__call__id": act.id}
-            spans.append(otel.span(len(spans), "execute_tool", **more, gen_ai__tool__call__result=answer(act)))
+            more["gen_ai__tool__call__result"] = answer(act)
+            spans.append(otel.span(len(spans), "execute_tool", failed=act.fails, **more))
             said.append(otel.said("tool", {"type": "tool_call_response", "id": act.id, "response": answer(act)}))
     return "traces.json", otel.document(*spans)
 
@@ -424,6 +448,7 @@ def told_as_langfuse(told: Story) -> tuple[str, bytes]:
         messages.append(message)
         if message["role"] == "tool":
             more = {"input": {}, "output": message["content"], "metadata": {"tool_call_id": message["tool_call_id"]}}
+            more["level"] = "ERROR" if message["content"].startswith("ERROR") else "DEFAULT"
             observations.append(langfuse.observation(len(observations), "TOOL", **more))
     return "trace.json", langfuse.trace(observations=observations)
 
@@ -507,6 +532,10 @@ def told_as_git_bundle(told: Story) -> tuple[str, bytes]:
         return "run.bundle", (folder / "run.bundle").read_bytes()
 
 
+CAN_FAIL = frozenset(
+    {"claude_code", "codex", "dataset_rows", "gemini_cli", "inspect", "langfuse", "openai", "openhands", "otel_genai"}
+)
+"""Formats that say that a call failed."""
 ONE_ACT = frozenset({"mini_swe_agent", "swe_agent", "react", "webarena", "webvoyager"})
 """Formats in which a step is one act."""
 TOLD_AS: dict[str, Callable[[Story], tuple[str, bytes]]] = {

@@ -11,9 +11,11 @@ from potato.runs.run_files import StoredRunFile
 from tests.potato.runs.reading import jsonl, the_refusal
 from tests.shared_data import shared_file, shared_files
 
+ENTIRE = "what Entire keeps of a checkpoint beside the session's own file"
 MADE: list[tuple[str, str, Any]] = [
     ("a.json", "a JSON schema", {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}),
     ("a.jsonl", "a JSON schema", [{"$defs": {}}]),
+    ("metadata.json", ENTIRE, {"checkpoint_id": "0", "session_id": "s", "strategy": "auto", "branch": "main"}),
 ]
 
 
@@ -36,6 +38,7 @@ def test_what_nobody_knows_by_sight_is_described_as_before() -> None:
 
 REAL = {
     "otel-genai/*.json": {"a JSON schema"},
+    "claude-code/*/metadata.json": {ENTIRE},
 }
 
 

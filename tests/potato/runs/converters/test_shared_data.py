@@ -66,14 +66,6 @@ def test_every_small_file_gives_its_runs_or_errors_by_name() -> None:
         assert sum(isinstance(answer, Converted) for answer in answers) == RUNS_OF_SMALL.get(path.name, 1), path
 
 
-def test_metadata_beside_a_session_is_refused_with_what_it_is() -> None:
-    (refusal,) = everything(shared_file("claude-code/040b015eb1c2-0/metadata.json"))
-    assert isinstance(refusal, Unreadable)
-    assert refusal.sentence.startswith(
-        "metadata.json is no trace: a JSON object with the keys checkpoint_id, session_id,"
-    )
-
-
 def test_all_predictions_are_runs_with_a_change() -> None:
     _, *answers = everything(shared_file("swebench/preds.json"))
     found = [answer.run for answer in answers if isinstance(answer, Converted)]
