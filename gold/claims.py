@@ -4,8 +4,10 @@ Each claim and each page of a task asks where the person is and which gold is th
 million instructions of an annotator's loop (`bench/bench_annotator_loop.py`), prepared it takes 1.
 """
 
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -15,15 +17,18 @@ from accounts.models import Project, User
 from assignments.mixing import Blocks, KeptOut, Turn
 from assignments.models import Assignment, AssignmentState, Draft, Kind
 from assignments.models.claims import HELD_OR_DECIDED
-from gold.models import ExpectedAnnotation, Use
+from gold.models import ExpectedAnnotation
 from gold.practice import next_practice
 from gold.repeats import due_repeats
 from gold.schedule import Schedule
 from potato.configuration.project import Gold, Practice, Repeat
 from tenancy.prepared import insert, prepared
+from tenancy.statements import executed
 
 # Whoever else takes the same at that moment is passed over.
 _TRIED = 8
+# So much gold is read at a time.
+_AT_ONCE = 64
 
 
 def give(turn: Turn) -> Assignment | KeptOut | None:
@@ -58,7 +63,7 @@ def _due_gold(turn: Turn, rules: Gold, *, is_wanted: bool) -> UUID | None:
     project, user = turn.queue_position.project, turn.queue_position.user_id
     schedule = Schedule(project.pk, user, rules.rate)
     is_due = schedule.has_gold(_place(project, user)) and is_wanted
-    for expected in _in_turn(project, user, schedule)[:_TRIED]:
+    for expected in islice(_in_turn(project, user, schedule), _TRIED):
         rows = ExpectedAnnotation.objects.filter(pk=expected, retired_at__isnull=True)
         if is_due:
             # Whoever retires it waits for this claim, or is seen by it.
@@ -76,9 +81,7 @@ def to_come(project: Project, user: User, blocks: Blocks, left: int) -> int:
         number += sum(1 for _ in due_repeats(project, user.pk, Repeat.model_validate(block)))
     if (block := blocks.get("gold")) is not None:
         schedule = Schedule(project.pk, user.pk, Gold.model_validate(block).rate)
-        available = len(_available(project, user.pk))
-        if available:
-            number += schedule.number_among(_place(project, user.pk), left, available)
+        number += _number_to_come(project, user.pk, schedule, left)
     return number
 
 
@@ -95,48 +98,65 @@ def _number_of_tasks(organisation: UUID | None, project: UUID, user: UUID) -> "Q
     return counted.annotate(number=Count("pk")).values_list("number", flat=True)
 
 
-class _Available(NamedTuple):
-    """Gold that a person may be given; `is_back` where they had it and gave it back."""
+# Without a look at the person's own: before PostgreSQL has counted the tables it would look there for every row.
+_CHUNK = """
+SELECT e.id, e.trace_id, e.source_id, e.drawn FROM gold_expectedannotation e
+ WHERE e.organisation_id = %(organisation)s AND e.project_id = %(project)s AND e.use = 'gold' AND e.retired_at IS NULL
+   AND e.made_by_id IS DISTINCT FROM %(user)s AND e.drawn > %(above)s AND e.drawn <= %(to)s
+ ORDER BY e.drawn LIMIT %(most)s
+"""
+_GIVEN_BACK = """
+SELECT e.id, e.trace_id, e.source_id, e.drawn FROM assignments_assignment a
+  JOIN gold_expectedannotation e ON e.organisation_id = a.organisation_id AND e.trace_id = a.trace_id
+ WHERE a.organisation_id = %(organisation)s AND a.project_id = %(project)s AND a.user_id = %(user)s AND a.kind = 'gold'
+   AND a.state IN ('expired', 'released') AND (a.not_before IS NULL OR a.not_before <= %(now)s)
+   AND e.use = 'gold' AND e.retired_at IS NULL AND e.made_by_id IS DISTINCT FROM %(user)s
+ ORDER BY e.drawn
+"""
 
-    expected: UUID
-    is_back: bool
 
+def _in_turn(project: Project, user: UUID, schedule: Schedule) -> Iterator[UUID]:
+    """What the person may be given: what they gave back first, then gold of whose trace, and of the trace that it was
+    made of, they know nothing, round from a value of their own on.
 
-def _available(project: Project, user: UUID) -> list[_Available]:
-    """Gold of whose trace, and of the trace that it was made of, the person knows nothing.
-
-    Two statements along indexes: as NOT EXISTS in one they would be joined row by row before PostgreSQL has counted the
-    tables.
+    However much gold there is, some of it is read at a time, and what the person has had is all that is passed over.
     """
-    live = [row for row in _live.rows(project.organisation_id, project.pk) if row[3] != user]
-    if not live:
-        return []
-    traces = {trace for _, *both, _ in live for trace in both if trace is not None}
+    facts = {"organisation": project.organisation_id, "project": project.pk, "user": user, "now": timezone.now()}
+    back = executed(_GIVEN_BACK, facts).fetchall()
+    if back:
+        given = {trace for _, trace, _, _ in back}
+        yield from _unknown(project, user, back, but_for=given)
+    for above, to in ((schedule.start, 1.0), (-1.0, schedule.start)):
+        rows = None
+        while rows is None or len(rows) == _AT_ONCE:
+            rows = executed(_CHUNK, {**facts, "above": above, "to": to, "most": _AT_ONCE}).fetchall()
+            if rows:
+                yield from _unknown(project, user, rows)
+                above = rows[-1][-1]
+
+
+def _unknown(
+    project: Project, user: UUID, rows: Sequence[tuple[Any, ...]], but_for: Collection[UUID] = ()
+) -> Iterator[UUID]:
+    """Those of whose traces the person has no assignment, but for the gold of these traces."""
+    traces = {trace for _, *both, _ in rows for trace in both if trace is not None}
     own = Assignment.objects.filter(organisation=project.organisation_id, user=user, trace__in=traces)
-    now = timezone.now()
-    known, back = set[UUID](), set[UUID]()
-    for trace, kind, state, not_before in own.values_list("trace", "kind", "state", "not_before"):
-        given_back = kind == Kind.GOLD and state not in HELD_OR_DECIDED and (not_before is None or not_before <= now)
-        (back if given_back else known).add(trace)
-    return [
-        _Available(pk, trace in back)
-        for pk, trace, source, _ in live
-        if trace not in known and source not in known and source not in back
-    ]
+    known = {trace for trace, kind in own.values_list("trace", "kind") if kind != Kind.GOLD or trace not in but_for}
+    for expected, trace, source, _ in rows:
+        if trace not in known and source not in known and source not in but_for:
+            yield expected
 
 
-@prepared
-def _live(
-    organisation: UUID | None, project: UUID
-) -> "QuerySet[ExpectedAnnotation, tuple[UUID, UUID, UUID | None, UUID | None]]":
-    rows = ExpectedAnnotation.objects.filter(organisation=organisation, project=project).live(Use.GOLD)
-    return rows.values_list("pk", "trace", "source", "made_by")
-
-
-def _in_turn(project: Project, user: UUID, schedule: Schedule) -> list[UUID]:
-    """What the person gave back first, then the rest in an order of their own."""
-    rows = _available(project, user)
-    return [row.expected for row in sorted(rows, key=lambda row: (not row.is_back, schedule.rank(row.expected)))]
+def _number_to_come(project: Project, user: UUID, schedule: Schedule, left: int) -> int:
+    """How much gold comes while so many other tasks are taken: no more is looked for than comes."""
+    place, available = _place(project, user), 0
+    gold = _in_turn(project, user, schedule)
+    while True:
+        more = sum(1 for _ in islice(gold, _AT_ONCE))
+        available += more
+        number = schedule.number_among(place, left, available) if available else 0
+        if more < _AT_ONCE or number < available:
+            return number
 
 
 def _claim(turn: Turn, trace: UUID, kind: Kind) -> Assignment:

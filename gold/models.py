@@ -6,6 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Random
 from django.utils import timezone
 
 from accounts.models import Project, User
@@ -42,7 +43,8 @@ class ExpectedAnnotation(TenantModel):
     """What is known to be right of a trace. While it is live the queue gives the trace to nobody as an ordinary task.
 
     `why` is for whoever practises, and for managers. A planted one names the trace that its fault was planted in as
-    `source`, and the `fault`. `problem` says why nobody can be scored by it any more, "" where somebody can.
+    `source`, and the `fault`. `problem` says why nobody can be scored by it any more, "" where somebody can. `drawn` is
+    thrown once: everybody is given gold in its order, each from another value on.
     """
 
     project = models.ForeignKey("accounts.Project", on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -62,6 +64,7 @@ class ExpectedAnnotation(TenantModel):
     made_at = models.DateTimeField(default=timezone.now)
     retired_at = models.DateTimeField(null=True)
     retired_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    drawn = models.FloatField(db_default=Random(), editable=False)
 
     objects = ExpectedQuerySet.as_manager()
 
@@ -80,6 +83,11 @@ class ExpectedAnnotation(TenantModel):
         indexes = [
             models.Index(fields=["organisation", "project", "use"], name="gold_expected_of_project"),
             models.Index(fields=["organisation", "trace"], name="gold_expected_of_trace"),
+            models.Index(
+                fields=["organisation", "project", "drawn"],
+                name="gold_expected_in_turn",
+                condition=Q(use=Use.GOLD, retired_at__isnull=True),
+            ),
             models.Index(
                 fields=["organisation", "source"], name="gold_expected_of_source", condition=Q(source__isnull=False)
             ),

@@ -39,6 +39,12 @@ class Schedule:
                 block = self._block(place // _A_BLOCK)
         return number
 
+    @property
+    def start(self) -> float:
+        """From which value on, of 0 to 1, the person is given gold in the order of its own."""
+        drawn = blake2b(b"", key=self._key, digest_size=7, person=b"start").digest()
+        return int.from_bytes(drawn, "big") / 2**56
+
     def rank(self, name: UUID) -> bytes:
         """A value by which things are put in an order that is this person's alone."""
         return blake2b(name.bytes, key=self._key, digest_size=16, person=b"order").digest()

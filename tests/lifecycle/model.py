@@ -146,12 +146,13 @@ class Model:
 
     def may_have(self, user: UUID) -> list[UUID]:
         """The traces that a claim of the person has to find."""
-        over = {
-            task.trace
-            for task in self.tasks.values()
-            if task.user == user and not task.is_gold and task.state in (OPEN, SUBMITTED, SKIPPED, VOIDED)
-        }
+        over = self._had_by(user)
         return [pk for pk, trace in self.traces.items() if trace.is_free and pk not in over]
+
+    def _had_by(self, user: UUID) -> set[UUID]:
+        """What the person holds or has done, as gold, too."""
+        states = (OPEN, SUBMITTED, SKIPPED, VOIDED)
+        return {task.trace for task in self.tasks.values() if task.user == user and task.state in states}
 
     def _claim(self, *, pk: UUID, trace: UUID, user: UUID, is_gold: bool, token: int) -> None:
         task = self.tasks.setdefault(pk, ModelTask(pk, trace, user, is_gold))
@@ -167,6 +168,7 @@ class Model:
             assert self.traces[trace].is_known, "given as gold, and it is none"
         else:
             assert self.traces[trace].is_free, "given though no slot is free"
+            assert trace not in self._had_by(user), "given again to who has done it as gold"
         assert token == task.token + 1
         self._open(task)
 

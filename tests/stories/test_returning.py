@@ -14,7 +14,6 @@ from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.stories.pictures import shoot
 from tests.stories.reviewing import saved
-from tests.stories.test_known_answers import look
 from tests.stories.test_reading_annotations import LIST, at, drawn, followed, review, reviewing
 from tests.tenants import Tenants
 
@@ -169,7 +168,7 @@ def test_notes_stand_in_the_rail_and_brackets_walk_them_to_their_lines(
     expect(focused.locator("xpath=ancestor::tr[1]/preceding-sibling::tr[1]")).to_have_attribute("data-new", "15")
     expect(rail.locator("[aria-current]")).to_contain_text("Which caller breaks?")
     themed_reader.assert_clean("notes in the rail")
-    look(page, "returned-task")
+    shoot(themed_reader, "returned-steps")
     page.keyboard.press("]")
     expect(focused).to_contain_text("And this one?")
     page.keyboard.press("]")
