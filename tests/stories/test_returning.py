@@ -168,7 +168,7 @@ def test_notes_stand_in_the_rail_and_brackets_walk_them_to_their_lines(
     expect(focused.locator("xpath=ancestor::tr[1]/preceding-sibling::tr[1]")).to_have_attribute("data-new", "15")
     expect(rail.locator("[aria-current]")).to_contain_text("Which caller breaks?")
     themed_reader.assert_clean("notes in the rail")
-    shoot(themed_reader, "returned-steps")
+    shoot(themed_reader, "returned-rail")
     page.keyboard.press("]")
     expect(focused).to_contain_text("And this one?")
     page.keyboard.press("]")
