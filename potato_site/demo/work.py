@@ -162,7 +162,7 @@ class Work:
 
     def _sign_of_work(self, assignment: Assignment, at: datetime) -> None:
         """What the page's signs would have come to: people look away now and then."""
-        at_work = (at - assignment.claimed_at) * self._breaks.uniform(0.75, 1)
+        at_work = (at - (assignment.claimed_at or at)) * self._breaks.uniform(0.75, 1)
         row = Assignment.objects.filter(pk=assignment.pk)
         row.update(active_ms=at_work // timedelta(milliseconds=1), active_at=at)
 
