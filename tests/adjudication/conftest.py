@@ -51,11 +51,12 @@ class Adjudicator:
 
 
 class Disagreeing(Comparing):
-    def publish_adjudication(self, *, target: int = 2, **rules: Any) -> None:
+    def publish_adjudication(self, *, target: int = 2, add: dict[str, Any] | None = None, **rules: Any) -> None:
+        """`add` is when one more annotator is asked."""
         source = {
             "task_name": "Review",
             "annotation_schemes": SCHEMES,
-            "assignment": {"annotations_per_trace": target},
+            "assignment": {"annotations_per_trace": target, **({"add_on_disagreement": add} if add else {})},
             "adjudication": {"when": "disagreement", **rules},
         }
         with acting_in(self.tenants.acme, self.tenants.alice):

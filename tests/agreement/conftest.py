@@ -11,7 +11,7 @@ from accounts.models import User
 from agreement.actions import PAUSE, request_report
 from agreement.models import AgreementReport
 from assignments.actions.quotas import open_quotas
-from assignments.models import Batch, BatchState, Submission, TraceQuota
+from assignments.models import Assignment, Batch, BatchState, Submission, TraceQuota
 from jobs.models import Job
 from jobs.runner import run
 from tenancy.actor import acting, acting_in
@@ -76,8 +76,10 @@ class Comparing(Annotating):
         lines: tuple[int, ...] = (),
         labels: str = "ccc",
         category: str = "bug",
+        task: Assignment | None = None,
     ) -> Submission:
-        """The next trace of that person: a verdict, one rated file, a comment for each line, a label for each step."""
+        """The next trace of that person, or the one of a task that is theirs: a verdict, one rated file, a comment for
+        each line, a label for each step."""
         kinds = {"c": "correct", "i": "incorrect", "p": "partially_correct"}
         details = {
             str(at): {
@@ -104,7 +106,7 @@ class Comparing(Annotating):
             "verdict": {"decision": decision, "summary": ""},
             "process_reward": {"step_details": details},
         }
-        return self.submit_annotations(self.claim(user), annotations)
+        return self.submit_annotations(task or self.claim(user), annotations)
 
     def judge_at_random(self, traces: int, seed: int = 1) -> None:
         """Bob and dora judge so many new traces, each differently now and then."""

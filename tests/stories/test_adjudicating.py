@@ -9,12 +9,19 @@ import pytest
 from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
+from assignments.actions.answering import answer_note
+from assignments.actions.deciding import return_to_annotator
+from assignments.models import TraceQuota
+from assignments.review_notes import ReviewNote
+from dashboard.actions import take_everything_in
+from dashboard.models import CountedAnnotation
 from jobs import outbox
-from tenancy.actor import Actor
+from tenancy.actor import Actor, acting, acting_in
 from tests.adjudication.conftest import Disagreeing
 from tests.stories.conftest import Reader
 from tests.stories.pictures import shoot
 from tests.tenants import Tenants
+from traces.models import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -117,6 +124,60 @@ def test_a_disagreement_is_settled_by_keys_alone_and_every_export_carries_it(
     assert (pair["chosen_trace_id"], pair["rejected_trace_id"]) == ("run-b", "run-a")
     report = json.loads(written(disagreeing, "swebench", ".json").read_text())
     assert {row["instance_id"]: row["resolved"] for row in report["instances"]} == {"run-a": False, "run-b": True}
+
+
+def test_two_who_disagree_get_a_third_one_work_comes_back_corrected_and_the_rest_is_settled(
+    tenants_of_browsers: Tenants, themed_reader: Reader, tmp_path: Path
+) -> None:
+    tenants, reader, page = tenants_of_browsers, themed_reader, themed_reader.page
+    made = Disagreeing(tenants, tenants.acme_project, tmp_path)
+    made.publish_adjudication(add={"below": 0.9, "up_to": 3})
+    trace = made.trace("run-a", task="Fix the parser", task_id="fix")
+    made.judge(tenants.bob, "approve", lines=(15, 40), rating=4, labels="ccp")
+    doras = made.judge(tenants.dora, "request_changes", lines=(16,), rating=2, labels="cci")
+    made.deliver()
+    assert wanted_and_counted(made, trace) == (3, 2)
+    reader.sign_in("alice")
+    reader.open(QUEUE)
+    expect(page.get_by_text("A trace waits here once it has all its annotations")).to_be_visible()
+
+    made.judge(tenants.mallory, "comment_only", rating=3, labels="ccp")
+    made.deliver()
+    assert wanted_and_counted(made, trace) == (3, 3)
+    with acting_in(tenants.acme, tenants.alice):
+        return_to_annotator(submission=doras, user=tenants.alice, notes=[ReviewNote("Which caller breaks?")])
+    made.deliver()
+    assert wanted_and_counted(made, trace) == (3, 2), "what was returned counts for nothing until it comes back"
+    reader.open(QUEUE)
+    expect(page.get_by_text("A trace waits here once it has all its annotations")).to_be_visible()
+    with acting_in(tenants.acme, tenants.dora):
+        doras.assignment.refresh_from_db()
+        answer_note(assignment=doras.assignment, user=tenants.dora, note=0, is_kept=False)
+    made.judge(tenants.dora, "request_changes", lines=(16, 50), rating=1, labels="cii", task=doras.assignment)
+    made.deliver()
+    assert wanted_and_counted(made, trace) == (3, 3)
+
+    reader.open(QUEUE)
+    expect(page.get_by_role("region", name="Table of what is to be settled").locator("tbody tr")).to_have_count(1)
+    page.keyboard.press("s")
+    expect(page.locator(".question.is-here")).to_be_visible()
+    expect(page.get_by_text("Annotator C").first).to_be_visible()
+    settle_by_keys(page, "Incorrect")
+    page.keyboard.press("f")
+    expect(page.get_by_text("was settled")).to_be_visible()
+    (review,) = exported(made, "code_review", ".jsonl")
+    assert review["annotations"]["verdict"]["decision"] == "request_changes"
+    (rewards,) = exported(made, "prm", ".jsonl")
+    assert rewards["rewards"][0] == 1.0
+    assert rewards["rewards"][1:] == [-1.0, -1.0], "as dora says since it came back"
+
+
+def wanted_and_counted(made: Disagreeing, trace: Trace) -> tuple[int, int]:
+    """How many annotations are wanted of the trace, and how many count in figures."""
+    with acting(made.actor):
+        take_everything_in(made.actor)
+        counted = CountedAnnotation.objects.for_project(made.project).counted().count()
+        return TraceQuota.objects.get(trace=trace).target, counted
 
 
 def exported(disagreeing: Disagreeing, format: str, suffix: str) -> list[dict[str, Any]]:
