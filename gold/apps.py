@@ -15,6 +15,7 @@ class GoldConfig(AppConfig):
             broken_gold,
             gold_without_suggestions,
             people_by_their_scores,
+            planted_without_reports,
             traces_without_anybody,
         )
         from gold.known_answers import known_answers_of_person
@@ -42,6 +43,7 @@ class GoldConfig(AppConfig):
         attention.register("gold.people", people_by_their_scores, Right.MANAGE_PROJECTS)
         attention.register("gold.broken", broken_gold, Right.MANAGE_PROJECTS)
         attention.register("gold.suggestions", gold_without_suggestions, Right.MANAGE_PROJECTS)
+        attention.register("gold.reports", planted_without_reports, Right.MANAGE_PROJECTS)
         attention.register("gold.nobody", traces_without_anybody, Right.MANAGE_PROJECTS)
         project_pages.register(
             project_pages.ProjectTab("gold", "Gold", 45, Right.MANAGE_PROJECTS, project_pages.under("gold"))

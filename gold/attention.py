@@ -14,6 +14,7 @@ from gold.models import ExpectedAnnotation, GoldStanding, State, Use
 from gold.practice import practice_rules
 from potato.wording import counted
 from tenancy.roles import Right
+from traces.models import CheckReport
 
 _MANAGES = Right.MANAGE_PROJECTS
 
@@ -90,6 +91,29 @@ def gold_without_suggestions(project: Project) -> Iterator[AttentionItem]:
             harm=Harm.QUALITY,
             sentence=f"Nothing is suggested of {counted(number, 'trace')} with a known answer.",
             reason="Others have suggestions of a model, so these could stand out. Send suggestions for them, too.",
+            icon="triangle-alert",
+            remedies=(Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=_MANAGES),),
+        )
+
+
+def planted_without_reports(project: Project) -> Iterator[AttentionItem]:
+    """Planted copies that lack a report of tests or checkers which has come for their source since. One query."""
+    planted = ExpectedAnnotation.objects.for_project(project).filter(
+        retired_at__isnull=True, use=Use.GOLD, source__isnull=False
+    )
+    reports = CheckReport.objects.filter(organisation=project.organisation_id, project=project)
+    of_copy = reports.filter(
+        external_id=OuterRef(OuterRef("trace__external_id")), kind=OuterRef("kind"), name=OuterRef("name")
+    )
+    of_source = reports.filter(~Exists(of_copy), external_id=OuterRef("source__external_id"))
+    number = planted.filter(Exists(of_source)).count()
+    if number:
+        yield AttentionItem(
+            key=f"gold-unreported:{number}",
+            harm=Harm.QUALITY,
+            sentence=f"{counted(number, 'planted trace')} {'lacks' if number == 1 else 'lack'} a report of tests or "
+            "checkers.",
+            reason="What it was made of has one since then, so it could stand out. Retire it, and plant again.",
             icon="triangle-alert",
             remedies=(Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=_MANAGES),),
         )

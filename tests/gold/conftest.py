@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.urls import set_urlconf
 
 from accounts.actions.projects import publish_configuration
 from accounts.models import User
@@ -26,6 +28,14 @@ assignment:
 """
 APPROVE = {"verdict": {"decision": "approve", "summary": ""}}
 REFUSE = {"verdict": {"decision": "request_changes", "summary": "The bound is off by one."}}
+
+
+@pytest.fixture
+def addresses() -> Iterator[None]:
+    """Those of an organisation, as a request has them."""
+    set_urlconf(settings.ORGANISATION_URLCONF)
+    yield
+    set_urlconf(None)
 
 
 class GoldQueue(Queue):

@@ -1,12 +1,10 @@
 """Where the annotators of a trace disagree one more is asked at a time, and the manager hears when nobody is left."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.conf import settings
-from django.urls import set_urlconf
 
 from accounts.actions.members import put_on_project
 from accounts.actions.organisations import add_service_account
@@ -23,13 +21,7 @@ from tenancy.roles import ProjectRole, Right
 from tests.assignments.conftest import annotators, submit
 from tests.gold.conftest import APPROVE, REFUSE, YAML, GoldQueue
 
-
-@pytest.fixture(autouse=True)
-def addresses() -> Iterator[None]:
-    """Those of an organisation, as a request has them."""
-    set_urlconf(settings.ORGANISATION_URLCONF)
-    yield
-    set_urlconf(None)
+pytestmark = pytest.mark.usefixtures("addresses")
 
 
 RULES = "  add_on_disagreement: {below: 0.5, up_to: 4}"

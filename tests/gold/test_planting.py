@@ -12,6 +12,8 @@ from django.test import Client
 from accounts.actions.projects import publish_configuration
 from accounts.models import AuditEvent
 from assignments.models import Assignment, Kind, Submission, TraceQuota
+from gold.actions import retire
+from gold.attention import planted_without_reports
 from gold.models import ExpectedAnnotation, Origin, Use
 from gold.planting import NotPlantable, plant, request_planting, sources
 from jobs.models import Job
@@ -168,6 +170,7 @@ def test_a_manager_reads_what_was_planted_and_expects_something_else_of_it(revie
     assert "is retired" in late.content.decode()
 
 
+@pytest.mark.usefixtures("addresses")
 def test_no_id_and_no_missing_report_tells_a_planted_copy(reviewed: Comparing) -> None:
     """Annotators read the id of a trace, which has its time in it, and what tests and checkers say of the change."""
     long_ago = UUID(int=(new_id().int >> 80) - 10**9 << 80 | new_id().int & ~(-1 << 80))
@@ -202,6 +205,14 @@ def test_no_id_and_no_missing_report_tells_a_planted_copy(reviewed: Comparing) -
         assert of_copy.content["findings"] == [{**finding, "line": 7}]
         assert of_source.content["findings"] == [finding]
         assert TraceQuota.objects.get(trace=copy).withheld == "known_answer"
+        # What comes later is of the source alone, and the manager hears of it.
+        assert list(planted_without_reports(reviewed.project)) == []
+        of_source.pk, of_source.identity_sha256, of_source.name = new_id(), "2" * 64, "lint"
+        of_source.save(force_insert=True)
+        (matter,) = planted_without_reports(reviewed.project)
+        assert matter.sentence == "1 planted trace lacks a report of tests or checkers."
+        retire(expected=expected)
+        assert list(planted_without_reports(reviewed.project)) == []
 
 
 def test_a_change_without_a_place_for_the_kind_is_named_with_its_reason(reviewed: Comparing) -> None:
