@@ -51,6 +51,10 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     assert note.evaluate("(row) => row.closest('tr').previousElementSibling.dataset.new ?? ''") in ("15", "")
     assert note.evaluate("(row) => row.cells[0].colSpan === row.previousElementSibling.cells.length")
     expect(page.locator(".comment", has_text="This will throw IndexError")).to_be_visible()
+    left = page.locator("[data-left]")
+    expect(left).to_have_text("1 thing left")
+    page.get_by_role("button", name="Submit").click(force=True)
+    expect(page.locator(":focus")).to_contain_text("Which caller breaks?")
     themed_reader.assert_clean("a returned task")
     shoot(themed_reader, "returned-task")
     page.get_by_role("button", name="Show what I changed").click()
@@ -79,6 +83,7 @@ def test_what_a_reviewer_returns_comes_back_and_is_accepted(
     with page.expect_navigation(wait_until="load"):
         page.get_by_role("button", name="I keep it").click()
     expect(page.get_by_text("You keep it: None: all of them pass a list.")).to_be_visible()
+    expect(left).to_have_text("Ready to submit")
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
     with acting_in(tenants.acme):

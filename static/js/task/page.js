@@ -88,14 +88,14 @@ for (const [index, { mount }] of (await modules).entries()) {
   task.add(module);
   if (scheme) mounted.set(scheme.name, module);
 }
+// After the schemes: on a returned task the keys between comments or failed steps lead from note to note.
+if (document.querySelector("[data-returned]")) task.add(await import("./returned.js"));
 await started;
 task.refresh();
 if (task.data.suggestions.length) {
   const { Suggestions } = await import("./suggestions.js");
   new Suggestions(task, task.data.suggestions, mounted);
 }
-// After the schemes: on a returned task the keys between comments or failed steps lead from note to note.
-if (document.querySelector("[data-returned]")) await import("./returned.js");
 if (task.data.before) (await import("./changes.js")).mountChanges(task, task.data.before);
 
 /** What has the focus before a question is asked. @type {Element | null} */
