@@ -30,7 +30,8 @@ def scored(gold_queue: GoldQueue) -> None:
     gold_queue.publish_with("gold: {rate: 0.5, warn_below: 0.65, pause_below: 0.65}", target=3)
     gold_queue.add_traces(60)
     gold_queue.add_gold(20)
-    for task, submission in gold_queue.tasks(gold_queue.tenants.bob, 20):
+    # Half of them are gold by chance: of 20 in one run of 170 fewer than the five from which on somebody is paused.
+    for task, submission in gold_queue.tasks(gold_queue.tenants.bob, 40):
         if task.kind == Kind.GOLD:
             take_in(submission)
 
