@@ -16,8 +16,6 @@ from potato.wording import counted
 from tenancy.roles import Right
 from traces.models import CheckReport
 
-_MANAGES = Right.MANAGE_PROJECTS
-
 
 def people_by_their_scores(project: Project) -> Iterator[AttentionItem]:
     """Those whom their scores have warned or paused. One query, and one more where there are some."""
@@ -51,7 +49,6 @@ def people_by_their_scores(project: Project) -> Iterator[AttentionItem]:
 def broken_gold(project: Project) -> Iterator[AttentionItem]:
     """Expected annotations by which nobody can be scored, and practice that lacks traces. Two queries."""
     own = ExpectedAnnotation.objects.for_project(project).filter(retired_at__isnull=True)
-    look = Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=Right.MANAGE_PROJECTS)
     broken = own.exclude(problem="").count()
     if broken:
         yield AttentionItem(
@@ -60,7 +57,7 @@ def broken_gold(project: Project) -> Iterator[AttentionItem]:
             sentence=f"Nobody can be scored by {counted(broken, 'expected annotation')}.",
             reason="The schemes of the project were changed since. Retire them, and make new ones.",
             icon="triangle-alert",
-            remedies=(look,),
+            remedies=(_open_gold(project),),
         )
     rules = practice_rules(project)
     if rules is None:
@@ -73,7 +70,7 @@ def broken_gold(project: Project) -> Iterator[AttentionItem]:
             sentence=f"Newcomers are to practise on {counted(rules.traces, 'trace')}, and there {_are(there)}.",
             reason="They practise on those that are there, and begin then.",
             icon="triangle-alert",
-            remedies=(look,),
+            remedies=(_open_gold(project),),
         )
 
 
@@ -92,7 +89,7 @@ def gold_without_suggestions(project: Project) -> Iterator[AttentionItem]:
             sentence=f"Nothing is suggested of {counted(number, 'trace')} with a known answer.",
             reason="Others have suggestions of a model, so these could stand out. Send suggestions for them, too.",
             icon="triangle-alert",
-            remedies=(Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=_MANAGES),),
+            remedies=(_open_gold(project),),
         )
 
 
@@ -115,7 +112,7 @@ def planted_without_reports(project: Project) -> Iterator[AttentionItem]:
             "checkers.",
             reason="What it was made of has one since then, so it could stand out. Retire it, and plant again.",
             icon="triangle-alert",
-            remedies=(Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=_MANAGES),),
+            remedies=(_open_gold(project),),
         )
 
 
@@ -134,6 +131,10 @@ def traces_without_anybody(project: Project) -> Iterator[AttentionItem]:
             icon="users",
             remedies=(Remedy("people", "Invite people", "user-plus", url=reverse("people", args=[project.slug])),),
         )
+
+
+def _open_gold(project: Project) -> Remedy:
+    return Remedy("look", "Open Gold", "search", url=reverse("gold", args=[project.slug]), right=Right.MANAGE_PROJECTS)
 
 
 def _are(number: int) -> str:

@@ -5,7 +5,7 @@ from functools import cache
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, PositiveIntegerField, Q
+from django.db.models import F, PositiveIntegerField
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -15,7 +15,7 @@ from assignments.actions.claiming import has_reached_limit
 from assignments.actions.quotas import newest_rules
 from assignments.actions.releasing import QUEUE_CHANGED
 from assignments.models import Assignment, BatchPerson, Kind, QueuePosition, Submission, TraceQuota
-from assignments.models.claims import HELD_OR_DECIDED, JUDGES_ONCE, READ_OTHERS, pinned_configuration
+from assignments.models.claims import KEEPS_AWAY, pinned_configuration
 from gold.models import AddedAnnotator
 from jobs import outbox
 from jobs.models import OutboxEvent
@@ -95,7 +95,7 @@ def nobody_left(project: Project) -> list[UUID]:
     everybody = set(members.values_list("user", flat=True)) - paused
     had: dict[UUID, set[UUID]] = defaultdict(set)
     own = Assignment.objects.for_project(project).filter(
-        Q(kind__in=READ_OTHERS) | Q(kind__in=JUDGES_ONCE, state__in=HELD_OR_DECIDED),
+        KEEPS_AWAY,
         trace__in=[quota.trace_id for quota in quotas],
     )
     for trace, user in own.values_list("trace", "user"):

@@ -38,7 +38,7 @@ from assignments.models import (
     Steering,
     TraceQuota,
 )
-from assignments.models.claims import ALIKE, HELD_OR_DECIDED, JUDGES_ONCE, OVER, READ_OTHERS
+from assignments.models.claims import ALIKE, KEEPS_AWAY, OVER
 from assignments.models.queue import TraceQuotaQuerySet
 from assignments.next_slot import Walker, first_anywhere, locked_anywhere, take_next
 from potato.configuration.project import Assignment as AssignmentRules
@@ -267,7 +267,7 @@ def _without_own(quota: TraceQuotaQuerySet, user: UUID) -> TraceQuotaQuerySet:
     by row, although only the first slots are wanted.
     """
     own = Assignment.objects.filter(
-        Q(kind__in=READ_OTHERS) | Q(kind__in=JUDGES_ONCE, state__in=HELD_OR_DECIDED),
+        KEEPS_AWAY,
         organisation=OuterRef("organisation"),
         trace=OuterRef("trace"),
         user=user,

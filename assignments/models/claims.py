@@ -72,6 +72,8 @@ READ_OTHERS = (Kind.ADJUDICATION, Kind.CORRECTION)
 # Whoever has done one of a trace is not given it again when it is among the others later: of practice they have read
 # what is right, and of gold it would tell what it was.
 JUDGES_ONCE = (Kind.NORMAL, Kind.GOLD, Kind.PRACTICE)
+# Whose person is given nothing more of the trace.
+KEEPS_AWAY = Q(kind__in=READ_OTHERS) | Q(kind__in=JUDGES_ONCE, state__in=HELD_OR_DECIDED)
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
