@@ -21,6 +21,7 @@ from typing import TypeAlias
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.windows import Window, WindowedFiles, windows
 from potato.runs.model import FileEvent, FileTouched, FileWrite
+from potato.runs.python_code import parsed
 
 _PARAMETERS = {
     "open_file": ("path", "line_number", "context_lines"),
@@ -128,10 +129,8 @@ def _calls(code: str) -> list[_Call]:
     """The calls of which the code consists, each of one of the functions with values that stand there; else none."""
     if not any(name in code for name in _PARAMETERS):
         return []
-    try:
-        statements = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    module = parsed(code)
+    statements = module.body if module is not None else []
     calls = [_call(statement.value) if isinstance(statement, ast.Expr) else None for statement in statements]
     known = [call for call in calls if call is not None]
     return known if len(known) == len(calls) else []
