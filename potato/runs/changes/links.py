@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from potato.runs.changes.line_history import LineHistory, TrackedLine
+from potato.runs.changes.line_history import UNKNOWN, LineHistory, TrackedLine
 from potato.runs.changes.model import (
     BadgeCode,
     FileChange,
@@ -101,9 +101,15 @@ def _as_numbered_in(hunk: Hunk, written: _Written, texts: _Texts) -> _Written:
     new = _shift(hunk, "new", texts.new, is_whole=texts.is_whole)
     old = _shift(hunk, "old", texts.old, is_whole=texts.is_whole)
     return _Written(
-        {} if new is None else {number - new: line for number, line in written.new.items()},
+        {} if new is None else {number - new: _shifted(line, old) for number, line in written.new.items()},
         {} if old is None else {number - old: step for number, step in written.removed.items()},
     )
+
+
+def _shifted(line: TrackedLine, old: int | None) -> TrackedLine:
+    if not isinstance(line, int):
+        return line
+    return UNKNOWN if old is None else line - old
 
 
 def _shift(hunk: Hunk, side: Side, texts: Mapping[int, str], *, is_whole: bool) -> int | None:
@@ -118,47 +124,60 @@ def _shift(hunk: Hunk, side: Side, texts: Mapping[int, str], *, is_whole: bool) 
     return places[0] + 1 - lines[0][0] if len(places) == 1 else None
 
 
-def _links(hunks: Iterable[Hunk], written: _Written) -> tuple[LineLink, ...]:
-    return _joined([link for hunk in hunks for side in ("new", "old") for link in _side_links(hunk, side, written)])
+def _links(hunks: Sequence[Hunk], written: _Written) -> tuple[LineLink, ...]:
+    same = _SameLines.of(hunks, written)
+    return _joined([link for hunk in hunks for side in ("new", "old") for link in _side_links(hunk, side, same)])
 
 
-def _side_links(hunk: Hunk, side: Side, written: _Written) -> Iterator[LineLink]:
+def _side_links(hunk: Hunk, side: Side, same: "_SameLines") -> Iterator[LineLink]:
     changed = "add" if side == "new" else "del"
-    steps: dict[int, tuple[int, ...]] = {}
-    for line in hunk.lines:
-        if (number := _number(line, side)) is not None and (known := _steps(written, side, number)):
-            steps[number] = known
     for line in hunk.lines:
         number = _number(line, side)
-        if line.kind != changed or number is None:
-            continue
-        known = steps.get(number) or _steps_of_equal(hunk, line, side, steps, written)
-        if known:
-            yield LineLink(side, number, number, known)
+        if line.kind == changed and number is not None:
+            steps = same.added_by(number) if side == "new" else same.removed_by(number)
+            if steps:
+                yield LineLink(side, number, number, steps)
 
 
-def _steps(written: _Written, side: Side, number: int) -> tuple[int, ...]:
-    """The steps of a line, the last one first; () where it was there before the run, or nobody knows."""
-    if side == "old":
-        step = written.removed.get(number)
+@dataclass(frozen=True, slots=True)
+class _SameLines:
+    """Of equal lines, one of which a step wrote or removed, a difference may show another one as changed.
+
+    Such a line was there before the run and still is. The difference has its old line beside another new one, which
+    reads the same: whatever became of that one became, for the reader, of this one. Each line stands for one other
+    alone, so that no step has more lines than it wrote.
+    """
+
+    written: _Written
+    new_beside: Mapping[int, int]
+    """Of the unchanged lines of the hunks: the number on the new side by that on the old one."""
+    old_beside: Mapping[int, int]
+    place_now: Mapping[int, int]
+    """Where lines stand that were there before the run."""
+
+    @classmethod
+    def of(cls, hunks: Iterable[Hunk], written: _Written) -> "_SameLines":
+        lines = (line for hunk in hunks for line in hunk.lines if line.kind == "context")
+        beside = {line.old_no: line.new_no for line in lines if line.old_no is not None and line.new_no is not None}
+        place_now = {line: number for number, line in written.new.items() if isinstance(line, int)}
+        return cls(written, beside, {new: old for old, new in beside.items()}, place_now)
+
+    def added_by(self, number: int) -> tuple[int, ...]:
+        """The steps of a new line that the difference shows as added, the last one first; () where nobody knows."""
+        line = self.written.new.get(number)
+        while isinstance(line, int):
+            beside = self.new_beside.get(line)
+            line = None if beside is None else self.written.new.get(beside)
+        return () if line is None or line[0] is None else tuple(step for step in line if step is not None)
+
+    def removed_by(self, number: int) -> tuple[int, ...]:
+        """The step of an old line that the difference shows as removed."""
+        place: int | None = number
+        while place is not None and place not in self.written.removed:
+            now = self.place_now.get(place)
+            place = None if now is None else self.old_beside.get(now)
+        step = None if place is None else self.written.removed[place]
         return () if step is None else (step,)
-    line = written.new.get(number)
-    if line is None or isinstance(line, int) or line[0] is None:
-        return ()
-    return tuple(step for step in line if step is not None)
-
-
-def _steps_of_equal(
-    hunk: Hunk, line: Line, side: Side, steps: Mapping[int, tuple[int, ...]], written: _Written
-) -> tuple[int, ...]:
-    """Of two equal lines, one of which a step wrote or removed, a difference may show the other one as changed."""
-    number = _number(line, side) or 0
-    is_untouched = isinstance(written.new.get(number), int) if side == "new" else number not in written.removed
-    if not is_untouched:
-        return ()
-    alike = (_number(other, side) for other in hunk.lines if other.kind == "context" and other.text == line.text)
-    equals = [at for at in alike if at is not None and at in steps]
-    return steps[min(equals, key=lambda at: abs(at - number))] if equals else ()
 
 
 def _number(line: Line, side: Side) -> int | None:

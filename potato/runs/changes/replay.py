@@ -95,7 +95,7 @@ def replay(events: Iterable[FileEvent], steps: Iterable[int | None], folder: str
             file.steps[step] = None
         _Act(file, step).play(event)
         if isinstance(event, FilePatch) and event.moved_to and file.exists:
-            _move(files, file, identity(event.moved_to, folder))
+            _move(files, file, identity(event.moved_to, folder), None if event.is_shared else step)
         elif file.old_path and not file.exists:
             _move_back(files, file)
     for outcome, step in outcomes:
@@ -139,13 +139,48 @@ def _history_of_outcome(outcome: FileOutcome, step: int | None, known: list[Repl
     return file.tracked().aligned((file.original or "", old), (file.text, new))
 
 
-def _move(files: dict[str, ReplayedFile], file: ReplayedFile, path: str) -> None:
+def _move(files: dict[str, ReplayedFile], file: ReplayedFile, path: str, step: int | None) -> None:
     if path == file.path:
+        return
+    there = files.get(path)
+    if there is not None and there.old_path and there.exists:
+        # What is written over had come from elsewhere itself: there it is gone.
+        there.remove(step)
+        _move_back(files, there)
+        there = files.get(path)
+    if there is not None and there.existed and path != file.old_path:
+        _move_over(files, file, there, step)
         return
     del files[file.path]
     file.old_path = file.old_path or file.path
     file.path = path
     files[path] = file
+
+
+def _move_over(files: dict[str, ReplayedFile], file: ReplayedFile, there: ReplayedFile, step: int | None) -> None:
+    """A file comes to a place where another one was before the run: that one is changed, as git tells it, and the one
+    that came is gone from its own place. Its lines come there by the step, but for those that a step had written."""
+    current, came = file.current, file.tracked().lines
+    there.become(file.text, step)
+    history = there.tracked()
+    history.lines = [
+        here if isinstance(here, int) or isinstance(line, int) else line
+        for here, line in zip(history.lines, came, strict=True)
+    ]
+    history.overwritten.update(file.tracked().overwritten)
+    there.current, there.is_edited = current, True
+    there.is_written_whole &= file.is_written_whole
+    there.doubt = file.doubt
+    there.blocks, there.block_steps = [], []
+    there.steps.update(file.steps)
+    there.badges.update(file.badges)
+    if not file.existed:
+        del files[file.path]
+        return
+    file.remove(step)
+    file.tracked().overwritten.clear()
+    if file.old_path:
+        _move_back(files, file)
 
 
 def _move_back(files: dict[str, ReplayedFile], file: ReplayedFile) -> None:
@@ -212,6 +247,7 @@ class _Act:
             file.partial.read(event.excerpts)
         if event.text is None or file.blocks:
             return
+        self._commanded(event.text)
         file.doubt = ""
         if not file.is_edited:
             file.original = file.current = event.text
@@ -222,6 +258,7 @@ class _Act:
     def _recorded(self, text: str) -> None:
         """The trace has the whole text before this event."""
         file = self.file
+        self._commanded(text)
         file.doubt = ""
         if not file.is_edited:
             file.original, file.existed = text, True
@@ -230,6 +267,13 @@ class _Act:
             if not file.exists or file.current is not None:
                 self._changed_between()
             file.become(text, None)
+
+    def _commanded(self, text: str) -> None:
+        """Where a command may have changed a file that no act has changed before, another text is its work: the change
+        has it, and the file as the run found it stays the one that was read first."""
+        file = self.file
+        if file.doubt and file.original is not None and not _alike(file.original, text):
+            file.is_edited = True
 
     def _changed_between(self) -> None:
         sentence = (

@@ -58,7 +58,8 @@ def commit_steps(commits: Iterable[Commit]) -> CommitSteps:
 
 
 def _events(change: FileChange) -> list[FileEvent]:
-    if change.is_binary or not change.hunks:
+    moved = change.operation == "renamed"
+    if change.is_binary or not (change.hunks or moved):
         touched: list[FileEvent] = [FileTouched(change.path, "The commit", is_certain=True)]
         if change.old_path not in ("", change.path):
             touched.append(FileTouched(change.old_path, "The commit", is_certain=True))
@@ -72,7 +73,6 @@ def _events(change: FileChange) -> list[FileEvent]:
     )
     operations: dict[str, Literal["added", "modified", "deleted"]] = {"added": "added", "deleted": "deleted"}
     operation = operations.get(change.operation, "modified")
-    moved = change.operation == "renamed"
     starts = tuple(hunk.old_start if hunk.old_count else hunk.old_start + 1 for hunk in change.hunks)
     return [
         FilePatch(

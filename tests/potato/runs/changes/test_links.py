@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from potato.runs.changes.derive import derive
@@ -149,6 +149,43 @@ def test_of_equal_lines_the_one_that_was_inserted_is_the_step_s(above: int, belo
     assert list(links(gone, "old").values()) == [(7,)]
 
 
+_EQUAL = st.sampled_from(["a", "b", "}"])
+
+
+@st.composite
+def scripts_of_equal_lines(draw: st.DrawFn) -> tuple[AgentRun, Oracle]:
+    """As scripts, of few texts that stand everywhere, each change at the line that the trace states."""
+    count = draw(st.integers(1, 12))
+    oracle = Oracle([(draw(_EQUAL), (), number) for number in range(1, count + 1)])
+    acts: list[tuple[int | None, FileEvent]] = [read(_text(oracle))]
+    for step in range(draw(st.integers(1, 6))):
+        first = draw(st.integers(0, len(oracle.lines)))
+        length = draw(st.integers(0, min(4, len(oracle.lines) - first)))
+        new = draw(st.lists(_EQUAL, max_size=3))
+        before = [text for text, _, _ in oracle.lines]
+        # Of lines that the new ones repeat nobody can say which of them are the same.
+        if set(new) & set(before[first : first + length]) or not (length or new) or len(before) + len(new) == length:
+            continue
+        acts.append(
+            (step, FilePatch("a.py", ((tuple(before[first : first + length]), tuple(new)),), starts=(first + 1,)))
+        )
+        oracle.replace(first, length, new, step)
+    return run(*acts), oracle
+
+
+@settings(max_examples=300)
+@given(scripts_of_equal_lines())
+def test_no_step_has_more_of_equal_lines_than_it_wrote_or_removed(script: tuple[AgentRun, Oracle]) -> None:
+    acted, oracle = script
+    (file,) = derive(acted).files
+    assert (file.new_text or "") == _text(oracle)
+    new, old = file.lines("new"), file.lines("old")
+    named = Counter((new[number], steps) for number, steps in links(file, "new").items())
+    assert named <= Counter((text, steps) for text, steps, _ in oracle.lines if steps)
+    gone = Counter((old[number], steps) for number, steps in links(file, "old").items())
+    assert gone <= Counter((old.get(number), (step,)) for number, step in oracle.removed.items())
+
+
 # --- Each way of changing a file ---
 
 
@@ -213,6 +250,50 @@ def test_a_moved_file_keeps_who_wrote_its_lines() -> None:
     )
     assert file.path == "b.py"
     assert texts(file, "new") == {"five": (1,), "seven": (2,)}
+
+
+def test_a_file_that_comes_to_the_place_of_another_one_is_that_one_changed() -> None:
+    moved = (
+        read(),
+        (None, FileRead("b.py", "line 3\nbee\n")),
+        (1, FileEdit("b.py", "bee\n", "bees\n")),
+        (2, FilePatch("a.py", (), operation="deleted")),
+        (3, FilePatch("b.py", (), moved_to="a.py")),
+        (4, FileEdit("a.py", "bees\n", "bees\nwasp\n")),
+    )
+    came, gone = derive(run(*moved)).files
+    assert (came.path, came.operation, came.old_text, came.new_text) == (
+        "a.py",
+        "modified",
+        BASE,
+        "line 3\nbees\nwasp\n",
+    )
+    assert texts(came, "new") == {"bees": (1,), "wasp": (4,)}
+    assert set(texts(came, "old").values()) == {(2,)}
+    assert came.steps == (1, 2, 3, 4)
+    assert (gone.path, gone.operation, gone.old_text, gone.new_text) == ("b.py", "deleted", "line 3\nbee\n", "")
+    assert texts(gone, "old") == {"line 3": (3,), "bee": (1,)}
+
+
+def test_a_file_written_beside_another_one_and_moved_over_it_is_that_one_changed() -> None:
+    file = change(
+        read("one\ntwo\n"),
+        (1, FileWrite("a.tmp", "one\n2\n", created=True)),
+        (2, FilePatch("a.tmp", (), moved_to="a.py")),
+    )
+    assert (file.path, file.operation, file.new_text) == ("a.py", "modified", "one\n2\n")
+    assert texts(file, "new") == {"2": (1,)}
+    assert texts(file, "old") == {"two": (2,)}
+
+
+def test_what_a_command_changed_before_the_first_edit_is_in_the_change_and_nobody_s() -> None:
+    formatted = BASE.replace("line 5\n", "LINE 5\n")
+    for seen in ((None, FileRead("a.py", formatted)), (3, FileEdit("a.py", "line 9\n", "nine\n", original=formatted))):
+        file = change(read(), (2, FileTouched("a.py", "The command `make format`")), seen)
+        assert file.old_text == BASE
+        added = [line.text for hunk in file.hunks for line in hunk.lines if line.kind == "add"]
+        assert added[0] == "LINE 5"
+        assert set(texts(file, "new")) == set(added) - {"LINE 5"}
 
 
 def test_lines_of_a_file_that_nobody_saw_whole() -> None:
