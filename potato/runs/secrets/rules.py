@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 
 Group: TypeAlias = Literal["keys", "personal_data"]
 
-_BEGIN = r"(?:\b|\\[nrt])"
-"""A word begins; also behind an escaped line end, as in JSON that stands in a text."""
+_BEGIN = r"(?:\b|\\[nrt]|(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[0-9;]{0,20}m)"
+"""A word begins; also behind an escaped line end, as in JSON that stands in a text, and behind the code of a colour, as
+terminals write it."""
 _WORD = r"[A-Za-z0-9]"
 _TOKEN = r"[A-Za-z0-9_-]"  # noqa: S105  (a class of characters)
 
@@ -316,12 +317,73 @@ RULES: tuple[Rule, ...] = (
         f"{_WORD}{{32}}_[0-9a-f]{{8}}",
         "https://grafana.com/docs/grafana/latest/administration/service-accounts/",
     ),
+    _key(
+        "openrouter_key",
+        "OpenRouter key",
+        "sk-or-v1-",
+        "[0-9a-f]{64}",
+        "https://openrouter.ai/docs/api-reference/authentication",
+    ),
+    _key("xai_key", "xAI key", "xai-", f"{_WORD}{{70,100}}", "https://docs.x.ai/docs/tutorial"),
+    _key(
+        "perplexity_key",
+        "Perplexity key",
+        "pplx-",
+        f"{_WORD}{{40,64}}",
+        "https://docs.perplexity.ai/getting-started/quickstart",
+    ),
+    _key(
+        "nvidia_key",
+        "NVIDIA key",
+        "nvapi-",
+        f"{_TOKEN}{{60,80}}",
+        "https://docs.api.nvidia.com/nim/docs/api-quickstart",
+        end="",
+    ),
+    _key(
+        "sentry_token",
+        "Sentry token",
+        "sntry[su]_",
+        "[A-Za-z0-9+/=_-]{40,400}",
+        "https://docs.sentry.io/account/auth-tokens/",
+        end="",
+    ),
+    _key(
+        "supabase_token",
+        "Supabase token",
+        "sbp_",
+        "[0-9a-f]{40}",
+        "https://supabase.com/docs/reference/api/introduction",
+    ),
+    _key(
+        "figma_token",
+        "Figma token",
+        "fig[dou]_",
+        f"{_TOKEN}{{40,80}}",
+        "https://developers.figma.com/docs/rest-api/authentication/",
+        end="",
+    ),
+    _key(
+        "doppler_token",
+        "Doppler token",
+        r"dp[.](?:pt|st|ct|sa|scim|audit)[.]",
+        "(?:[a-z0-9_-]{2,35}[.])?[A-Za-z0-9]{40,44}",
+        "https://docs.doppler.com/reference/auth-token-formats",
+    ),
+    _key("rubygems_key", "RubyGems key", "rubygems_", "[0-9a-f]{48}", "https://guides.rubygems.org/api-key-scopes/"),
+    _key(
+        "heroku_key",
+        "Heroku key",
+        "HRKU-AA",
+        f"{_TOKEN}{{58}}",
+        "https://devcenter.heroku.com/articles/authentication",
+        end="",
+    ),
     Rule(
         "url_password",
         "password in a URL",
         r"://[^\s/@:]{0,100}:[^\s/@]{1,200}@",
-        r"\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|mssql|oracle|redis|rediss|amqp|amqps|https?|ftp|ssh)"
-        r"""(?:\+[a-z0-9]{1,20})?://[^\s/@:"'<>]{0,100}:([^\s/@:"'<>]{3,200})@[A-Za-z0-9\[{$]""",
+        r"""[A-Za-z0-9]://[^\s/@:"'<>]{0,100}:([^\s/@:"'<>]{3,200})@[A-Za-z0-9\[{$]""",
         "https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1",
         r"(?i)(?:.*[${%*<>].*|\[?(?:your[-_]?)?(?:pass|passwd|password|pwd|secret|token|postgres|root|mysql|redis|admin|"
         r"user|guest|test|example|changeme|dbpass|db_password|mysecretpassword|x-oauth-basic)\]?)",

@@ -75,6 +75,16 @@ FOUND: dict[str, tuple[str, list[str]]] = {
     "vault_token": (f"hvs.{some(90)}", ["hvs.abc"]),
     "newrelic_key": (f"NRAK-{some(27, UPPER)}", ["NRAK-ABC"]),
     "grafana_token": (f"glsa_{some(32)}_{some(8, HEX)}", ["glsa_abc"]),
+    "openrouter_key": (f"sk-or-v1-{some(64, HEX)}", ["sk-or-v1-abc"]),
+    "xai_key": (f"xai-{some(80)}", ["xai-sdk", "xai-org/grok-1"]),
+    "perplexity_key": (f"pplx-{some(48)}", ["pplx-70b-online"]),
+    "nvidia_key": (f"nvapi-{some(64)}", ["nvapi-abc"]),
+    "sentry_token": (f"sntrys_{some(100)}", ["sntrys_abc"]),
+    "supabase_token": (f"sbp_{some(40, HEX)}", ["sbp_abc"]),
+    "figma_token": (f"figd_{some(40)}", ["figd_abc"]),
+    "doppler_token": (f"dp.pt.{some(43)}", ["dp.pt.abc"]),
+    "rubygems_key": (f"rubygems_{some(48, HEX)}", ["rubygems_version"]),
+    "heroku_key": (f"HRKU-AA{some(58)}", ["HRKU-AAabc"]),
     "url_password": (
         "postgres://ann:" + "hunter2go@db.internal/prod",
         ["postgres://postgres:postgres@localhost/x", "https://a.org:8080/@me", "redis://u:${PASSWORD}@cache"],
@@ -102,6 +112,13 @@ def test_a_kind_is_found_and_what_is_nearly_one_is_not(kind: str) -> None:
     assert {found.kind for found in find(f"é {text} and more")} == {kind}
     assert [each for each in near if any(found.kind == kind for found in find(each))] == []
     assert kind in label_of(kind) or label_of(kind) != kind
+
+
+@pytest.mark.parametrize("before", ["\\n", "\x1b[32m", "\x1b[0;1m", r"\u001b[32m", r"\x1b[m", r"\033[1;31m", r"\e[0m"])
+@pytest.mark.parametrize("kind", [kind for kind in FOUND if kind.endswith(("_key", "_token", "url_password", "jwt"))])
+def test_a_key_is_found_behind_an_escaped_line_end_and_in_colours(kind: str, before: str) -> None:
+    text, _ = FOUND[kind]
+    assert {found.kind for found in find(f"{before}{text}\x1b[0m")} == {kind}
 
 
 @pytest.mark.parametrize("kind", FOUND)
