@@ -2,8 +2,12 @@
 
 import json
 import re
+import subprocess
+from html import unescape
+from pathlib import Path
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -13,6 +17,8 @@ from tests.pages import assert_harmless, text_of
 from tests.tenants import Tenants
 from tests.traces.attached import COMMIT, REPOSITORY, archive, attached
 from tests.traces.stored import step, stored
+from traces.attaching import attach_repository
+from traces.evidence.base_files import base_commit, checkout_commands
 from traces.evidence.judged_files import judged_file, read_evidence
 from traces.models import Fragment, Repository, RepositoryCommit, RepositoryObject, Trace
 
@@ -204,7 +210,7 @@ def test_files_are_read_and_searched_as_they_were_before_the_run(tenants: Tenant
     assert f'href="{address}"' in text_of(alice.get(f"/o/acme/p/parser/traces/{trace.pk}/"))
     top = text_of(alice.get(address))
     assert re.findall(r'href="(\?path=[^"]+)"', top) == ["?path=src", "?path=README.md"]
-    assert "git apply run.patch" in top
+    assert 'git apply "$patch"' in unescape(top)
     file = text_of(alice.get(address, {"path": PATH}))
     assert_harmless(file, PATH)
     assert re.findall(r'<tr id="L(\d+)"', file) == [str(number) for number in range(1, 202)]
@@ -230,6 +236,50 @@ def test_files_are_read_and_searched_as_they_were_before_the_run(tenants: Tenant
         "line": 2,
         "text": "return 'Needle'",
     }
+
+
+HOSTILE = """x; touch pwned #$(touch pwned)`touch pwned`'\\\""""
+
+
+@pytest.mark.parametrize("name", ["octo/hello", "octo/-hello world", f"octo/{HOSTILE}"])
+@pytest.mark.parametrize("kind", ["bundle", "tar.gz", "zip", "zip of GitHub"])
+def test_the_commands_that_check_out_locally_do_it_whatever_the_names_are(
+    tenants: Tenants, alice: Client, tmp_path: Path, kind: str, name: str
+) -> None:
+    source = tmp_path / "source"
+    (source / "src").mkdir(parents=True)
+    (source / PATH).write_text(BASE)
+    git = ("git", "-C", str(source), "-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "base")):
+        subprocess.run([*git, *words], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    made = {
+        "bundle": ("bundle", "create", "-q", "../made", "--all"),
+        "tar.gz": ("archive", "--format=tar.gz", "-o", "../made", commit),
+        "zip": ("archive", "--format=zip", "-o", "../made", commit),
+        "zip of GitHub": ("archive", "--format=zip", f"--prefix=hello-{commit}/", "-o", "../made", commit),
+    }
+    subprocess.run([*git, *made[kind]], check=True)
+    here = tmp_path / "here"
+    here.mkdir()
+    file_name = f"--upload-pack=touch pwned;{HOSTILE}.{kind.split()[0]}".replace("/", "_")
+    (tmp_path / "made").rename(here / file_name)
+    trace = patched(tenants, commit, name)
+    with acting_in(tenants.acme):
+        content = ContentFile((here / file_name).read_bytes(), name=file_name)
+        repository = attach_repository(project=tenants.acme_project, name=name, file=content)
+        base = base_commit(trace)
+        assert base is not None
+        commands = checkout_commands(trace, base)
+    page = text_of(alice.get(f"/o/acme/p/parser/traces/{trace.pk}/base/"))
+    assert "Check out locally" in page
+    patch = alice.get(f"/o/acme/p/parser/traces/{trace.pk}/base/run.patch")
+    (here / "run.patch").write_bytes(patch.content)
+    (here / repository.file_name).write_bytes((here / file_name).read_bytes())
+    subprocess.run(["sh", "-e", "-c", commands], cwd=here, check=True, timeout=60)
+    assert not list(here.rglob("pwned"))
+    (changed,) = here.rglob("parser.py")
+    assert changed.read_text() == CHANGED
 
 
 def test_another_organisation_has_contents_of_its_own(tenants: Tenants) -> None:

@@ -101,23 +101,29 @@ def missing_commit(trace: Trace, base: BaseCommit | None) -> str:
 
 
 def checkout_commands(trace: Trace, base: BaseCommit) -> str:
-    """What somebody types to have the files as the run left them, with the patch that they downloaded."""
-    folder = base.repository.name.rpartition("/")[2]
-    if base.repository.clone_url:
-        first = [f"git clone {quote(base.repository.clone_url)} {quote(folder)}"]
-    elif base.repository.kind == "bundle":
-        first = [f"git clone {quote(base.repository.file_name)} {quote(folder)}"]
-    else:
-        return "\n".join(
-            [
-                f"mkdir {quote(folder)}",
-                f"tar -xf {quote(base.repository.file_name)} -C {quote(folder)}",
-                f"cd {quote(folder)}",
-                f"git apply {quote(PATCH_NAME)}",
-            ]
-        )
-    rest = [f"cd {quote(folder)}", f"git checkout {base.commit}", f"git apply {quote(f'../{PATCH_NAME}')}"]
-    return "\n".join(first + rest)
+    """What somebody types to have the files as the run left them, with the patch that they downloaded.
+
+    Names come from files and runs: each is quoted, and begins with ./ where it could be an option or an address.
+    """
+    repository = base.repository
+    folder = quote(f"./{repository.name.rpartition('/')[2].strip() or 'repository'}")
+    file = quote(f"./{repository.file_name}")
+    if repository.clone_url or repository.kind == "bundle":
+        source = quote(repository.clone_url) if repository.clone_url else file
+        lines = [f"git clone {source} {folder}", f"cd {folder}", f"git checkout {base.commit}"]
+        return "\n".join([*lines, f"git apply {quote(f'../{PATCH_NAME}')}"])
+    is_zip = repository.file_name.lower().endswith(".zip")
+    unpack = f"unzip -q {file} -d {folder}" if is_zip else f"tar -xf {file} -C {folder}"
+    # GitHub puts a folder around all files. Without a repository of their own git apply would look for one around them.
+    own = [f"[ -e {quote(f'./{name}')} ] || cd ./*/" for name in _names_on_top(base)[:1]]
+    lines = [f'patch="$PWD/{PATCH_NAME}"', f"mkdir {folder}", unpack, f"cd {folder}", *own, "git init -q"]
+    return "\n".join([*lines, 'git apply "$patch"'])
+
+
+def _names_on_top(base: BaseCommit) -> list[str]:
+    """Of the topmost folder, those that can be typed."""
+    entries = folders_of([base.tree]).get(base.tree, {})
+    return sorted(name for name, entry in entries.items() if entry.kind in ("file", "folder") and name.isprintable())
 
 
 def bases_of(trace: Trace, files: Iterable[TraceFile] | None = None) -> Bases:
