@@ -15,7 +15,7 @@ from assignments.api.imports import ImporterView
 from assignments.api.traces import TraceView
 from potato.api.repositories import AttachedRepositories, AttachedRepository, BaseEntry, BaseFiles, BasePlace
 from traces.attaching import CannotAttach, attach_repository, remove_repository
-from traces.evidence.base_pages import demand_base
+from traces.evidence.base_pages import asked_path, demand_base
 from traces.evidence.base_tree import file_at, folder_at, search
 from traces.models import Repository
 
@@ -80,7 +80,7 @@ class BaseView(TraceView):
         """The files that the run began from, where its repository is attached: a folder, a file, or places that say
         what is searched for. 404 where the commit is not attached, or has no such file."""
         base = demand_base(self.trace())
-        path = request.query_params.get("path", "").strip("/")
+        path = asked_path(request.META["QUERY_STRING"])
         about = {"repository": base.repository.name, "commit": base.commit, "path": path}
         if words := request.query_params.get("q", "").strip()[:200]:
             found = search(base, words)

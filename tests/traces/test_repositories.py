@@ -1,6 +1,7 @@
 """A repository that is attached to a project shows its files around the changes, and nothing that does not fit them."""
 
 import json
+import os
 import re
 import subprocess
 from html import unescape
@@ -280,6 +281,64 @@ def test_the_commands_that_check_out_locally_do_it_whatever_the_names_are(
     assert not list(here.rglob("pwned"))
     (changed,) = here.rglob("parser.py")
     assert changed.read_text() == CHANGED
+
+
+def test_keys_in_an_attached_repository_are_shown_to_nobody(tenants: Tenants, alice: Client) -> None:
+    token, other = "ghp_" + "Ab1" * 12, "glpat-" + "Cd2" * 8
+    base = BASE.replace("line 101\n", f"T = '{token}'\n").replace("line 10\n", f"G = '{other}'\n")
+    trace = stored(
+        tenants.acme,
+        tenants.acme_project,
+        steps=(step("Act."),),
+        patch=patch_of(PATH, base, base.replace("line 100\n", "line one hundred\n")),
+        repo="octo/parser",
+        base_commit=COMMIT,
+    )
+    attached(tenants.acme, tenants.acme_project, {PATH: base, "env": f"{token}\n"})
+    address = f"/o/acme/p/parser/traces/{trace.pk}/"
+    above = part(alice, text_of(alice.get(address)), "rows-0-93")
+    # What the trace itself shows fits its file; what stands in the file alone has a placeholder of its length.
+    assert other not in above
+    assert "GITLAB-TOKEN-1-" in above
+    pages = [text_of(alice.get(f"{address}base/", asked)) for asked in ({"path": PATH}, {"path": "env"}, {"q": "T = "})]
+    api = f"/o/acme/api/v1/projects/parser/traces/{trace.pk}/base/"
+    pages += [text_of(alice.get(api, asked)) for asked in ({"path": PATH}, {"path": "env"}, {"q": "T = "})]
+    assert not [page for page in pages if token in page or other in page]
+    assert len(alice.get(api, {"path": PATH}).json()["text"]) == len(base)
+    assert alice.get(api, {"q": token[:12]}).json()["found"] == []
+
+
+def test_a_file_whose_name_is_not_utf_8_is_listed_found_and_read(
+    tenants: Tenants, alice: Client, tmp_path: Path
+) -> None:
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com")
+    folder = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
+    os.mkdir(folder)
+    Path(os.fsdecode(os.path.join(folder, b"na\xffme.txt"))).write_text("Needle\n")
+    for words in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("commit", "-qm", "base"),
+        ("bundle", "create", "-q", "made", "--all"),
+    ):
+        subprocess.run([*git, *words], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    trace = patched(tenants, commit)
+    with acting_in(tenants.acme):
+        content = ContentFile((tmp_path / "made").read_bytes(), name="made.bundle")
+        attach_repository(project=tenants.acme_project, name=REPOSITORY, file=content)
+    for address in (
+        f"/o/acme/p/parser/traces/{trace.pk}/base/",
+        f"/o/acme/api/v1/projects/parser/traces/{trace.pk}/base/",
+    ):
+        assert alice.get(address).status_code == 200
+        assert alice.get(f"{address}?path=caf%E9").status_code == 200
+        assert "Needle" in text_of(alice.get(f"{address}?path=caf%E9%2Fna%FFme.txt"))
+        assert alice.get(f"{address}?q=needle").status_code == 200
+    top = text_of(alice.get(f"/o/acme/p/parser/traces/{trace.pk}/base/"))
+    assert 'href="?path=caf%E9"' in top
+    found = text_of(alice.get(f"/o/acme/p/parser/traces/{trace.pk}/base/", {"q": "needle"}))
+    assert 'href="?path=caf%E9%2Fna%FFme.txt#L1"' in found
 
 
 def test_another_organisation_has_contents_of_its_own(tenants: Tenants) -> None:

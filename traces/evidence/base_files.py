@@ -11,6 +11,7 @@ from shlex import quote
 from potato.repositories.model import DEEPEST, TreeEntry, repository_name, tree_entries
 from potato.runs.changes.base_text import Unfit, wants_base, with_base
 from potato.runs.changes.model import FileChange
+from potato.runs.secrets import find, placeholder
 from traces.models import Repository, RepositoryCommit, RepositoryObject, Trace, TraceFile
 from traces.rendering.diff import DiffOptions
 
@@ -53,11 +54,26 @@ class Bases:
         content = contents([base]).get(base)
         if content is None:
             return change, "The attached repository has this file, but not to be read: it is binary, or over 1 MB."
-        whole = with_base(change, content.decode("utf-8", "surrogateescape"))
+        own = "\n".join(line.text for hunk in (*change.excerpts, *change.hunks) for line in hunk.lines)
+        whole = with_base(change, without_keys(content.decode("utf-8", "surrogateescape"), but=own))
         return (change, whole.sentence) if isinstance(whole, Unfit) else (whole, "")
 
 
 NO_BASES = Bases()
+
+
+def without_keys(text: str, but: str = "") -> str:
+    """A file's text with a placeholder as long in the place of each key: nobody looks through a repository before it
+    is attached, as a trace is looked through. `but` is what the trace itself says."""
+    pieces: list[str] = []
+    numbers: dict[str, int] = {}
+    behind = 0
+    for found in find(text, {"keys"}):
+        if found.value not in but:
+            number = numbers.setdefault(found.value, len(numbers) + 1)
+            pieces += [text[behind : found.start], placeholder(found.kind, number, found.end - found.start)]
+            behind = found.end
+    return "".join([*pieces, text[behind:]])
 
 
 def split_key(key: str) -> tuple[str, str]:

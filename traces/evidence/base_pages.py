@@ -3,7 +3,7 @@
 Finds no trace and grants nothing: the caller has found the trace that this person may see.
 """
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -30,7 +30,7 @@ def base_page(request: HttpRequest, trace: Trace, *, back: str, patch: str) -> H
     """A folder or a file (`path` of the address), or what was found (`q`). `back` and `patch` are addresses: of the
     files changed, and of the patch."""
     base = demand_base(trace)
-    path = request.GET.get("path", "").strip("/")
+    path = asked_path(request.META["QUERY_STRING"])
     words = request.GET.get("q", "").strip()[:_LONGEST_WORDS]
     context = {
         "trace": trace,
@@ -50,7 +50,7 @@ def base_page(request: HttpRequest, trace: Trace, *, back: str, patch: str) -> H
     entries = folder_at(base, path)
     if entries is not None:
         prefix = f"{path}/" if path else ""
-        listed = [(entry, f"?{urlencode({'path': prefix + entry.name})}") for entry in entries]
+        listed = [(entry, _address(prefix + entry.name)) for entry in entries]
         return render(request, "traces/base_files.html", {**context, "entries": listed})
     file = file_at(base, path)
     if file is None:
@@ -72,10 +72,20 @@ def patch_answer(trace: Trace) -> HttpResponse:
 
 def _line_address(line: FoundLine) -> str:
     place = f"#L{line.number}" if line.number else ""
-    return f"?{urlencode({'path': line.path})}{place}"
+    return f"{_address(line.path)}{place}"
 
 
 def _crumbs(path: str) -> list[tuple[str, str]]:
     """Folders above, with their addresses."""
     parts = path.split("/") if path else []
-    return [(name, f"?{urlencode({'path': '/'.join(parts[: at + 1])})}") for at, name in enumerate(parts)]
+    return [(name, _address("/".join(parts[: at + 1]))) for at, name in enumerate(parts)]
+
+
+def asked_path(query: str) -> str:
+    """The path that an address names behind its question mark: also one that is not UTF-8, as git keeps it."""
+    asked = parse_qs(query, errors="surrogateescape")
+    return asked.get("path", [""])[-1].strip("/")
+
+
+def _address(path: str) -> str:
+    return f"?{urlencode({'path': path}, errors='surrogateescape')}"

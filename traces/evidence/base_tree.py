@@ -6,7 +6,7 @@ from itertools import islice
 
 from potato.repositories.model import DEEPEST, TreeEntry
 from potato.runs.changes.texts import lines_without_ends
-from traces.evidence.base_files import BaseCommit, contents, entries_at, folders_of
+from traces.evidence.base_files import BaseCommit, contents, entries_at, folders_of, without_keys
 from traces.rendering.diff_rows import LONGEST_SHOWN, painted
 from traces.rendering.escaping import attribute, escaped
 from traces.rendering.highlight import highlighted
@@ -66,7 +66,7 @@ def file_at(base: BaseCommit, path: str) -> BaseFile | None:
     if entry is None or entry.is_folder:
         return None
     content = contents([entry.id]).get(entry.id)
-    text = None if content is None else content.decode("utf-8", "surrogateescape")
+    text = None if content is None else without_keys(content.decode("utf-8", "surrogateescape"))
     return BaseFile(path, text, is_link=not entry.is_file)
 
 
@@ -91,7 +91,7 @@ def search(base: BaseCommit, words: str) -> Found:
             left -= len(content)
             text = content.decode("utf-8", "replace")
             if wanted in text.casefold():
-                found.lines += _lines_saying(path, text, wanted)
+                found.lines += _lines_saying(path, without_keys(text), wanted)
     if len(found.lines) > MOST_FOUND:
         found.lines, found.is_cut = found.lines[:MOST_FOUND], True
     return found

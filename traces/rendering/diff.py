@@ -30,7 +30,7 @@ from traces.rendering.parts import Part, nodes_in
 from traces.rendering.safe import SafeHtml, trusted
 from traces.rendering.word_changes import word_changes
 
-RENDER_VERSION = 4
+RENDER_VERSION = 5
 """Raised with every change of what is rendered: stored fragments of another version are rendered anew."""
 
 ROWS_IN_TABLE = 120
