@@ -212,7 +212,7 @@ class Secrets(Block):
     (report), or are not looked at (ignore)."""
 
     keys: Handling = "hold"
-    """Keys, tokens and passwords of about forty kinds."""
+    """Keys, tokens and passwords of about fifty kinds."""
     personal_data: Handling = "report"
     """E-mail addresses, and the names of people's home folders."""
 

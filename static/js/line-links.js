@@ -9,6 +9,8 @@ import { key, on } from "./events.js";
 /** @typedef {{ links: Map<string, Link>, titles: Record<string, string> }} Known links by side and line, "new 12" */
 
 const BUTTONS = "button[data-side]";
+/** Stands for a step that nobody knows. */
+const UNKNOWN = "?";
 /** @type {WeakMap<Element, Known>} */
 const known = new WeakMap();
 
@@ -50,6 +52,14 @@ function linkOf(button) {
   return link ? { link, titles } : null;
 }
 
+/** What the pointer says of a changed line; "" of one that is as it was. @param {HTMLElement} button */
+function told(button) {
+  const found = linkOf(button);
+  if (found) return sentence(found.link, found.titles);
+  const did = button.dataset.side === "old" ? "removed" : "wrote";
+  return isChanged(button) && button.closest("article[data-links]") ? `Which step ${did} this line is not known.` : "";
+}
+
 /** @param {HTMLElement} button */
 function isChanged(button) {
   return button.closest("tr.is-add, tr.is-del, td.is-add, td.is-del") !== null;
@@ -74,18 +84,22 @@ function addressOf(step) {
   return url.href;
 }
 
-/** Mark the lines that are new on the page. @param {ParentNode} scope */
+/**
+ * Mark the lines that are new on the page: in a file of which some steps are known, also those of an unknown one.
+ * @param {ParentNode} scope
+ */
 function markLinks(scope) {
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (scope.querySelectorAll(BUTTONS))) {
     const sign = signOf(button);
-    const found = sign && !sign.dataset.step ? linkOf(button) : null;
-    if (!sign || !found) continue;
-    const { link, titles } = found;
-    sign.dataset.step = String(link.steps[0]);
+    const article = button.closest("article[data-links]");
+    if (!sign || sign.dataset.step || !(article instanceof HTMLElement) || !isChanged(button) || !linksOf(article).links.size)
+      continue;
+    const step = linkOf(button)?.link.steps[0];
+    sign.dataset.step = String(step ?? UNKNOWN);
     // What one step removed and wrote in one place begins once.
     const above = button.closest("tr")?.previousElementSibling?.querySelector(".sg[data-step]");
     const goesOn = above instanceof HTMLElement && above.dataset.step === sign.dataset.step;
-    if (!goesOn) sign.nextElementSibling?.append(markOf(link, titles));
+    if (!goesOn) sign.nextElementSibling?.append(markOf(step, told(button)));
   }
 }
 
@@ -96,15 +110,17 @@ function signOf(button) {
   return cell instanceof HTMLElement ? cell : null;
 }
 
-/** @param {Link} link @param {Record<string, string>} titles */
-function markOf(link, titles) {
-  const mark = document.createElement("a");
+/** @param {number | undefined} step @param {string} words */
+function markOf(step, words) {
+  const mark = document.createElement(step === undefined ? "span" : "a");
   mark.className = "linestep";
-  mark.href = addressOf(link.steps[0]) ?? "";
-  mark.tabIndex = -1;
-  mark.dataset.step = String(link.steps[0]);
-  mark.ariaLabel = sentence(link, titles);
-  mark.title = mark.ariaLabel;
+  if (mark instanceof HTMLAnchorElement) {
+    mark.href = addressOf(step) ?? "";
+    mark.tabIndex = -1;
+  } else mark.role = "img";
+  mark.dataset.step = String(step ?? UNKNOWN);
+  mark.ariaLabel = words;
+  mark.title = words;
   return mark;
 }
 
@@ -114,8 +130,7 @@ function describe(target, row) {
   if (!cell || cell.title) return;
   const before = /** @type {HTMLElement[]} */ ([...row.querySelectorAll(BUTTONS)]);
   const button = before.findLast((each) => cell.contains(each) || each.compareDocumentPosition(cell) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const found = button ? linkOf(button) : null;
-  if (found) cell.title = sentence(found.link, found.titles);
+  if (button) cell.title = told(button);
 }
 
 /** The line that the reader is at goes to its step. @returns {boolean | void} */

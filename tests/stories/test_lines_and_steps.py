@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.actions.projects import publish_configuration
-from potato.runs.model import FileEdit
+from potato.runs.model import FileEdit, FileTouched
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
 from tests.stories.reviewing import claimed, task_path
@@ -62,6 +62,40 @@ def test_a_line_leads_to_its_step_and_the_step_back_to_its_lines(
     wrote.get_by_role("link", name="11").click()
     expect(page).to_have_url(re.compile(rf"/traces/{trace.pk}/\?file=0#f0-new-11$"))
     expect(page.locator("tr.is-at")).to_contain_text("second = 3")
+
+
+def test_a_line_that_a_command_changed_says_that_its_step_is_not_known(
+    tenants_of_browsers: Tenants, themed_reader: Reader
+) -> None:
+    reader, page = themed_reader, themed_reader.page
+    before = code(40)
+    lines = before.splitlines(keepends=True)
+    formatted = before.replace(lines[30], "formatted = 1\n")
+    trace = stored(
+        tenants_of_browsers.acme,
+        tenants_of_browsers.acme_project,
+        read("src/parser.py", before),
+        FileEdit("src/parser.py", lines[9], "first = 1\n"),
+        FileTouched("src/parser.py", "The command `make format`"),
+        read("src/parser.py", formatted.replace(lines[9], "first = 1\n")),
+        read("src/other.py", before),
+        FileTouched("src/other.py", "The command `make format`"),
+        read("src/other.py", formatted),
+        steps=tuple(step(f"Act {number}.") for number in range(4)),
+        event_steps=(None, 1, 2, 3, None, 2, 3),
+    )
+    reader.sign_in("alice")
+    reader.open(f"/o/acme/p/parser/traces/{trace.pk}/")
+    marks = page.locator("article", has_text="parser.py").locator(".linestep")
+    expect(marks).to_have_count(2)
+    assert [mark.get_attribute("data-step") for mark in marks.all()] == ["1", "?"]
+    expect(marks.last).to_have_attribute("title", "Which step removed this line is not known.")
+    reader.assert_clean()
+    other = page.locator("article", has_text="other.py")
+    expect(other.locator(".linestep")).to_have_count(0)
+    code_cell = other.locator("tr.is-add .code")
+    code_cell.hover()
+    expect(code_cell).to_have_attribute("title", "Which step wrote this line is not known.")
 
 
 def test_a_comment_leads_to_marking_its_step_and_a_wrong_step_to_commenting_its_lines(

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.actions.projects import publish_configuration
 from potato.runs.changes.linked_lines import MOST_LINKS
-from potato.runs.model import FileEdit, FileEvent, FileTouched, Step
+from potato.runs.model import FileEdit, FileEvent, FileTouched, FileWrite, Step
 from tenancy.actor import acting_in
 from tests.assignments.opening import claimed, path_of
 from tests.pages import text_of
@@ -88,6 +88,21 @@ def test_a_step_says_which_lines_it_left_and_who_overwrote_the_others(tenants: T
     assert shown[3].startswith("src/parser.py: wrote 1 line of the final change (9), removed 2 lines (old 9 to 10);")
     assert shown[6] == "src/parser.py: wrote 1 line of the final change (5)"
     assert f'href="/o/acme/p/parser/traces/{trace.pk}/?file=0#f0-new-5"' in page
+
+
+def test_a_step_of_whose_lines_nothing_is_left_says_so(tenants: Tenants, alice: Client) -> None:
+    trace = edited(
+        tenants,
+        (2, edit("line 5\n", "five\n")),
+        (4, FileTouched("src/parser.py", "The command `git checkout .`")),
+        (5, read("src/parser.py", BASE)),
+        (6, FileWrite("src/other.py", "x\n", created=True)),
+    )
+    page = alice.get(f"/o/acme/p/parser/traces/{trace.pk}/steps/").text
+    article, other = (part for part in page.split("<article ") if "step__lines" in part)
+    assert 'id="s2"' in article
+    assert 'id="s6"' in other
+    assert "1 line of it was overwritten" in _lines_of(article)
 
 
 def test_a_change_that_the_trace_does_not_record_names_no_step(tenants: Tenants, alice: Client) -> None:

@@ -12,10 +12,11 @@ from traces.rendering.escaping import attribute
 
 
 def links_attribute(file: TraceFile) -> str:
-    """The stretches and titles as an attribute that js/line-links.js reads, with a space before it; "" without any."""
-    if not file.links:
+    """The stretches and titles as an attribute that js/line-links.js reads, with a space before it; "" where no line
+    changed. Of lines that are in no stretch the page says that nobody knows their step."""
+    if not file.links and not (file.added or file.removed):
         return ""
-    told = {"lines": file.links["lines"], "steps": file.links["steps"]}
+    told = {"lines": file.links["lines"], "steps": file.links["steps"]} if file.links else {}
     return f' data-links="{attribute(json.dumps(told, separators=(",", ":")))}"'
 
 

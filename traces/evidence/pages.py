@@ -299,7 +299,8 @@ def files_page(
                 inline.get(file.index),
                 is_asked_for=file is asked_file,
             ),
-            has_links=with_links,
+            # Where nothing is known of any line the page has nothing to tell, and needs no script for it.
+            has_links=with_links and any(file.links for file in page_files),
         )
         for file in page_files
     ]

@@ -12,10 +12,10 @@ from traces.rendering.tool_calls import step_title
 
 def stored_links(change: FileChange, steps: Sequence[Step]) -> dict[str, Any]:
     """As the column keeps it: stretches of lines with the steps that wrote them, what was overwritten, and the titles
-    of these steps, so that a page of files need not read the steps. Empty where no line has a link."""
+    of these steps, so that a page of files need not read the steps. Empty where no step wrote a line that is known."""
     links = change.links[:MOST_LINKS]
     named = sorted({step for link in links for step in link.steps if step < len(steps)})
-    if not named:
+    if not named and not change.overwritten:
         return {}
     return {
         "lines": [[link.side, link.first, link.last, list(link.steps)] for link in links],
