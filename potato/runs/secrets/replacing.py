@@ -152,10 +152,11 @@ def _texts(run: AgentRun) -> Iterator[tuple[tuple[int | None, str, str] | None, 
 
 
 def _texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
-    for name in ("prompt", "message", "thought", "url", "after"):
+    for name in ("prompt", "message", "thought", "url", "after", "model", "at"):
         yield name, getattr(step, name)
     for number, call in enumerate(step.calls, 1):
         where = f"call {number}" if len(step.calls) > 1 else "call"
+        yield from ((f"name of the {where}", text) for text in (call.name, call.id))
         yield from ((f"arguments of the {where}", text) for text in _strings(call.arguments))
         yield f"result of the {where}", call.result or ""
         yield from ((f"pictures of the {where}", text) for text in _strings(call.pictures))

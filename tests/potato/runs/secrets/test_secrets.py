@@ -133,6 +133,22 @@ def test_a_placeholder_has_its_length_and_is_not_found_again(kind: str) -> None:
     assert not secrets_in_run(clean)
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(calls=(ToolCall("1", "bash " + "ghp_" + some(36), {}),)),
+        Step(calls=(ToolCall("ghp_" + some(36), "bash", {}),)),
+        Step(model="ghp_" + some(36)),
+        Step(at="ghp_" + some(36)),
+    ],
+)
+def test_a_key_in_a_short_member_of_a_step_is_found_too(step: Step) -> None:
+    run = AgentRun("run", "", steps=(step,))
+    secrets = secrets_in_run(run)
+    assert secrets.kinds == {"github_token": 1}
+    assert "ghp_" not in repr(without_secrets(run, secrets))
+
+
 def test_homes_on_all_systems_have_one_placeholder_each() -> None:
     text = r"/Users/bo/x C:\Users\bo\x C:\\Users\\bo\\x /home/bo/y /home/al/z /projects/-Users-bo-work"
     run = AgentRun("run", text)
