@@ -380,6 +380,8 @@ def swe_agent(_: str, data: bytes) -> Counts:
 
 def openhands(name: str, data: bytes) -> Counts:
     """Actions of the agent; those of one answer of the model are one step."""
+    if b'"kind"' in data:
+        return openhands_v1(json.loads(data))
     counts = Counts()
     rows = lines_of(data) if name.endswith(".jsonl") else [{"history": json.loads(data)}]
     for row in rows:
@@ -402,6 +404,24 @@ def openhands(name: str, data: bytes) -> Counts:
                 first = texts[path][0] if path in texts else extras["old_content"] or ""
                 texts[path] = first, extras["new_content"]
         counts.change(of_difference(old, new) for old, new in texts.values())
+    return counts
+
+
+def openhands_v1(events: list[dict[str, Any]]) -> Counts:
+    """A list of events of version 1, none of whose branches was left."""
+    counts = Counts(runs=1)
+    kinds = Counter(event["kind"] for event in events)
+    counts.steps = len({event["llm_response_id"] for event in events if event["kind"] == "ActionEvent"})
+    counts.steps += sum(event["kind"] == "MessageEvent" and event["source"] == "agent" for event in events)
+    counts.calls = kinds["ActionEvent"]
+    counts.dropped = kinds["SystemPromptEvent"]
+    texts: dict[str, tuple[str, str]] = {}
+    for shown in (event["observation"] for event in events if event["kind"] == "ObservationEvent"):
+        if "new_content" in shown:
+            path = shown["path"]
+            first = texts[path][0] if path in texts else shown["old_content"] or ""
+            texts[path] = first, shown["new_content"]
+    counts.change(of_difference(old, new) for old, new in texts.values())
     return counts
 
 

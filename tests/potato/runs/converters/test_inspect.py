@@ -49,7 +49,7 @@ MESSAGES = [
     {"role": "user", "content": "Go on."},
     assistant(2, [{"type": "reasoning", "reasoning": "xx==", "redacted": True}, {"type": "text", "text": "Done."}]),
 ]
-EVENTS = [
+EVENTS: list[dict[str, Any]] = [
     {"event": "span_begin", "id": "s1", "name": "researcher", "type": "agent",
      "timestamp": "2026-01-01T10:00:00+00:00"},
     {"event": "model", "span_id": "s1", "model": "gpt-y", "timestamp": "2026-01-01T10:00:01+00:00",
