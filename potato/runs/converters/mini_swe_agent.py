@@ -4,11 +4,11 @@ Field notes (mini-swe-agent 1.0 to 2.x: agents/default.py, models/utils/actions_
 - {info: {exit_status, submission, model_stats: {instance_cost, api_calls}, mini_version, config: {agent, model,
   environment}}, messages, trajectory_format: "mini-swe-agent-1" or "mini-swe-agent-1.1", instance_id}. Before that, and
   in its own examples, a bare list of messages.
-- 1.x: a message of the agent has its action in a block ```bash or ```mswea_bash_command, or by another configuration
-  (swebench_xml.yaml, with its action_regex) between <bash_code> or <mswea_bash_command> and its end, just one, or it was
-  refused; the user message behind it is the answer, <returncode>N</returncode> and <output>, by the configuration's template. A
-  long output is cut: <output_head>, <elided_chars>, <output_tail>. A message that says neither is the program's word:
-  a refused format, a time limit, at the end the submission itself.
+- 1.x: a message of the agent has its action in a block ```bash or ```mswea_bash_command, or as another configuration
+  says (swebench_xml.yaml, its action_regex) between <bash_code> or <mswea_bash_command> and the end of that; just one,
+  or it was refused. The user message behind it is the answer, <returncode>N</returncode> and <output>, by the
+  configuration's template. A long output is cut: <output_head>, <elided_chars>, <output_tail>. A message that says
+  neither is the program's word: a refused format, a time limit, at the end the submission itself.
 - 2.x: `extra.actions` [{command, tool_call_id}] has the commands; beside them are OpenAI tool_calls, or an OpenAI
   response {object: "response", output}. Answers are messages of the role tool {tool_call_id}, items
   {type: function_call_output, call_id, output}, or user messages; `extra` has raw_output, returncode, timestamp,
