@@ -47,6 +47,13 @@ def test_a_choice_says_why() -> None:
         ),
         ("a.txt", b"Dear all,\n", "a.txt is no trace: a text without JSON and without a diff. "),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "a.png is no trace: bytes that are no text. "),
+        ("a.jsonl.gz", b"\x1f\x8b\x08\0", "a.jsonl.gz is no trace: it is packed with gzip; unpack it first"),
+        (
+            "rows.parquet",
+            b"PAR1\x15\0",
+            "rows.parquet is no trace: it is a table as Parquet; write its rows as JSON lines",
+        ),
+        ("state.vscdb", b"SQLite format 3\0\x10", "state.vscdb is no trace: it is a data base of SQLite; export"),
         (
             "a.diff",
             "diff --git a/a b/a\n".encode("utf-16"),
