@@ -7,6 +7,8 @@ _BY_KEYS = (
     ({"sessionId", "messageId", "type", "message"}, "Gemini CLI's list of what people typed (logs.json)"),
     ({"display", "timestamp", "project"}, "Claude Code's list of what people typed (history.jsonl)"),
     ({"session_id", "ts", "text"}, "Codex's list of what people typed (history.jsonl)"),
+    ({"sha", "filename", "status", "changes"}, "the list of files of a pull request without the pull request itself"),
+    ({"iid", "project_id", "web_url"}, "a merge request of GitLab; its diff can be imported as a patch"),
     ({"resourceMetrics"}, "metrics of OpenTelemetry"),
     ({"resource_metrics"}, "metrics of OpenTelemetry"),
 )

@@ -26,6 +26,16 @@ MADE: list[tuple[str, str, Any]] = [
         "Claude Code's list of what people typed",
         [{"display": "Round.", "pastedContents": {}, "timestamp": 1, "project": "/shop"}],
     ),
+    (
+        "files.json",
+        "the list of files of a pull request",
+        [{"sha": "1", "filename": "a.py", "status": "modified", "changes": 2, "patch": "@@ -1 +1 @@"}],
+    ),
+    (
+        "mr.json",
+        "a merge request of GitLab",
+        {"iid": 7, "project_id": 3, "title": "Round", "web_url": "https://gitlab.example/a/b/-/merge_requests/7"},
+    ),
     ("a.json", "metrics of OpenTelemetry", {"resourceMetrics": []}),
     ("metadata.json", ENTIRE, {"checkpoint_id": "0", "session_id": "s", "strategy": "auto", "branch": "main"}),
 ]

@@ -259,6 +259,17 @@ def test_a_session_over_the_bound_of_lines_or_bytes_is_an_error() -> None:
     assert errors(answers) == [(1, "too_large"), (22, "too_large")]
 
 
+@pytest.mark.parametrize("first", ['{"id": "a", "steps": [', '{"id": "a",'])
+def test_a_document_with_a_whole_object_in_one_of_its_lines_is_a_document(first: str) -> None:
+    rest = (
+        '{"message": "I look."},\n{"message": "I see."}\n]}'
+        if first.endswith("[")
+        else ('"steps":\n[{"message": "I look."},\n{"message": "I see."}\n]}')
+    )
+    (run,) = runs(read(f"{first}\n{rest}\n".encode(), "run.json"))
+    assert [step.message for step in run.steps] == ["I look.", "I see."]
+
+
 def test_a_document_may_hold_several_runs() -> None:
     document = json.dumps([{"id": "a", "steps": [STEP]}, 7, {"id": "b", "steps": [STEP]}], indent=2).encode()
     answers = read(document, "runs.json")
