@@ -28,6 +28,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from potato.runs.converters import codex_exec
 from potato.runs.converters import codex_items as items
 from potato.runs.converters.apply_patch import path_from, recorded_changes
 from potato.runs.converters.blocks import Answer, Content, as_json
@@ -94,9 +95,17 @@ class Rollout:
 
     def add(self, record: dict[str, JSON]) -> None:
         """One line more."""
+        kind = text(record, "type")
+        if kind in codex_exec.KINDS and "payload" not in record:
+            lines = codex_exec.rollout_lines(record)
+            if not lines:
+                self._report.dropped[kind] += 1
+            for each in lines:
+                self.add(each)
+            return
         line = as_rollout_line(record)
         if line is None:
-            self._keep_unknown(record, text(record, "type") or "line without a type")
+            self._keep_unknown(record, kind or "line without a type")
             return
         if line.kind == "session_meta":
             if self._has_meta:
@@ -412,6 +421,8 @@ class Rollout:
         if tool == _PROGRAM and isinstance(arguments, str):
             return CallEffects()
         folder = self._folders.get(answer.call_id, self._folder)
+        if tool == codex_exec.FILE_CHANGE:
+            return CallEffects() if answer.is_error else codex_exec.changed_files(arguments)
         effects = read_tool_effects(tool, arguments, outcome, answer, report, folder=folder)
         return replace(effects, events=tuple(_in_folder(event, folder) for event in effects.events))
 

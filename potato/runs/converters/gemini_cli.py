@@ -11,6 +11,7 @@ Field notes
 - resultDisplay of an edit is {fileName, fileDiff, originalContent, newContent}: the whole file before and after.
 - `$rewindTo` takes back a message and all behind it.
 - An agent that this one started has a chat of its own, kind subagent, in a folder with the session's id beside it.
+- What the program prints as stream-json stands in `gemini_stream`.
 - A conversation is {contents: [{role: user | model, parts}]}, a list of such contents, or {history: [...]} as a
   checkpoint has it, where the first two are what the program says of its surroundings. What a function gave back
   answers the call with its id or, without ids, the next call of its name.
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from potato.runs.converters.blocks import Answer, Content, joined
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text, text_or_none
+from potato.runs.converters.gemini_stream import StreamedMessages, is_stream_line
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.qwen_code import as_message, is_qwen_line, is_system_line, left_lines
@@ -68,6 +70,8 @@ class GeminiCli:
                 continue
             if "projectHash" in record and "sessionId" in record:
                 return 0.97, "it has the sessionId and the projectHash of a recorded chat of Gemini CLI"
+            if is_stream_line(record):
+                return 0.95, "its lines are what `gemini --output-format stream-json` prints"
             if is_qwen_line(record):
                 return 0.97, "its lines are those of a chat of Qwen Code (uuid, sessionId, and a message with parts)"
             if any(_is_content(entry) for key in ("contents", "history") for entry in objects(record.get(key))):
@@ -131,9 +135,14 @@ class _Chat:
     messages: dict[str, dict[str, JSON]] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
     parents: dict[str, str] = field(default_factory=dict)
+    streamed: StreamedMessages | None = None
     unknown: list[JSON] = field(default_factory=list)
 
     def take(self, value: dict[str, JSON], report: ConversionReport) -> None:
+        if self.streamed is None and is_stream_line(value):
+            self.streamed = StreamedMessages()
+        if self.streamed is not None and self.streamed.take(value, report):
+            return
         if is_qwen_line(value) or is_system_line(value):
             self._take_line(value, report)
         elif "$rewindTo" in value:
@@ -158,8 +167,10 @@ class _Chat:
         if (message := as_message(value, report)) is not None:
             self._add(message)
 
-    def leave_branches(self, report: ConversionReport) -> None:
-        """Leave what is on no way to the last line."""
+    def finish(self, report: ConversionReport) -> None:
+        """Take what was streamed, and leave what is on no way to the last line."""
+        if self.streamed is not None:
+            self._set({**self.streamed.facts, "messages": self.streamed.messages})
         self.left |= left_lines(self.parents) & self.messages.keys()
         if self.parents and self.left:
             report.dropped["message that was taken back"] += len(self.left)
@@ -322,7 +333,7 @@ def _recorded(arguments: JSON, display: JSON) -> FileWrite | None:
 def _converted_chat(
     chat: _Chat, source: RunFile, place: int, report: ConversionReport, options: ReadingOptions
 ) -> Converted | Unreadable:
-    chat.leave_branches(report)
+    chat.finish(report)
     moments = Moments()
     session = _Session(chat, report, moments)
     session.convert()

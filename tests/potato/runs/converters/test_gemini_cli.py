@@ -208,6 +208,37 @@ def test_the_lines_of_qwen_code_are_a_chat_and_no_session_of_claude_code() -> No
     assert not converted.report.unknown
 
 
+def test_what_gemini_prints_as_a_stream_is_a_chat() -> None:
+    def said(content: str, role: str = "assistant") -> dict[str, Any]:
+        return {"type": "message", "role": role, "content": content, "timestamp": "2026-01-01T10:00:01Z", "delta": True}
+
+    def used(tool_id: str, tool_name: str, **parameters: Any) -> dict[str, Any]:
+        return {"type": "tool_use", "tool_name": tool_name, "tool_id": tool_id, "parameters": parameters}
+
+    lines = [
+        {"type": "init", "timestamp": "2026-01-01T10:00:00Z", "session_id": "s1", "model": "gemini-x"},
+        said("Round.", "user"),
+        said("I "),
+        said("edit."),
+        used("a", "replace", **REPLACED),
+        used("b", "run_shell_command", command="pytest"),
+        {"type": "tool_result", "tool_id": "a", "status": "success", "output": "done"},
+        {"type": "tool_result", "tool_id": "b", "status": "error", "error": {"type": "x", "message": "no"}},
+        said("Done."),
+        {"type": "result", "status": "success", "stats": {}},
+    ]
+    converted = the_one(jsonl(*lines), "gemini.jsonl")
+    run = converted.run
+    assert (run.external_id, run.agent_model, run.task) == ("s1", "gemini-x", "Round.")
+    assert [step.message for step in run.steps] == ["I edit.", "Done."]
+    assert [(call.name, call.result, call.is_error) for call in run.steps[0].calls] == [
+        ("replace", "done", False),
+        ("run_shell_command", "no", True),
+    ]
+    assert changes_in(run) == {"/work/x.py": ("modified", 1, 1)}
+    assert converted.report.dropped == {"result line": 1}
+
+
 def test_a_chat_in_which_the_model_said_nothing_is_refused_with_that() -> None:
     _, refusal = read(chat(*MESSAGES[:2]), "session.json")
     assert isinstance(refusal, Unreadable)
