@@ -47,6 +47,8 @@ _TRAJECTORIES = (".atif.jsonl", ".atif.json", ".trajectory.json", ".jsonl", ".js
 _PACKED_LINES = ".jsonl.zst"
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 """What reading a member raises that is cut off, altered, or packed in a way that Python does not know."""
+_UNLISTED = (*BROKEN, ValueError, IndexError, struct.error)
+"""What reading the list of a damaged ZIP raises: a name that is no text, a place before the file, a version to come."""
 _TASKS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv"})
 _BESIDE_RUNS = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 _ASKED_FOR_TASKS = 500
@@ -85,7 +87,7 @@ def sources_in(
                 return
             with zipfile.ZipFile(file) as package:
                 yield from _members(name, package, first)
-    except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except _UNLISTED as error:
         yield Unreadable(1, "bad_zip", f"{name} is a ZIP that cannot be read: {error}. Pack it again.")
 
 
@@ -214,7 +216,7 @@ def task_texts_in(open_file: Callable[[], BinaryIO], is_task_text: Callable[[byt
                     for entry in entries[:_ASKED_FOR_TASKS]
                     if not entry.flag_bits & _ENCRYPTED and is_task_text(_head(package, entry), entry.filename)
                 )
-    except (zipfile.BadZipFile, UnicodeDecodeError):
+    except _UNLISTED:
         return []
 
 

@@ -17,7 +17,7 @@ def opened_member(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO
     a way that is not known here.
     """
     if member.compress_type != _ZSTANDARD:
-        return cast(BinaryIO, package.open(member))
+        return _opened(package, member)
     try:
         from zstandard import ZstdDecompressor
     except ImportError:
@@ -28,9 +28,17 @@ def opened_member(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO
     as_it_lies.compress_type, as_it_lies.file_size = _STORED, member.compress_size
     # What lies there has no sum of its own; that of what it holds is checked in reading.
     del as_it_lies.CRC
-    packed = package.open(as_it_lies)
+    packed = _opened(package, as_it_lies)
     reader = ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return cast(BinaryIO, io.BufferedReader(_Unpacked(reader, member)))
+
+
+def _opened(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
+    try:
+        return cast(BinaryIO, package.open(member))
+    except ValueError as error:
+        # A place before the file's beginning, or a name that is no text.
+        raise zipfile.BadZipFile(f"{member.filename} is not where the list says: {error}") from None
 
 
 class _Unpacked(io.RawIOBase):

@@ -211,6 +211,15 @@ def test_an_eval_file_that_is_packed_with_zstandard_is_read_as_one_that_is_not()
         read_eval(lying)
 
 
+def test_a_damaged_list_of_a_zip_raises_nothing_but_that_it_is_damaged() -> None:
+    members = {"header.json": json.dumps(LOG).encode(), "samples/a_epoch_1.json": json.dumps(SAMPLE).encode()}
+    for data in (packed_with_zstandard(members), as_eval(SAMPLE)):
+        for place in range(data.index(b"PK\x01\x02"), len(data)):
+            for changed in (0, 0x7F, 0xFF):
+                with contextlib.suppress(*BROKEN):
+                    read_eval(data[:place] + bytes([changed]) + data[place + 1 :])
+
+
 def test_a_sample_in_pieces_is_one_run_and_each_piece_is_none() -> None:
     header = {"header.json": json.dumps({**LOG, "version": 3}).encode()}
     other = {"samples/b_epoch_1.json": json.dumps({**SAMPLE, "id": "b"}).encode()}
