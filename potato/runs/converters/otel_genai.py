@@ -18,6 +18,8 @@ Field notes
   .tool_calls.M.name.
 - Tools: gen_ai.tool.name, gen_ai.tool.call.{id,arguments,result}. Failures: status.code 2 (ERROR), error.type.
 - A run is a trace, or the traces of one gen_ai.conversation.id.
+- The AI SDK has names of its own beside some of these: ai.operationId (ai.generateText.doGenerate, ai.toolCall and the
+  like), ai.prompt.messages, ai.response.{text,toolCalls}, ai.toolCall.{id,name,args,result}, whose result is JSON.
 - A list of messages {role, parts} without any span is a conversation, too.
 """
 
@@ -209,6 +211,7 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
     for event in events:
         if "operation.details" in text(event, "name"):
             attributes = {**_attributes(event.get("attributes")), **attributes}
+    attributes = _with_names_of_ai_sdk(attributes)
     times = ("startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano", "timestamp")
     start, at = iso_time(next((value[key] for key in times if key in value), None))
     ends = ("endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano")
@@ -245,6 +248,32 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
         usage=_usage(attributes) + took,
         place=place,
     )
+
+
+def _with_names_of_ai_sdk(attributes: dict[str, JSON]) -> dict[str, JSON]:
+    """The attributes, with those that the AI SDK has in place of the conventions' by the names of these."""
+    operation = text(attributes, "ai.operationId")
+    if operation == "ai.toolCall":
+        own = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": attributes.get("ai.toolCall.name"),
+            "gen_ai.tool.call.id": attributes.get("ai.toolCall.id"),
+            "gen_ai.tool.call.arguments": attributes.get("ai.toolCall.args"),
+            "gen_ai.tool.call.result": read_arguments(attributes.get("ai.toolCall.result")),
+        }
+    elif operation.endswith((".doGenerate", ".doStream")):
+        calls = objects(read_arguments(attributes.get("ai.response.toolCalls")))
+        said: list[JSON] = [{"type": "tool-call", **call} for call in calls]
+        if words := text(attributes, "ai.response.text"):
+            said.insert(0, {"type": "text", "text": words})
+        own = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": attributes.get("ai.prompt.messages"),
+            "gen_ai.output.messages": [{"role": "assistant", "content": said}] if said else None,
+        }
+    else:
+        return attributes
+    return {**{key: member for key, member in own.items() if member is not None}, **attributes}
 
 
 def _usage(attributes: dict[str, JSON]) -> Usage:

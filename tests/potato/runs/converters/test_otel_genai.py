@@ -143,6 +143,32 @@ def test_names_with_underscores_are_the_same_names() -> None:
     assert the_one(written, "traces.json").run == the_one(document(*SPANS), "traces.json").run
 
 
+def test_spans_of_the_ai_sdk_are_read_by_its_own_names() -> None:
+    asked = {"role": "user", "content": [{"type": "text", "text": "Round."}]}
+    call = {"toolCallId": "a", "toolName": "bash", "input": {"command": "ls"}}
+    told = {"role": "assistant", "content": [{"type": "tool-call", **call}]}
+    back = {"type": "tool-result", "toolCallId": "a", "toolName": "bash", "output": {"type": "text", "value": "x.py"}}
+    by = {"gen_ai__request__model": "gpt-x", "ai__operationId": "ai.generateText.doGenerate"}
+    spans = [
+        {**span(1, "", ai__operationId="ai.generateText"), "name": "ai.generateText"},
+        span(2, "", 1, **by, ai__prompt__messages=json.dumps([asked]), ai__response__text="I look.",
+             ai__response__toolCalls=json.dumps([call])),
+        span(3, "", 1, ai__operationId="ai.toolCall", ai__toolCall__id="a", ai__toolCall__name="bash",
+             ai__toolCall__args='{"command": "ls"}', ai__toolCall__result='"x.py"'),
+        span(4, "", 1, **by, ai__response__text="Done.",
+             ai__prompt__messages=json.dumps([asked, told, {"role": "tool", "content": [back]}])),
+    ]  # fmt: skip
+    for each in spans:
+        each["attributes"] = [pair for pair in each["attributes"] if pair["key"] != "gen_ai.operation.name"]
+        each["name"] = each["name"].strip() or "ai"
+    run = the_one(document(*spans), "traces.json").run
+    assert (run.task, run.agent_model) == ("Round.", "gpt-x")
+    assert [(step.message, [(call.name, call.result) for call in step.calls]) for step in run.steps] == [
+        ("I look.", [("bash", "x.py")]),
+        ("Done.", []),
+    ]
+
+
 def test_events_as_records_of_a_log_belong_to_their_spans_or_stand_for_them() -> None:
     def record(number: int, kind: str, body: Any = None, **more: Any) -> dict[str, Any]:
         pairs = [{"key": key.replace("__", "."), "value": value(each)} for key, each in more.items()]
