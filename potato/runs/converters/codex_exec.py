@@ -7,7 +7,8 @@ Field notes
 - Items: agent_message {text}, reasoning {text}, command_execution {command, aggregated_output, exit_code, status},
   file_change {changes: [{path, kind: add | delete | update}], status} without contents, mcp_tool_call {server, tool,
   arguments, result, error, status}, collab_tool_call, web_search {query}, todo_list {items: [{text, completed}]},
-  error {message}. status: in_progress, completed, failed, declined.
+  error {message}. status: in_progress, completed, failed, declined. At first they had item_type for type.
+- Before there were items: {id, msg: {type, ...}}, whose `msg` is an event as a rollout's event_msg has it.
 """
 
 import json
@@ -18,6 +19,7 @@ from potato.runs.converters.tool_files import CallEffects
 from potato.runs.model import JSON, FileEvent, FilePatch, FileTouched
 
 FILE_CHANGE = "file_change"
+_FIRST_EVENTS = word_set("task_started agent_message agent_reasoning exec_command_begin session_configured")
 KINDS = word_set(
     "thread.started turn.started turn.completed turn.failed item.started item.updated item.completed error"
 )
@@ -28,11 +30,21 @@ def is_exec_line(record: dict[str, JSON]) -> bool:
     kind = text(record, "type")
     is_item = kind.startswith("item.") and isinstance(record.get("item"), dict)
     is_begin = kind == "thread.started" and "thread_id" in record
-    return kind in KINDS and (is_item or is_begin) and "payload" not in record
+    return is_printed(record) and (is_item or is_begin or text(record.get("msg"), "type") in _FIRST_EVENTS)
+
+
+def is_printed(record: dict[str, JSON]) -> bool:
+    """Whether it is a line of that output in a file that has some."""
+    if "payload" in record:
+        return False
+    is_event = "type" not in record and "id" in record and bool(text(record.get("msg"), "type"))
+    return is_event or text(record, "type") in KINDS
 
 
 def rollout_lines(record: dict[str, JSON]) -> list[dict[str, JSON]]:
     """The lines of a rollout that say the same; none for what only says how far the program is."""
+    if "type" not in record:
+        return [{"type": "event_msg", "payload": record.get("msg")}]
     match text(record, "type"):
         case "thread.started":
             return [{"type": "session_meta", "payload": {"id": record.get("thread_id")}}]
@@ -45,7 +57,7 @@ def rollout_lines(record: dict[str, JSON]) -> list[dict[str, JSON]]:
 
 
 def _of_item(item: dict[str, JSON]) -> list[dict[str, JSON]]:
-    kind, status, words = text(item, "type"), text(item, "status"), text(item, "text")
+    kind, status, words = text(item, "type", "item_type"), text(item, "status"), text(item, "text")
     match kind:
         case "agent_message":
             return [_item("message", role="assistant", content=[{"type": "output_text", "text": words}])]

@@ -272,6 +272,10 @@ def codex(_: str, data: bytes) -> Counts:
                 counts.steps += is_new
             is_new = False
             asked.add(name)
+            if kind == "image_generation_call" or (kind == "web_search_call" and payload.get("status")):
+                # They ran where the model runs, and say themselves what came of it.
+                counts.repairs += name in answered
+                answered.add(name)
             if payload.get("name") == "apply_patch":
                 envelopes[name] = payload.get("input", "")
         elif kind.endswith(("_call_output", "tool_search_output", "_result")):
@@ -291,6 +295,10 @@ def codex(_: str, data: bytes) -> Counts:
             counts.calls += payload["call_id"] not in asked
             asked.add(payload["call_id"])
             paths |= payload["changes"].keys()
+        elif kind == "mcp_tool_call_end" and payload["call_id"] not in asked:
+            counts.calls += 1
+            asked.add(payload["call_id"])
+            answered.add(payload["call_id"])
         elif kind == "item_completed" and payload["item"]["type"] == "FileChange":
             paths |= payload["item"]["changes"].keys()
         else:

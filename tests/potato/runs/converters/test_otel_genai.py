@@ -148,7 +148,7 @@ def test_spans_of_the_ai_sdk_are_read_by_its_own_names() -> None:
     call = {"toolCallId": "a", "toolName": "bash", "input": {"command": "ls"}}
     told = {"role": "assistant", "content": [{"type": "tool-call", **call}]}
     back = {"type": "tool-result", "toolCallId": "a", "toolName": "bash", "output": {"type": "text", "value": "x.py"}}
-    by = {"gen_ai__request__model": "gpt-x", "ai__operationId": "ai.generateText.doGenerate"}
+    by: dict[str, Any] = {"gen_ai__request__model": "gpt-x", "ai__operationId": "ai.generateText.doGenerate"}
     spans = [
         {**span(1, "", ai__operationId="ai.generateText"), "name": "ai.generateText"},
         span(2, "", 1, **by, ai__prompt__messages=json.dumps([asked]), ai__response__text="I look.",
