@@ -21,7 +21,8 @@ from accounts.models import Membership
 from bench.served import Process
 from tenancy.actor import acting_in
 from tests.exports.seeding import count_rows, seed
-from tests.isolation.fixtures import CONFIGURATION, make_fixtures
+from tests.isolation.fixtures import make_fixtures
+from tests.isolation.rows.accounts import CONFIGURATION
 from tests.list_routes import MOST_QUERIES, list_address, list_routes, queries_of_list, whole_answer
 from tests.many_rows import COPIED, copy_rows
 from tests.tenants import Tenants

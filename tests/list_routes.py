@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.isolation.addresses import Address
-from tests.isolation.fixtures import Fixtures
+from tests.isolation.rows.fixtures import Fixtures
 
 MOST_QUERIES = 10
 """What any list may ask of the database, whoever asks for it being among that."""

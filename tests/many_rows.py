@@ -2,7 +2,7 @@
 
 from django.db import DatabaseError, connection, transaction
 
-from tests.isolation.fixtures import Fixtures
+from tests.isolation.rows.fixtures import Fixtures
 
 # Tables whose one row of the fixtures is there so often, with what must differ between rows.
 COPIED: dict[str, dict[str, str]] = {

@@ -26,6 +26,7 @@ from potato.planting.nodes import (
     statements,
     walk_function,
 )
+from potato.runs.python_code import parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -94,20 +95,10 @@ def find_faults(source: bytes, language: Language, lines: Collection[int]) -> li
 
 
 def still_parses(source: bytes, planted: bytes, language: Language, *, is_whole: bool) -> bool:
-    """Whether the text with the fault parses as well as the text without it. A whole text of Python is compiled."""
+    """Whether the text with the fault parses as well as the one without. Python reads a whole text of Python, too."""
     if count_errors(language.parse(planted)) > count_errors(language.parse(source)):
         return False
-    if not is_whole or language.name != "Python":
-        return True
-    try:
-        compile(planted, "planted.py", "exec", dont_inherit=True, flags=_AST_ONLY)
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
-_AST_ONLY = 0x400
-"""ast.PyCF_ONLY_AST: nothing is made that could run."""
+    return not is_whole or language.name != "Python" or parsed(planted) is not None
 
 
 class _Finder:

@@ -18,8 +18,8 @@ from assignments.pool.listing import PoolList
 from tenancy.roles import ProjectRole, Right, Role
 from tenancy.sentences import as_text
 from tests.assignments.conftest import Queue, submit
-from tests.assignments.test_steering import pool as pool
-from tests.assignments.test_steering import release
+from tests.assignments.steered import pool as pool
+from tests.assignments.steered import release
 
 
 @pytest.mark.parametrize("how", ["taken off", "switched off", "viewer"])

@@ -17,7 +17,8 @@ from leaving.closing import freeze_organisation, still_there
 from leaving.searching import files_with, rows_with
 from tenancy.actor import acting_in, unscoped
 from tests.faults.conftest import Machine
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 KILLS = 4

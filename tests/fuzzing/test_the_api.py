@@ -19,7 +19,8 @@ from accounts.models import Membership, User
 from tenancy.actor import acting_in
 from tenancy.roles import ProjectRole, Role
 from tests.isolation.addresses import _VALUES
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 ROOT = Path(__file__).parents[2]

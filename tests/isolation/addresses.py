@@ -8,7 +8,8 @@ from django.apps import apps
 from django.conf import settings
 
 from tenancy.permissions import routes
-from tests.isolation.fixtures import Fixtures, token_of
+from tests.isolation.rows.accounts import token_of
+from tests.isolation.rows.fixtures import Fixtures
 from traces.rendering.diff import RENDER_VERSION, DiffOptions
 from traces.rendering.steps import StepOptions
 

@@ -17,8 +17,9 @@ from django.db import transaction
 from django.test import Client
 
 from tests.isolation.addresses import Address
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
 from tests.isolation.requests import client_of
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 API = "/o/<organisation>/api/v1"

@@ -7,7 +7,8 @@ from accounts.actions.tokens import make_token
 from accounts.models import Membership
 from tenancy.actor import acting_in
 from tests.exports.seeding import seed
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
+from tests.isolation.rows.fixtures import Fixtures
 from tests.list_routes import MOST_QUERIES, list_address, list_routes, queries_of_list
 from tests.many_rows import COPIED, copy_rows
 from tests.tenants import Tenants

@@ -12,8 +12,9 @@ from django.test import Client
 from tenancy.actor import unscoped
 from tenancy.checks import tenant_models
 from tests.isolation.addresses import addresses
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
 from tests.isolation.requests import answer, client_of
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 # Lists are asked for everything too: sorted, searched for a letter that every row has, filtered by nothing.

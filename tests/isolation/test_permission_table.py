@@ -17,9 +17,10 @@ from tenancy.actor import acting_in
 from tenancy.permissions import every_route_declares_a_permission, public
 from tenancy.roles import Role
 from tests.isolation.addresses import ORGANISATION, Address, addresses
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
 from tests.isolation.permission_table import ROWS, Row, read_table
 from tests.isolation.requests import answer, client_of
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 METHODS = ("GET", "POST")
@@ -76,10 +77,8 @@ def test_the_table_has_a_line_for_every_route_and_no_other(
         for text, method in missing
         for line in answers(Row(method, Address(text), (), None), clients, all_fixtures)
     ]
-    assert not missing, "these lines are missing in tests/isolation/permission_table.py:\n" + "\n".join(map(str, lines))
-    assert not surplus, (
-        f"these are in tests/isolation/permission_table.py and have no route, or stand there twice: {surplus}"
-    )
+    assert not missing, "these lines are missing in tests/isolation/permissions:\n" + "\n".join(map(str, lines))
+    assert not surplus, f"these are in tests/isolation/permissions and have no route, or stand there twice: {surplus}"
 
 
 def test_every_route_answers_everybody_as_the_table_says(

@@ -16,9 +16,10 @@ from tenancy.actor import acting_in
 from tenancy.permissions import declared_permission, routes
 from tenancy.roles import PROJECT_RIGHTS, SCOPED, ProjectRole, Right, Role
 from tests.isolation.addresses import _CONVERTED, _NAMED_GROUP, ORGANISATION
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
 from tests.isolation.permission_table import ROWS, Row
 from tests.isolation.requests import answer, client_of
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 
 PROJECT_ROUTES = [row for row in ROWS if not row.address.is_global and "/admin/" not in row.address.text]

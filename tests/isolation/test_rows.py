@@ -15,7 +15,8 @@ from tenancy.actor import Actor, acting, acting_as, acting_in, unscoped
 from tenancy.checks import tenant_models
 from tenancy.constraints import SameOrganisation, TenantPolicy
 from tenancy.roles import Role
-from tests.isolation.fixtures import FACTORIES, Fixtures, make_fixtures
+from tests.isolation.fixtures import FACTORIES, make_fixtures
+from tests.isolation.rows.fixtures import Fixtures
 from tests.tenants import Tenants
 from traces.models import Trace
 

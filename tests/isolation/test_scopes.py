@@ -11,9 +11,10 @@ from accounts.api.views import ApiView
 from accounts.models import Membership
 from tenancy.actor import acting_in
 from tenancy.roles import RIGHTS, SCOPE_RIGHTS, Right, Role, TokenScope, scopes_for
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
 from tests.isolation.permission_table import ROWS
 from tests.isolation.requests import answer
+from tests.isolation.rows.fixtures import Fixtures
 from tests.isolation.scope_table import SCOPES
 from tests.tenants import Tenants
 

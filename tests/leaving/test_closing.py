@@ -30,7 +30,8 @@ from leaving.searching import files_with, rows_with
 from tenancy.actor import Actor, acting_in, unscoped
 from tenancy.catalogue import children_first, tenant_tables
 from tenancy.errors import Frozen
-from tests.isolation.fixtures import Fixtures, make_fixtures
+from tests.isolation.fixtures import make_fixtures
+from tests.isolation.rows.fixtures import Fixtures
 from tests.rewards.judging import Judging
 from tests.tenants import PASSWORD, Tenants
 

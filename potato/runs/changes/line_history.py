@@ -5,9 +5,8 @@ the replaced text and in the new one was not written by that act, as in `git bla
 is compared at all, so that an equal line beside it does not take its place.
 """
 
-from bisect import insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -67,7 +66,9 @@ class LineHistory:
             elif line[0] is not None:
                 self.overwritten[line[0], step] += 1
         if len(gone) == count:
-            return [(step, *_earlier([line], step)) for line in gone]
+            # Lines that were written together have one object in common, of which the history is made once.
+            made = {id(line): (step, *_earlier([line], step)) for line in {id(line): line for line in gone}.values()}
+            return [made[id(line)] for line in gone]
         writers = (step, *_earlier(gone, step))
         return [writers] * count
 
@@ -100,14 +101,12 @@ def _line_stop(text: str, place: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def _earlier(lines: list[TrackedLine], step: int | None) -> list[int]:
+def _earlier(lines: Iterable[TrackedLine], step: int | None) -> list[int]:
     """The steps that wrote these lines, the last one first; who wrote them now stands before them already."""
-    steps: list[int] = []
-    for line in lines:
-        for writer in line if not isinstance(line, int) else ():
-            if writer is not None and writer != step and writer not in steps:
-                insort(steps, writer)
-    return steps[::-1]
+    written = {id(line): line for line in lines if not isinstance(line, int)}.values()
+    return sorted(
+        {writer for line in written for writer in line if writer is not None and writer != step}, reverse=True
+    )
 
 
 def _same_places(one: str, other: str) -> list[tuple[int, int]]:

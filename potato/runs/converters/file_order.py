@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from potato.runs.changes.paths import identity
 from potato.runs.converters.moments import Moment
+from potato.runs.converters.path_index import PathIndex
 from potato.runs.converters.shell import command_effects
 from potato.runs.converters.tool_files import CallEffects
 from potato.runs.model import FileEvent, FileRead, FileTouched
@@ -24,6 +25,7 @@ def order_file_events(
     events: list[FileEvent] = []
     steps: list[int | None] = []
     seen: dict[str, bool] = {}
+    index = PathIndex()
     doubted: set[str] = set()
     # Changed files that are not in doubt, so that a command looks at no file twice.
     certain: dict[str, None] = {}
@@ -44,6 +46,7 @@ def order_file_events(
         for event in call.events:
             if not isinstance(event, FileTouched):
                 path = _canonical_path(event.path)
+                index.add(path)
                 seen[path] = seen.get(path, False) or not isinstance(event, FileRead)
                 doubted.discard(path)
                 if seen[path]:
@@ -58,7 +61,7 @@ def order_file_events(
             if is_changed:
                 doubt(path, call.doubts_all, step)
         outside = _canonical_path(call.outside) if call.outside else ""
-        for path in [known for known, is_changed in seen.items() if is_changed and _is_same_file(outside, known)]:
+        for path in [known for known in index.ending_as(outside) if seen[known] and _is_same_file(outside, known)]:
             doubt(path, _OUTSIDE, step)
         if not call.command:
             continue
@@ -66,12 +69,16 @@ def order_file_events(
         by = f"{call.by} `{_short(call.command)}`"
         is_uncertain = False
         for effect in effects:
-            touched = [path for path in (seen if effect.on == "named" else certain) if effect.may_touch(path)]
+            if effect.on == "any":
+                touched = [path for path in certain if effect.may_touch(path)]
+            else:
+                touched = [path for path in index.meant_by(effect) if effect.on == "named" or path in certain]
             is_uncertain |= effect.on != "named" or not (touched or effect.is_written or effect.is_outside())
             for path in touched:
                 doubt(path, by, step)
         for path in call.written_targets(effects):
-            if not any(_is_same_file(path, known) for known in seen):
+            if not any(_is_same_file(path, known) for known in index.ending_as(path)):
+                index.add(path)
                 seen[path] = True
                 doubted.add(path)
                 add(FileTouched(path, by, is_certain=True), step)

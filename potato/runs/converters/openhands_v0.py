@@ -16,11 +16,9 @@ Field notes
 - Pictures are data URLs: extras.screenshot and, with its elements marked, extras.set_of_marks of browse;
   extras.image_urls of run_ipython; the content itself of a picture that was read. The content of mcp is JSON with
   blocks of content.
-- Python of the first versions edits by functions: edit_file_by_replace, insert_content_at_line, append_file,
-  create_file.
+- Python of the first versions edits by functions (`openhands_skills`).
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -30,10 +28,10 @@ from potato.runs.converters.fields import name, objects, text, word_set
 from potato.runs.converters.inline_pictures import pictures_of_url, without_pictures
 from potato.runs.converters.json_text import read_arguments
 from potato.runs.converters.openhands_events import REFUSED, EventRun
+from potato.runs.converters.openhands_skills import SkillFiles
 from potato.runs.converters.result_pictures import pictures_in
-from potato.runs.converters.tool_files import CallEffects
 from potato.runs.converters.usage import read_usage
-from potato.runs.model import JSON, FileTouched, Screenshot
+from potato.runs.model import JSON, Screenshot
 
 _NOISE = word_set(
     "system recall change_agent_state agent_state_changed null pause resume stop start_task initialize"
@@ -50,11 +48,6 @@ _NOT_ARGUMENTS = word_set(
     " is_input"
     " is_static"
 )
-_SKILL = re.compile(
-    r"\b(?:edit_file_by_replace|insert_content_at_line|append_file|edit_file)\(\s*['\"]([^'\"\n]+)['\"]"
-)
-_SKILL_WORKED = "[File updated"
-_CREATED = re.compile(r"\[File (\S+) created\.?\]")
 
 
 def flat_events(history: JSON) -> Iterator[JSON]:
@@ -87,6 +80,7 @@ class _Reader:
         self._open: list[str] = []
         self._was_message_of_agent = False
         self._reasoned = ""
+        self._skills = SkillFiles()
 
     def take(self, event: dict[str, JSON]) -> None:
         self._count += 1
@@ -195,7 +189,11 @@ class _Reader:
         answer = _answer(event, values, kind, call_id)
         call = self._conversation.calls.get(call_id)
         self._conversation.answer(answer, REFUSED if refused else values if kind == "edit" else None, at)
-        if kind == "run_ipython" and call is not None and (effects := _skills(call.arguments, answer.text)):
+        if call is None:
+            return
+        if kind != "run_ipython":
+            self._skills.forget_named(as_json(call.arguments))
+        elif effects := self._skills.effects(text(call.arguments, "code"), answer.text):
             self._conversation.record_effects(call_id, effects, at)
 
     def _begin_agent(self, agent: str, task: str) -> None:
@@ -248,16 +246,6 @@ def _blocks(content: str) -> list[JSON] | None:
     value = read_arguments(content)
     blocks = value.get("content") if isinstance(value, dict) else None
     return blocks if isinstance(blocks, list) else None
-
-
-def _skills(arguments: JSON, answer: str) -> CallEffects | None:
-    """What Python code did by the functions that edit files; their result does not say it line by line."""
-    code = text(arguments, "code")
-    by = "A function of the program"
-    if match := _CREATED.search(answer):
-        return CallEffects((FileTouched(match[1], by, is_certain=True),))
-    paths = dict.fromkeys(_SKILL.findall(code)) if _SKILL_WORKED in answer else {}
-    return CallEffects(tuple(FileTouched(path, by, is_certain=True) for path in paths)) if paths else None
 
 
 def _response(event: dict[str, JSON]) -> JSON:

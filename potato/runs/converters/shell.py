@@ -23,6 +23,7 @@ _MARKS = "();<>|&\n"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SOMEWHERE = re.compile(r"^(?:~/|(?:\./)*\.\./)+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_STATIC_WORD = re.compile(r"[^*?\[{$`~]+")
 _MOST_BRACES = 3
 _LONGEST_WORD = 1_000
 _NOWHERE = re.compile(r"/dev/|/tmp/|/var/tmp/|&?\d*$|&?-$")
@@ -103,6 +104,25 @@ class Effect:
     def is_outside(self) -> bool:
         """Whether the words name nothing but what is no part of a project."""
         return all(_NOWHERE.match(word) for word in self.words)
+
+
+def last_parts(effect: Effect) -> frozenset[str] | None:
+    """Every file that the effect may touch has one of these names, or is in a folder of such a name. None: any may be
+    touched, whatever its name."""
+    if effect.on == "manifests":
+        return _MANIFESTS
+    if effect.on == "any":
+        return None
+    parts: set[str] = set()
+    for word in effect.words:
+        word = _SOMEWHERE.sub("", word)
+        folder = word.removeprefix("./").removesuffix("...").rstrip("/")
+        named = {basename(normpath(word)), basename(folder)}
+        is_static = len(word) <= _LONGEST_WORD and _STATIC_WORD.fullmatch(word)
+        if not is_static or not named.isdisjoint(("", ".", "..", "-A")):
+            return None
+        parts |= named
+    return frozenset(parts)
 
 
 def command_effects(command: str, depth: int = 0) -> tuple[Effect, ...]:

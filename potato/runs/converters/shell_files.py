@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from posixpath import isabs, join, normpath
 
 from potato.runs.converters.numbered import CUT_AT, numbered_lines, uncut_excerpts
+from potato.runs.converters.path_index import PathIndex
 from potato.runs.converters.sed_edits import LineEdit, read_script
 from potato.runs.converters.shell import command_effects
 from potato.runs.converters.tool_files import CallEffects
@@ -79,6 +80,7 @@ class ShellFiles:
         self._is_only_tool = is_only_tool
         self._written: set[str] = set()
         self._lines: dict[str, _Lines] = {}
+        self._index = PathIndex()
 
     def add_written(self, path: str) -> None:
         """Another tool of the agent wrote this file."""
@@ -176,18 +178,19 @@ class ShellFiles:
                 text = "".join(f"{line}\n" for line in edit.new)
                 events.append(FileEdit(path, "", text, line=edit.first - 1))
             lines.apply(edit)
-        self._lines[path] = lines
+        self._keep(path, lines)
         return events
 
     def _learn(self, read: FileRead) -> None:
         """Lines that are shown now; where they are not those that were known, what was known is forgotten."""
         if read.text is not None:
-            self._lines[read.path] = _Lines.read(read.text)
+            self._keep(read.path, _Lines.read(read.text))
             return
         shown = {number: line for part in read.excerpts for number, line in enumerate(part.lines, part.first)}
-        lines = self._lines.setdefault(read.path, _Lines())
+        lines = self._lines.get(read.path, _Lines())
         if any(lines.known.get(number, line) != line for number, line in shown.items()):
-            lines = self._lines[read.path] = _Lines()
+            lines = _Lines()
+        self._keep(read.path, lines)
         if lines.total is None:
             lines.known |= shown
 
@@ -200,14 +203,18 @@ class ShellFiles:
             if effect.on == "any" and not effect.words:
                 self._lines.clear()
             elif effect.on == "named":
-                for path in [path for path in self._lines if effect.may_touch(path)]:
-                    del self._lines[path]
+                for path in self._index.meant_by(effect):
+                    self._lines.pop(path, None)
 
     def _write(self, path: str, text: str, folder: str) -> FileWrite:
         path = _path(path, folder)
         self._written.add(path)
-        self._lines[path] = _Lines.read(text)
+        self._keep(path, _Lines.read(text))
         return FileWrite(path, text)
+
+    def _keep(self, path: str, lines: _Lines) -> None:
+        self._lines[path] = lines
+        self._index.add(path)
 
     def _read(self, pipe: list[_Simple], folder: str, output: str) -> FileRead | None:
         """What a command that only reads one file shows of it."""

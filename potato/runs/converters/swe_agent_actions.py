@@ -2,13 +2,12 @@
 
 Field notes (the windowed tools and str_replace_editor of SWE-agent, tools/ in its repository)
 - An action is text: "open path 12", "goto 12", "create path", "submit", "edit 3:5" with lines and "end_of_edit" below;
-  anything else goes to the shell. Earlier, "edit" replaced the lines between two cursors, which the window marks with
-  <<<<< START CURSOR >>>>> and <<<<< END CURSOR >>>>>. A range that ends behind the file's last line ends with it.
+  anything else goes to the shell. Earlier, "edit" replaced the lines between two cursors. A range that ends behind the
+  file's last line ends with it.
 - With function calling a step also has a call with JSON: edit {start_line, end_line, replacement_text} or {search,
   replace, replace-all}, insert {text, line}, create {filename}, str_replace_editor {command, path, ...}.
 - As text it is "str_replace_editor str_replace /path --old_str '...' --new_str '...'", quoted as for a shell.
-- The answer shows a window: "[File: path (N lines total)]", "(n more lines above)", "12:text", "(n more lines below)".
-  `create` makes a file of one empty line.
+- The answer shows a window of the file (`windows`). `create` makes a file of one empty line.
 - An edit that breaks the syntax is not made: "Your proposed edit has introduced new syntax error(s)", and shows windows
   of what would have been; "Your edit was not applied".
 - No answer has an exit status: whether a shell command failed is not known.
@@ -16,20 +15,18 @@ Field notes (the windowed tools and str_replace_editor of SWE-agent, tools/ in i
 
 import re
 import shlex
-from dataclasses import dataclass, field
 from posixpath import isabs, join, normpath
 
 from potato.runs.converters.blocks import Answer
 from potato.runs.converters.fields import text, text_or_none, word_set
 from potato.runs.converters.shell_files import ShellFiles
 from potato.runs.converters.tool_files import CallEffects, read_call_effects
+from potato.runs.converters.windows import Window, WindowedFiles, last_window
 from potato.runs.model import (
     JSON,
     ConversionReport,
-    Excerpt,
     FileEdit,
     FileEvent,
-    FilePatch,
     FileRead,
     FileTouched,
     FileWrite,
@@ -41,8 +38,6 @@ _COMMANDS = word_set(
     "open goto scroll_up scroll_down create edit insert append undo_edit search_dir search_file find_file submit"
     " set_cursors exit_forfeit exit_cost exit_context view_image filemap diff_state str_replace_editor"
 )
-_WINDOW = re.compile(r"^\[File: (?P<path>[^\n]{1,1000}?) \((?P<total>\d{1,7}) lines total\)\]\r?$", re.MULTILINE)
-_LINE = re.compile(r"(\d{1,7}):(.*)", re.DOTALL)
 _RANGE = re.compile(r"edit\s+(\d{1,7}):(\d{1,7})\s*\n(.*)", re.DOTALL)
 _END = re.compile(r"\n?^end_of_edit[^\n]*\s*\Z", re.MULTILINE)
 _NOT_MADE = re.compile(
@@ -120,73 +115,13 @@ def _editor_arguments(action: str) -> dict[str, JSON]:
     return arguments
 
 
-@dataclass(slots=True)
-class _Window:
-    """What an answer shows of a file: its lines by their numbers, how many it has, and the lines between cursors."""
-
-    path: str
-    total: int
-    lines: dict[int, str] = field(default_factory=dict)
-    cursors: tuple[int, int] | None = None
-
-    @property
-    def first(self) -> int:
-        return min(self.lines, default=0)
-
-    @property
-    def is_whole(self) -> bool:
-        return 0 < len(self.lines) == self.total
-
-    def excerpts(self) -> tuple[Excerpt, ...]:
-        return (Excerpt(self.first, tuple(self.lines.values())),) if self.lines else ()
-
-
-def _window(answer: str) -> _Window | None:
-    """The last window that the answer shows."""
-    matches = list(_WINDOW.finditer(answer))
-    if not matches:
-        return None
-    match = matches[-1]
-    window = _Window(match["path"], int(match["total"]))
-    begin, end = 0, 0
-    marked = ""
-    for raw in answer[match.end() :].split("\n")[1:]:
-        line = raw.removesuffix("\r")
-        if line.startswith("<<<<< "):
-            marked = line
-            end = max(window.lines, default=0) if "END CURSOR" in line else end
-            continue
-        numbered = _LINE.fullmatch(line)
-        if numbered is None:
-            if window.lines or not line.startswith("("):
-                break
-            continue
-        number = int(numbered[1])
-        if window.lines and number != max(window.lines) + 1:
-            break
-        window.lines[number] = numbered[2]
-        begin = number if "START CURSOR" in marked else begin
-        marked = ""
-    window.cursors = (begin, end) if 0 < begin <= end else None
-    return window
-
-
-@dataclass(slots=True)
-class _Known:
-    """The lines of a file that are known as they are now. `is_replayed`: the whole text is in the events."""
-
-    lines: dict[int, str] = field(default_factory=dict)
-    total: int = 0
-    is_replayed: bool = False
-
-
 class WindowFiles:
     """What each action did to files, in their order. The outcome of an action is {open_file, working_dir, before}:
     the state that the trace notes with it, and the working folder before it."""
 
     def __init__(self, folder: str, shell: ShellFiles | None = None) -> None:
         self._shell = shell or ShellFiles(folder, is_exact=False)
-        self._known: dict[str, _Known] = {}
+        self._files = WindowedFiles()
         self._open = ""
         self._cursors: dict[str, tuple[int, int]] = {}
 
@@ -201,7 +136,7 @@ class WindowFiles:
             )
             for event in effects.events:
                 if not isinstance(event, FileRead):
-                    self._known.pop(event.path, None)
+                    self._files.forget(event.path)
             return effects
         if answer.is_error:
             return CallEffects()
@@ -215,24 +150,26 @@ class WindowFiles:
             return effects
         if name not in _COMMANDS:
             return CallEffects(doubts_all=f"The tool {name[:60]}")
-        window = _window(answer.text)
+        window = last_window(answer.text)
         path = self._path(window, outcome, folder)
         if not path or name in ("submit", "search_dir", "find_file", "search_file"):
             return CallEffects()
         events: list[FileEvent] = []
         if name == "create":
             events.append(FileWrite(path, "\n", created=True))
-            self._known[path] = _Known({1: ""}, 1, is_replayed=True)
+            self._files.created(path)
             self._shell.add_written(path)
         elif name == "edit" and "search" in (arguments if isinstance(arguments, dict) else {}):
             events += self._searched(path, arguments, window)
         elif name in ("edit", "insert", "append", "undo_edit"):
             events += self._edit(path, arguments, window) if name == "edit" else self._unknown(path, name)
         if window is not None:
-            events += self._shown(path, window)
+            if window.cursors is not None:
+                self._cursors[path] = window.cursors
+            events += self._files.shown(path, window)
         return CallEffects(tuple(events))
 
-    def _path(self, window: _Window | None, outcome: JSON, folder: str) -> str:
+    def _path(self, window: Window | None, outcome: JSON, folder: str) -> str:
         opened = text(outcome, "open_file")
         if window is None:
             return self._open
@@ -242,32 +179,11 @@ class WindowFiles:
         self._open = normpath(path)
         return self._open
 
-    def _edit(self, path: str, arguments: JSON, window: _Window | None) -> list[FileEvent]:
+    def _edit(self, path: str, arguments: JSON, window: Window | None) -> list[FileEvent]:
         first, last = self._lines_meant(path, arguments)
         new = text(arguments, "replacement_text").split("\n") if text(arguments, "replacement_text") else []
-        known = self._known.get(path)
-        if known is None or first < 1 or (known.total and first > known.total + 1):
-            return self._unknown(path, "edit")
-        last = min(last, known.total) if known.total else last
-        numbers = range(first, last + 1)
-        if any(number not in known.lines for number in numbers):
-            return self._unknown(path, "edit")
-        old = [known.lines[number] for number in numbers]
-        grown = len(new) - len(old)
-        after = {number: line for number, line in known.lines.items() if number < first}
-        after |= dict(enumerate(new, first))
-        after |= {number + grown: line for number, line in known.lines.items() if number > last}
-        total = known.total + grown
-        if window is not None and (
-            window.total != total or any(after.get(number, line) != line for number, line in window.lines.items())
-        ):
-            # The tool did something else than its words say.
-            return self._unknown(path, "edit")
-        known.lines, known.total = after, total
-        if known.is_replayed:
-            return [FilePatch(path, ((tuple(old), tuple(new)),), starts=(first,))]
-        shown = window.excerpts() if window is not None else ()
-        return [FileEdit(path, "".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new), shown=shown)]
+        edited = self._files.replaced(path, first, last, new, window)
+        return self._unknown(path, "edit") if edited is None else [edited]
 
     def _lines_meant(self, path: str, arguments: JSON) -> tuple[int, int]:
         first, last = (
@@ -277,9 +193,9 @@ class WindowFiles:
             return first, max(first - 1, last)
         return self._cursors.get(path, (0, 0))
 
-    def _searched(self, path: str, arguments: JSON, window: _Window | None) -> list[FileEvent]:
+    def _searched(self, path: str, arguments: JSON, window: Window | None) -> list[FileEvent]:
         old, new = text(arguments, "search"), text_or_none(arguments, "replace")
-        self._known.pop(path, None)
+        self._files.forget(path)
         if not old or new is None:
             return self._unknown(path, "edit")
         everywhere = bool(arguments.get("replace-all", arguments.get("replace_all")))
@@ -287,23 +203,5 @@ class WindowFiles:
         return [FileEdit(path, old, new, everywhere, shown=shown)]
 
     def _unknown(self, path: str, name: str) -> list[FileEvent]:
-        self._known.pop(path, None)
+        self._files.forget(path)
         return [FileTouched(path, f"The command `{name}`", is_certain=True)]
-
-    def _shown(self, path: str, window: _Window) -> list[FileEvent]:
-        """A window tells what the file is now; what is known otherwise is forgotten."""
-        if window.cursors is not None:
-            self._cursors[path] = window.cursors
-        known = self._known.setdefault(path, _Known())
-        if known.total != window.total or any(
-            known.lines.get(number, line) != line for number, line in window.lines.items()
-        ):
-            known = self._known[path] = _Known()
-        known.total = window.total
-        known.lines |= window.lines
-        if known.is_replayed:
-            return []
-        if window.is_whole:
-            known.is_replayed = True
-            return [FileRead(path, "".join(f"{line}\n" for line in window.lines.values()))]
-        return [FileRead(path, excerpts=window.excerpts())]

@@ -125,6 +125,9 @@ def test_the_same_seed_plants_the_same_fault_and_seeds_plant_many() -> None:
         ([changed("", "if x <<<<<<< (\n", "x.py")], None, "No fault can be planted"),
         ([changed("", "x = '\ud800' + 1 < 3\n", "x.py")], None, "No fault can be planted"),
         ([changed("", "\x00\x01 ((((" * 300, "x.py")], None, "No fault can be planted"),
+        # Python's own parser gives up with MemoryError, and with RecursionError.
+        ([changed("", "x = 1 + 2\ny = " + "-" * 50_000 + "1\n", "x.py")], None, "No fault can be planted"),
+        ([changed("", "x = 1 + 2\ny = f" + "()" * 20_000 + "\n", "x.py")], None, "No fault can be planted"),
     ],
 )
 def test_where_nothing_can_be_planted_a_sentence_says_so(

@@ -12,7 +12,7 @@ from tests.potato.runs.reading import jsonl, read, runs, the_one
 def observation(number: int, kind: str, parent: int = 0, **more: Any) -> dict[str, Any]:
     return {
         "id": f"o{number}", "traceId": "t1", "type": kind, "name": f"{kind.lower()} {number}", "level": "DEFAULT",
-        "startTime": f"2026-01-01T10:00:{number:02}.000Z",
+        "startTime": f"2026-01-01T10:{number // 60:02}:{number % 60:02}.000Z",
         "parentObservationId": f"o{parent}" if parent else None, **more,
     }  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Who gets which answer from every route: see tests/isolation/permission_table.py."""

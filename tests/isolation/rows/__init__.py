@@ -1,0 +1,1 @@
+"""A module for each app, with what makes a row of each of its tenant tables."""
