@@ -12,12 +12,13 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from os import SEEK_END
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from potato.runs.model import Unreadable
 from potato.runs.run_files import (
     BASE_STATE,
     HEAD_BYTES,
+    SAMPLE_SHELL,
     StoredRunFile,
     chat_session,
     in_words,
@@ -26,6 +27,7 @@ from potato.runs.run_files import (
     source_at,
 )
 from potato.runs.unpacking import unpacked_head
+from potato.runs.zip_members import opened_member
 
 _BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED = 1
@@ -45,12 +47,15 @@ _TRAJECTORIES = (".atif.jsonl", ".atif.json", ".trajectory.json", ".jsonl", ".js
 _PACKED_LINES = ".jsonl.zst"
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError)
 """What reading a member raises that is cut off, altered, or packed in a way that Python does not know."""
+_UNLISTED = (*BROKEN, ValueError, IndexError, struct.error)
+"""What reading the list of a damaged ZIP raises: a name that is no text, a place before the file, a version to come."""
 _TASKS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv"})
 _BESIDE_RUNS = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 _ASKED_FOR_TASKS = 500
 _EVAL = ".eval"
 _EVAL_HEADER = "header.json"
 _EVAL_JOURNAL = "_journal/start.json"
+_SHELL = re.compile(r"samples/.+_epoch_\d+/" + re.escape(SAMPLE_SHELL))
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([\w-]{1,100})"')
 _PARENT_THREAD = re.compile(rb'"parent_thread_id"\s*:\s*"([\w-]{1,100})"')
 _THREAD = re.compile(r"-([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl(?:\.zst)?$")
@@ -82,7 +87,7 @@ def sources_in(
                 return
             with zipfile.ZipFile(file) as package:
                 yield from _members(name, package, first)
-    except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except _UNLISTED as error:
         yield Unreadable(1, "bad_zip", f"{name} is a ZIP that cannot be read: {error}. Pack it again.")
 
 
@@ -165,8 +170,18 @@ def _is_inspect_log(entries: dict[str, zipfile.ZipInfo]) -> bool:
 def _samples(
     name: str, package: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo]
 ) -> Iterator[StoredRunFile | Unreadable]:
-    """The samples of an Inspect log, each of which is a run."""
-    samples = sorted(member for member in entries if member.startswith("samples/") and member.endswith(".json"))
+    """The samples of an Inspect log, each of which is a run. One in pieces is a folder with a shell."""
+    shells = {member.removesuffix(SAMPLE_SHELL): member for member in entries if _SHELL.fullmatch(member)}
+    pieces: dict[str, list[str]] = {shell: [] for shell in shells.values()}
+    samples = []
+    for member in sorted(entries):
+        if not (member.startswith("samples/") and member.endswith(".json")):
+            continue
+        folder = next((name for name in _folders(member) if name in shells), "")
+        if not folder or member == shells[folder]:
+            samples.append(member)
+        else:
+            pieces[shells[folder]].append(member)
     if not samples:
         yield Unreadable(
             1,
@@ -177,7 +192,12 @@ def _samples(
         if entries[member].flag_bits & _ENCRYPTED:
             yield Unreadable(1, "encrypted", f"{member} in {name} is encrypted. Pack it without a password.")
         else:
-            yield _source(package, entries, member, [])
+            yield _source(package, entries, member, pieces.get(member, []))
+
+
+def _folders(member: str) -> Iterator[str]:
+    """The folders of a member, with a stroke at their ends."""
+    return (f"{folder}/" for folder in PurePosixPath(member).parents)
 
 
 def task_texts_in(open_file: Callable[[], BinaryIO], is_task_text: Callable[[bytes, str], bool]) -> list[str]:
@@ -196,7 +216,7 @@ def task_texts_in(open_file: Callable[[], BinaryIO], is_task_text: Callable[[byt
                     for entry in entries[:_ASKED_FOR_TASKS]
                     if not entry.flag_bits & _ENCRYPTED and is_task_text(_head(package, entry), entry.filename)
                 )
-    except (zipfile.BadZipFile, UnicodeDecodeError):
+    except _UNLISTED:
         return []
 
 
@@ -210,7 +230,7 @@ def _head(package: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.flag_bits & _ENCRYPTED:
         return b""
     try:
-        with package.open(entry) as opened:
+        with opened_member(package, entry) as opened:
             return opened.read(HEAD_BYTES)
     except BROKEN:
         return b""
@@ -403,7 +423,7 @@ def _source(
     names = [posixpath.relpath(name, folder) for name in companions]
 
     def opened(info: zipfile.ZipInfo) -> BinaryIO:
-        return cast(BinaryIO, package.open(info))
+        return opened_member(package, info)
 
     def beside(name: str) -> Callable[[], BinaryIO] | None:
         picture = entries.get(posixpath.normpath(str(folder / name)))

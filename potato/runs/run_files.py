@@ -86,6 +86,9 @@ def is_rollout(name: str) -> bool:
 
 BASE_STATE = "base_state.json"
 """The state of a conversation of OpenHands, beside which its events lie in a folder."""
+SAMPLE_SHELL = "sample.json"
+"""What a log of Inspect says of a sample whose messages, events and attachments lie beside it, in pieces."""
+_PIECE = re.compile(r"(?:messages|events|attachments)/\d+\.json")
 _CHAT = re.compile(r"session-[\w-]+-([0-9a-f]{8})\.jsonl?")
 _EVENT_FILE = re.compile(r"event[-_]\d+[-_][\w-]+\.json")
 
@@ -113,6 +116,8 @@ def is_companion(name: str, of: str) -> bool:
         return name.startswith(session) and name.count("/") == 1 and name.endswith((".json", ".jsonl"))
     if own == BASE_STATE:
         return name.startswith("events/") and is_event_file(name)
+    if own == SAMPLE_SHELL:
+        return _PIECE.fullmatch(name) is not None
     if is_event_file(own):
         return is_event_file(name) and name != own and "/" not in name
     stem = own.removesuffix(".jsonl")
@@ -222,7 +227,8 @@ class StoredRunFile:
         names = sorted(
             (name for name in self._names() if is_companion(name, own)), key=lambda name: ("/" not in name, name)
         )
-        return tuple(names[: EVENT_FILES if own == BASE_STATE or is_event_file(own) else COMPANIONS])
+        is_in_pieces = own in (BASE_STATE, SAMPLE_SHELL) or is_event_file(own)
+        return tuple(names[: EVENT_FILES if is_in_pieces else COMPANIONS])
 
     def companion(self, name: str) -> "StoredRunFile | None":
         """One of them; None where it is not there."""

@@ -5,8 +5,11 @@ Field notes (aider/io.py and aider/coders of its repository; what edits look lik
   "#### ", one of the program with "> "; both end with two spaces, without which they are a part of the agent's reply.
   Anything else is the reply.
 - Of the program: "Model: NAME with diff edit format" or "Main model: ...", "Applied edit to PATH", "Did not apply edit
-  to PATH", "Commit abc1234 message", "Running COMMAND" with its output, "Allow creation of new file PATH? ... y",
-  "Tokens: ...". What else it says behind a reply is what the agent is asked next, such as to mend an edit.
+  to PATH", "Commit abc1234 message", "Running COMMAND" with its output, "Allow creation of new file PATH? ... y", in
+  newer versions PATH and in the next line "Create new file? (Y)es/(N)o [Yes]: y", "Tokens: ...". "Committing PATH
+  before applying edits." goes before a commit of what the person had changed. What else it says behind a reply is what
+  the agent is asked next, such as to mend an edit.
+- A note of several lines has "> " before the first one alone; a reply has an empty line before it.
 - A person's line that begins with "/" is a command to the program; /ask, /code and /architect have words for the agent,
   and "/run COMMAND" or "!COMMAND" runs one. "<blank>" is an empty line.
 - A session is a run; its id is the file's name and its number. Whether the agent's text was applied says the program.
@@ -44,12 +47,15 @@ _BEGINNING = re.compile(rb"^# aider chat started at \d{4}-\d\d-\d\d", re.MULTILI
 _MODEL = re.compile(r"(?:Main )?[Mm]odel: (\S+)(?: with .*)?")
 _APPLIED = re.compile(r"Applied edit to (.+)")
 _CREATED = re.compile(r"(?:Allow creation of new file|Create new file|Creating empty file)\s+(\S+?)\??(?:\s.*)?")
+_QUESTION = re.compile(r"(.*)\? \(Y\)es/\(N\)o.*?(?:: ?(\S*))?\s*", re.DOTALL)
+"""What the program asks, and the answer. What it asks about stands in the line before."""
 _COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) (.*)")
 _RUNNING = re.compile(r"Running (?!on )(\S.*)")
 _NOISE = re.compile(
     r"Tokens: |Cost: |Aider v|Git repo|Repo-map|Added .* to the chat|Removed .* from the chat|Add .* to (?:the )?chat\?"
     r"|Use /help|VSCode|Weak model|Editor model|Restored previous|https?://\S+\s*\Z|\$ aider|/?\S*python\S* \S*aider"
-    r"|Allow edits to|Dropping|Scraping|Update git|Newer aider"
+    r"|Allow edits to|Dropping|Scraping|Update git|Newer aider|\^C|Multiline mode|You can use /undo|Retrying in"
+    r"|Committing "
 )
 _SPOKEN = ("/ask ", "/code ", "/architect ", "/chat-mode ")
 _COMMANDS = ("/run ", "/test ", "!")
@@ -116,6 +122,7 @@ class _Session:
         self._reply: _Reply | None = None
         self._person: list[str] = []
         self._block = ""
+        self._is_noting = False
         # Some programs take spaces away from the ends of lines.
         self._has_marks = False
         self._count = 0
@@ -123,6 +130,7 @@ class _Session:
     def add(self, line: str, size: int) -> None:
         """One more line."""
         self.size += size
+        was_noting, self._is_noting = self._is_noting, False
         if not line and self._reply is not None and not self._reply.notes:
             self._reply.lines.append(line)
             return
@@ -136,7 +144,12 @@ class _Session:
             self._finish_person()
             self._note(line.removeprefix("> ").rstrip())
         elif line.rstrip() == ">":
+            self._is_noting = True
             self._finish_person()
+        elif was_noting and line.strip():
+            self._is_noting = True
+            if self._reply is not None and self._reply.notes:
+                self._reply.notes[-1] += f"\n{line.rstrip()}"
         else:
             self._finish_person()
             self._add_message_line(line)
@@ -159,6 +172,7 @@ class _Session:
 
     def _note(self, note: str) -> None:
         self._block = ""
+        self._is_noting = True
         if model := _MODEL.fullmatch(note):
             self._model = self._model or model[1]
         if self._reply is None:
@@ -240,9 +254,29 @@ class _Notes:
         self.created: set[str] = set()
         self.calls: list[tuple[str, JSON, str]] = []
         self.others: list[str] = []
-        is_output = False
+        is_output = is_persons = False
+        subject = ""
         for note in notes:
-            if match := _APPLIED.fullmatch(note):
+            before, subject = subject, ""
+            if question := _QUESTION.fullmatch(note):
+                if before:
+                    self.others.pop()
+                if (
+                    before
+                    and question[1].endswith("Create new file")
+                    and (question[2] or "").lower() in ("y", "yes", "a")
+                ):
+                    self.created.add(before)
+                elif match := _CREATED.fullmatch(note):
+                    self.created.add(match[1])
+                report.dropped["line of the program"] += 1 + bool(before)
+            elif note.startswith("Committing ") and note.endswith(" before applying edits."):
+                is_persons = True
+                report.dropped["line of the program"] += 1
+            elif is_persons and _COMMIT.fullmatch(note):
+                is_persons = False
+                report.dropped["commit of what the person had changed"] += 1
+            elif match := _APPLIED.fullmatch(note):
                 self.applied.append(match[1].strip())
                 is_output = False
             elif match := _CREATED.fullmatch(note):
@@ -261,6 +295,7 @@ class _Notes:
                 self.calls[-1] = (name, arguments, f"{output}{note}\n")
             else:
                 self.others.append(note)
+                subject = note.strip()
 
 
 def _arguments(edit: Edit) -> JSON:

@@ -7,6 +7,7 @@ Field notes
   function_name, arguments}], observation: {results: [{source_call_id, content, subagent_trajectory_ref}]}, metrics,
   is_copied_context}. message and content are a text or parts {type: text, text} and {type: image, source: {media_type,
   path}}.
+- continued_trajectory_ref: the file in which the trajectory goes on, whose first steps may be copies.
 - A result may answer a call of an earlier step. One without source_call_id answers the step's next open call; where a
   step has no call at all, its words were the act.
 - subagent_trajectory_ref is a list of {trajectory_id, session_id, trajectory_path}, or one of them. What it names
@@ -206,13 +207,21 @@ class _Trajectory:
         self._attach(depth)
 
     def gaps(self) -> list[str]:
+        """What is said of the run's parts that are in other files."""
+        goes_on = text(self._value, "continued_trajectory_ref")
+        behind = (
+            f"The trajectory goes on in another file, {goes_on[:200]}, which is a run of its own." if goes_on else ""
+        )
+        return [sentence for sentence in (behind, self._lost_agents()) if sentence]
+
+    def _lost_agents(self) -> str:
         if not self._lost:
-            return []
+            return ""
         whose = "trajectory of a sub-agent is" if self._lost == 1 else f"trajectories of {self._lost} sub-agents are"
-        return [
+        return (
             f"The {whose} in another file, and what happened there is not shown. Export it with its sub-agents inside "
             "(subagent_trajectories)."
-        ]
+        )
 
     def _take(self, step: dict[str, JSON], number: int, *, reads_system_steps: bool) -> None:
         source = text(step, "source")

@@ -2,17 +2,19 @@
 
 Field notes (OpenAI's API reference, chat completions and Responses)
 - Chat: {role: system|developer|user|assistant|tool|function, content, tool_calls: [{id, type, function: {name,
-  arguments}}], tool_call_id, name}. `arguments` is JSON as text; other programs write the object itself. Earlier:
-  function_call {name, arguments}, answered by the role function. `content` is a text or parts: {type: text, text},
+  arguments}, or custom: {name, input}}], tool_call_id, name}. `arguments` is JSON as text; other programs write the
+  object itself; `input` is a text of its own. Earlier: function_call {name, arguments}, answered by the role function.
+  `content` is a text or parts: {type: text, text},
   {type: refusal, refusal}, {type: image_url, image_url: {url}}, input_audio, file. Reasoning, where a program keeps it:
   reasoning_content, reasoning or thinking; reasoning_details is the same again, or encrypted.
 - Responses: items {type: message, role, content: [{type: input_text|output_text|refusal|input_image}]}, reasoning
   {summary: [{text}], content, encrypted_content}, function_call {call_id, name, arguments}, function_call_output
   {call_id, output}, custom_tool_call {call_id, name, input} and its _output, local_shell_call {call_id, action:
-  {command}}, shell_call {action: {commands}}, apply_patch_call {operation}, computer_call {action}, each with an item
-  named _output. Tools at the model's side have call and answer in one item: web_search_call {action},
-  file_search_call {queries, results}, code_interpreter_call {code, outputs}, mcp_call {name, arguments, output, error},
-  image_generation_call. An item without a type that has a role is a message.
+  {command}}, shell_call {action: {commands}} with an outcome {type, exit_code} in each part of its output,
+  apply_patch_call {operation}, computer_call {action}, each with an item named _output. Tools at the model's side have
+  call and answer in one item: web_search_call {action}, file_search_call {queries, results}, code_interpreter_call
+  {code, outputs}, mcp_call {name, arguments, output, error}, image_generation_call. An item without a type that has a
+  role is a message.
 - A response is one message of the agent, from its first item until an answer or a prompt follows.
 - Nothing says that a call failed but its words (`chat_tools`), or `status` and `error` of an item.
 """
@@ -158,8 +160,14 @@ class ChatMessages:
 
     def _call(self, content: Content, call_id: str, function: JSON) -> None:
         tool = text(function, "name") or "(no name)"
-        arguments = function.get("arguments", function.get("input")) if isinstance(function, dict) else None
-        content.calls.append((self._call_id(call_id, tool), tool, self._arguments(arguments)))
+        arguments = function.get("arguments") if isinstance(function, dict) else None
+        if arguments is None and isinstance(function, dict) and "input" in function:
+            # A custom tool takes a text, which is no JSON.
+            given = function["input"]
+            read = {"input": given} if isinstance(given, str) else given
+        else:
+            read = self._arguments(arguments)
+        content.calls.append((self._call_id(call_id, tool), tool, read))
 
     def _call_id(self, call_id: str, tool: str) -> str:
         call_id = call_id or f"call {self._count}.{len(self._waiting) + 1}"
@@ -230,7 +238,7 @@ class ChatMessages:
             self._response = ""
             output = item.get("output")
             words = output if isinstance(output, str) else _output_text(output, self._report.unknown)
-            failed = text(item, "status") in ("failed", "incomplete")
+            failed = text(item, "status") in ("failed", "incomplete") or any(map(_ended_badly, objects(output)))
             self._answered(name(item, "call_id"), words, is_error=failed, pictures=pictures_in(output))
         elif kind in _SERVER_CALLS:
             tool, arguments, output = _server_call(item, kind)
@@ -319,6 +327,13 @@ def _output_text(output: JSON, unknown: Counter[str]) -> str:
     if isinstance(output, list) and any("stdout" in part or "stderr" in part for part in objects(output)):
         return "\n".join(filter(None, (text(part, key) for part in objects(output) for key in ("stdout", "stderr"))))
     return content_text([output] if isinstance(output, dict) and "type" in output else output, unknown)
+
+
+def _ended_badly(part: dict[str, JSON]) -> bool:
+    """Whether a command of a shell's output failed: its `outcome` is {type: exit, exit_code} or {type: timeout}."""
+    outcome = part.get("outcome")
+    code = outcome.get("exit_code") if isinstance(outcome, dict) else None
+    return text(outcome, "type") == "timeout" or (type(code) is int and code != 0)
 
 
 def _server_call(item: dict[str, JSON], kind: str) -> tuple[str, JSON, str]:

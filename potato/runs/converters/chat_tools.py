@@ -6,16 +6,20 @@ Field notes
   tools for files with Claude Code's arguments (edit_file {path, old_string, new_string}, write_file {path, content}).
 - Nothing but its words says whether a call failed: an editor's "has been edited", "ERROR", "No replacement was
   performed"; of a shell "[The command completed with exit code N.]" and "<returncode>N</returncode>", where they stand.
+- apply_patch has the patch as its input or, as a tool of Responses, {type: create_file | update_file | delete_file,
+  path, diff}, whose diff has the lines that stand below the file's heading in a patch.
 - What a shell printed is not taken for a file: remarks of the program may stand in it.
 """
 
 import re
 
+from potato.runs.converters.apply_patch import BEGIN, patch_in_command
 from potato.runs.converters.blocks import Answer
 from potato.runs.converters.fields import text
 from potato.runs.converters.shell_files import ShellFiles
 from potato.runs.converters.swe_agent_actions import WINDOWED, WindowFiles, is_failure
-from potato.runs.converters.tool_files import CallEffects, is_shell, is_text_editor, read_call_effects
+from potato.runs.converters.tool_effects import read_tool_effects
+from potato.runs.converters.tool_files import CallEffects, is_shell, is_text_editor
 from potato.runs.model import JSON, ConversionReport
 
 _CLAUDE_NAMES = {
@@ -23,6 +27,7 @@ _CLAUDE_NAMES = {
     "write": "Write", "write_file": "Write", "create_file": "Write", "file_write": "Write",
     "read": "Read", "read_file": "Read", "file_read": "Read", "multiedit": "MultiEdit", "multi_edit": "MultiEdit",
 }  # fmt: skip
+_OPERATIONS = {"create_file": "Add", "update_file": "Update", "delete_file": "Delete"}
 _EXIT = re.compile(r"exit code:? (-?\d{1,5})\b|<returncode>(-?\d{1,5})</returncode>")
 _FAILED = re.compile(r"\s*(?:error\b|traceback \(most recent|failed to |exception: )", re.IGNORECASE)
 
@@ -31,6 +36,7 @@ class ChatTools:
     """Reads the calls of one run in their order. `folder` is where its shell begins, "" where that is not known."""
 
     def __init__(self, folder: str = "") -> None:
+        self._folder = folder
         self._shell = ShellFiles(folder)
         self._window = WindowFiles(folder, self._shell)
 
@@ -39,10 +45,24 @@ class ChatTools:
     ) -> CallEffects:
         """What an answered call did."""
         if is_shell(name):
-            return self._shell.effects(_command(arguments), "", failed=answer.is_error)
+            command = _command(arguments)
+            if patch_in_command(command):
+                return read_tool_effects("bash", {"command": command}, None, answer, report, folder=self._folder)
+            return self._shell.effects(command, "", failed=answer.is_error)
         if is_windowed(name, arguments):
             return self._window.effects(name, arguments, outcome, answer, report)
-        return read_call_effects(_CLAUDE_NAMES.get(name.lower(), name), arguments, outcome, answer, report)
+        known = _CLAUDE_NAMES.get(name.lower(), name)
+        return read_tool_effects(known, _as_patch(arguments), outcome, answer, report, folder=self._folder)
+
+
+def _as_patch(arguments: JSON) -> JSON:
+    """An operation of the tool apply_patch of Responses as the patch that it stands for; anything else as it is."""
+    heading = _OPERATIONS.get(text(arguments, "type"))
+    path = text(arguments, "path")
+    if heading is None or not path or "\n" in path:
+        return arguments
+    lines = text(arguments, "diff").rstrip("\n")
+    return {"input": "\n".join(filter(None, (BEGIN, f"*** {heading} File: {path}", lines, "*** End Patch")))}
 
 
 def is_windowed(name: str, arguments: JSON) -> bool:

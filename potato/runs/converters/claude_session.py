@@ -47,6 +47,8 @@ NOISE = frozenset(
         "last-prompt", "permission-mode", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting",
         "tag", "mode", "pr-link", "worktree-state", "attachment", "result", "stream_event", "rate_limit_event",
         "tool_progress", "auth_status", "content-replacement", "cost-state", "bridge-session", "fork-context-ref",
+        "task-summary", "attribution-snapshot", "speculation-accept", "marble-origami-commit",
+        "marble-origami-snapshot",
     }
 )  # fmt: skip
 MOST_UNKNOWN_KEPT = 1000

@@ -1,6 +1,7 @@
 """The format `codex`: rollouts of Codex, one session a file, as `~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl`.
 
-What a rollout's lines hold stands in `codex_session`, what its items hold in `codex_items`.
+What a rollout's lines hold stands in `codex_session`, what its items hold in `codex_items`. What `codex exec --json`
+prints is read as a rollout too (`codex_exec`).
 
 Field notes
 - The id of a run is its thread's, its task the first prompt that a person wrote, its model the one that wrote most of
@@ -12,6 +13,7 @@ Field notes
 
 from collections.abc import Iterator
 
+from potato.runs.converters.codex_exec import is_exec_line
 from potato.runs.converters.codex_lines import ThreadFacts, as_rollout_line, thread_facts
 from potato.runs.converters.codex_session import Rollout
 from potato.runs.converters.fields import text
@@ -46,6 +48,8 @@ class Codex:
         for record in records:
             if text(record, "type") in _KINDS and "payload" in record:
                 return 0.95, f"its lines are those of a Codex rollout (type {text(record, 'type')})"
+            if is_exec_line(record):
+                return 0.95, f"its lines are what `codex exec --json` prints (type {text(record, 'type')})"
         if outline.layout == "lines" and records and not text(records[0], "type"):
             first, items = records[0], records[1:]
             is_old = {"id", "timestamp", "instructions"} <= first.keys()

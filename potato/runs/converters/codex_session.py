@@ -14,9 +14,10 @@ Field notes
   before the session's own.
 - The model stands in turn_context.
 - What ran: event_msg exec_command_end {call_id, command, cwd, aggregated_output, exit_code, source}, patch_apply_end
-  {call_id, success, changes}, and since 0.139 item_completed {item: {type: CommandExecution | FileChange | McpToolCall
-  | DynamicToolCall | CollabAgentToolCall | WebSearch | Extension | ..., id}}. An id of no call belongs to something
-  that a program of the call `exec` ran: it is shown as a call of the same step.
+  {call_id, success, changes}, mcp_tool_call_end {call_id, invocation, result: {Ok | Err}}, and since 0.139
+  item_completed {item: {type: CommandExecution | FileChange | McpToolCall | DynamicToolCall | CollabAgentToolCall |
+  WebSearch | Extension | ..., id}}. An id of no call belongs to something that a program of the call `exec` ran: it is
+  shown as a call of the same step.
 - compacted: the context was compacted. turn_aborted: the person stopped the agent. thread_rolled_back {num_turns}: the
   person went back so many of their prompts. undo_completed: files were taken back, nobody says which.
 - Reasoning is mostly encrypted; its summary may be readable.
@@ -28,6 +29,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from potato.runs.converters import codex_exec
 from potato.runs.converters import codex_items as items
 from potato.runs.converters.apply_patch import path_from, recorded_changes
 from potato.runs.converters.blocks import Answer, Content, as_json
@@ -53,7 +55,7 @@ _MESSAGE_EVENTS = word_set(
 _EVENT_NOISE = word_set(
     "task_started task_complete turn_started turn_complete thread_settings_applied context_compacted"
     " thread_name_updated thread_goal_updated guardian_assessment entered_review_mode exited_review_mode error warning"
-    " stream_error image_generation_end view_image_tool_call web_search_end mcp_tool_call_end collab_waiting_end"
+    " stream_error image_generation_end view_image_tool_call web_search_end collab_waiting_end"
     " collab_close_end collab_agent_interaction_end collab_resume_end dynamic_tool_call_request session_configured"
     " background_event plan_update turn_diff model_reroute deprecation_notice agent_reasoning_section_break"
     " exec_command_begin patch_apply_begin mcp_tool_call_begin web_search_begin item_started hook_started"
@@ -94,9 +96,17 @@ class Rollout:
 
     def add(self, record: dict[str, JSON]) -> None:
         """One line more."""
+        kind = text(record, "type")
+        if codex_exec.is_printed(record):
+            lines = codex_exec.rollout_lines(record)
+            if not lines:
+                self._report.dropped[kind or "line of the program"] += 1
+            for each in lines:
+                self.add(each)
+            return
         line = as_rollout_line(record)
         if line is None:
-            self._keep_unknown(record, text(record, "type") or "line without a type")
+            self._keep_unknown(record, kind or "line without a type")
             return
         if line.kind == "session_meta":
             if self._has_meta:
@@ -290,6 +300,8 @@ class Rollout:
                 self._files_changed(event, at)
             case "McpToolCall" | "DynamicToolCall" | "dynamic_tool_call_response" | "WebSearch" | "Extension":
                 self._tool_ran(event, kind, at)
+            case "mcp_tool_call_end":
+                self._tool_ran(_of_invocation(event), kind, at)
             case "turn_aborted":
                 self.conversation.divide("interrupted")
                 self._is_answered = True
@@ -401,6 +413,7 @@ class Rollout:
             return
         result = next((event[key] for key in ("result", "content_items", "results", "error") if event.get(key)), None)
         is_plain = isinstance(result, dict) or kind == "DynamicToolCall"
+        is_plain = is_plain or isinstance(result, str)
         words, failed = items.output_text(result, self._report.unknown) if is_plain else (as_json(result), False)
         failed = failed or text(event, "status") == "failed" or event.get("success") is False
         answer = Answer(call_id, "" if result is None else words, failed, pictures_in(result))
@@ -412,6 +425,8 @@ class Rollout:
         if tool == _PROGRAM and isinstance(arguments, str):
             return CallEffects()
         folder = self._folders.get(answer.call_id, self._folder)
+        if tool == codex_exec.FILE_CHANGE:
+            return CallEffects() if answer.is_error else codex_exec.changed_files(arguments)
         effects = read_tool_effects(tool, arguments, outcome, answer, report, folder=folder)
         return replace(effects, events=tuple(_in_folder(event, folder) for event in effects.events))
 
@@ -419,6 +434,17 @@ class Rollout:
         self._report.unknown[kind[:80]] += 1
         if len(self.unknown) < MOST_UNKNOWN_KEPT:
             self.unknown.append(event)
+
+
+def _of_invocation(event: dict[str, JSON]) -> dict[str, JSON]:
+    """The end of a call of MCP, {call_id, invocation: {server, tool, arguments}, result: {Ok | Err}}, as its item."""
+    invocation, result = event.get("invocation"), event.get("result")
+    members: dict[str, JSON] = {**invocation} if isinstance(invocation, dict) else {}
+    members["id"] = event.get("call_id")
+    if isinstance(result, dict) and "Err" in result:
+        return {**members, "error": result["Err"], "status": "failed"}
+    members["result"] = result["Ok"] if isinstance(result, dict) and "Ok" in result else result
+    return members
 
 
 def _in_folder(event: Any, folder: str) -> Any:

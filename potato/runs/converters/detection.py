@@ -11,6 +11,15 @@ from potato.runs.model import Converter, RunFile
 AUTOMATIC = "auto"
 SURE_ENOUGH = 0.5
 _MOST_KEYS_SHOWN = 6
+_BY_BEGINNING = (
+    (b"\x1f\x8b", "it is packed with gzip; unpack it first (gunzip, or tar -xzf)"),
+    (b"BZh", "it is packed with bzip2; unpack it first (bunzip2)"),
+    (b"\xfd7zXZ\0", "it is packed with xz; unpack it first (unxz)"),
+    (b"7z\xbc\xaf\x27\x1c", "it is a 7-Zip archive; pack it as a ZIP"),
+    (b"PAR1", "it is a table as Parquet; write its rows as JSON lines"),
+    (b"ARROW1", "it is a table as Arrow; write its rows as JSON lines"),
+    (b"SQLite format 3\0", "it is a data base of SQLite; export its runs as JSON"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,8 @@ def _description(head: bytes, filename: str) -> str:
         case "utf-16":
             return "its text is UTF-16; write it as UTF-8, a diff with git diff --output=FILE"
         case "text":
+            if known := next((what for begin, what in _BY_BEGINNING if head.startswith(begin)), ""):
+                return known
             return "bytes that are no text" if b"\0" in head else "a text without JSON and without a diff"
     return _description_of_json(outline)
 

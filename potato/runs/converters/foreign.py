@@ -2,7 +2,16 @@
 
 from potato.runs.converters.outline import Outline
 
-_ENTIRE = frozenset({"checkpoint_id", "session_id", "strategy"})
+_BY_KEYS = (
+    ({"checkpoint_id", "session_id", "strategy"}, "what Entire keeps of a checkpoint beside the session's own file"),
+    ({"sessionId", "messageId", "type", "message"}, "Gemini CLI's list of what people typed (logs.json)"),
+    ({"display", "timestamp", "project"}, "Claude Code's list of what people typed (history.jsonl)"),
+    ({"session_id", "ts", "text"}, "Codex's list of what people typed (history.jsonl)"),
+    ({"sha", "filename", "status", "changes"}, "the list of files of a pull request without the pull request itself"),
+    ({"iid", "project_id", "web_url"}, "a merge request of GitLab; its diff can be imported as a patch"),
+    ({"resourceMetrics"}, "metrics of OpenTelemetry"),
+    ({"resource_metrics"}, "metrics of OpenTelemetry"),
+)
 
 
 def foreign_kind(outline: Outline) -> str:
@@ -12,6 +21,4 @@ def foreign_kind(outline: Outline) -> str:
     records = [record for record in outline.records() if isinstance(record, dict)]
     if any({"$defs", "$schema"} & record.keys() for record in records):
         return "a JSON schema"
-    if any(record.keys() >= _ENTIRE for record in records):
-        return "what Entire keeps of a checkpoint beside the session's own file"
-    return ""
+    return next((what for keys, what in _BY_KEYS if any(record.keys() >= keys for record in records)), "")

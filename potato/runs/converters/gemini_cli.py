@@ -3,13 +3,15 @@
 Field notes
 - A recorded chat is {sessionId, projectHash, startTime, lastUpdated, kind, messages}, as one document or, in newer
   versions, as lines: first all but the messages, then a message a line, {$set: {...}} with new facts, perhaps with
-  messages, and {$rewindTo: ID}. A line with a known id is that message as it stands by then. Qwen Code writes the same.
+  messages, and {$rewindTo: ID}. A line with a known id is that message as it stands by then. Qwen Code wrote the same;
+  what it writes now stands in `qwen_code`.
 - A message is {id, timestamp, type: user | gemini | info | error | warning, content, displayContent}; of gemini also
   model, thoughts: [{subject, description}], toolCalls: [{id, name, args, status: success | error | cancelled, result:
   [{functionResponse: {id, response: {output | error}}}], resultDisplay, agentId}]. content is a text or parts.
 - resultDisplay of an edit is {fileName, fileDiff, originalContent, newContent}: the whole file before and after.
 - `$rewindTo` takes back a message and all behind it.
 - An agent that this one started has a chat of its own, kind subagent, in a folder with the session's id beside it.
+- What the program prints as stream-json stands in `gemini_stream`.
 - A conversation is {contents: [{role: user | model, parts}]}, a list of such contents, or {history: [...]} as a
   checkpoint has it, where the first two are what the program says of its surroundings. What a function gave back
   answers the call with its id or, without ids, the next call of its name.
@@ -22,8 +24,10 @@ from dataclasses import dataclass, field, replace
 from potato.runs.converters.blocks import Answer, Content, joined
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.fields import name, objects, text, text_or_none
+from potato.runs.converters.gemini_stream import StreamedMessages, is_stream_line
 from potato.runs.converters.moments import Moment, Moments
 from potato.runs.converters.outline import detect_outline
+from potato.runs.converters.qwen_code import as_message, is_qwen_line, is_system_line, left_lines
 from potato.runs.converters.records import read_records
 from potato.runs.converters.result_pictures import pictures_in, pictures_of_message
 from potato.runs.converters.span_messages import ChatMessage, chat_messages, response_words
@@ -66,6 +70,10 @@ class GeminiCli:
                 continue
             if "projectHash" in record and "sessionId" in record:
                 return 0.97, "it has the sessionId and the projectHash of a recorded chat of Gemini CLI"
+            if is_stream_line(record):
+                return 0.95, "its lines are what `gemini --output-format stream-json` prints"
+            if is_qwen_line(record):
+                return 0.97, "its lines are those of a chat of Qwen Code (uuid, sessionId, and a message with parts)"
             if any(_is_content(entry) for key in ("contents", "history") for entry in objects(record.get(key))):
                 return 0.9, "it has contents with roles and parts, as Gemini's conversations have"
             if _is_content(record):
@@ -126,10 +134,18 @@ class _Chat:
     facts: dict[str, JSON] = field(default_factory=dict)
     messages: dict[str, dict[str, JSON]] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
+    parents: dict[str, str] = field(default_factory=dict)
+    streamed: StreamedMessages | None = None
     unknown: list[JSON] = field(default_factory=list)
 
     def take(self, value: dict[str, JSON], report: ConversionReport) -> None:
-        if "$rewindTo" in value:
+        if self.streamed is None and is_stream_line(value):
+            self.streamed = StreamedMessages()
+        if self.streamed is not None and self.streamed.take(value, report):
+            return
+        if is_qwen_line(value) or is_system_line(value):
+            self._take_line(value, report)
+        elif "$rewindTo" in value:
             self._rewind(name(value, "$rewindTo"), report)
         elif isinstance(value.get("$set"), dict):
             self._set(value["$set"])
@@ -141,6 +157,23 @@ class _Chat:
             report.unknown["line that is no message"] += 1
             if len(self.unknown) < _MOST_UNKNOWN_KEPT:
                 self.unknown.append(value)
+
+    def _take_line(self, value: dict[str, JSON], report: ConversionReport) -> None:
+        """A line of Qwen Code, whose chat has no facts of its own."""
+        self.parents[name(value, "uuid")] = name(value, "parentUuid")
+        if not self.facts:
+            self.facts = {"sessionId": name(value, "sessionId"), "startTime": text(value, "timestamp")}
+            self.facts["directories"] = [text(value, "cwd")]
+        if (message := as_message(value, report)) is not None:
+            self._add(message)
+
+    def finish(self, report: ConversionReport) -> None:
+        """Take what was streamed, and leave what is on no way to the last line."""
+        if self.streamed is not None:
+            self._set({**self.streamed.facts, "messages": self.streamed.messages})
+        self.left |= left_lines(self.parents) & self.messages.keys()
+        if self.parents and self.left:
+            report.dropped["message that was taken back"] += len(self.left)
 
     def _set(self, facts: dict[str, JSON]) -> None:
         for message in objects(facts.get("messages")):
@@ -199,7 +232,7 @@ class _Session:
                 self.conversation.add_user_message(words, pictures_of_message(_parts(shown)))
             for answer in (answer for each in parsed for answer in each.answers):
                 if answer.call_id in self.conversation.calls:
-                    self.conversation.answer(answer, at=text(message, "timestamp"))
+                    self._answer_recorded(answer, message)
         elif kind in ("gemini", "model", "assistant", "qwen"):
             self._say(message, key, self.conversation)
         elif kind in _NOISE:
@@ -209,6 +242,18 @@ class _Session:
             if len(self._chat.unknown) < _MOST_UNKNOWN_KEPT:
                 self._chat.unknown.append(message)
 
+    def _answer_recorded(self, answer: Answer, message: dict[str, JSON]) -> None:
+        """An answer in a message of its own, with what the program showed of it."""
+        result = message.get("toolCallResult")
+        refused = text(result, "status") == "cancelled"
+        failed = (answer.is_error or text(result, "status") == "error") and not refused
+        display = result.get("resultDisplay") if isinstance(result, dict) else None
+        write = _recorded(self.conversation.calls[answer.call_id].arguments, display)
+        if write is not None and not refused and not failed:
+            self._recorded[answer.call_id] = write
+        given = replace(answer, is_error=failed)
+        self.conversation.answer(given, _REFUSED if refused else None, text(message, "timestamp"))
+
     def _say(self, message: dict[str, JSON], key: str, conversation: Conversation) -> None:
         at = text(message, "timestamp")
         (parsed,) = chat_messages(
@@ -217,6 +262,10 @@ class _Session:
         thoughts = [_thought(thought) for thought in objects(message.get("thoughts"))]
         content = Content(parsed.texts, [*thoughts, *parsed.thoughts])
         calls = objects(message.get("toolCalls"))
+        if not calls:
+            content.calls = [
+                (call_id or f"{key}.{at}", tool, args) for at, (call_id, tool, args) in enumerate(parsed.calls)
+            ]
         keys = []
         for number, call in enumerate(calls, 1):
             call_id = name(call, "id") or f"{key}.{number}"
@@ -284,6 +333,7 @@ def _recorded(arguments: JSON, display: JSON) -> FileWrite | None:
 def _converted_chat(
     chat: _Chat, source: RunFile, place: int, report: ConversionReport, options: ReadingOptions
 ) -> Converted | Unreadable:
+    chat.finish(report)
     moments = Moments()
     session = _Session(chat, report, moments)
     session.convert()
@@ -303,7 +353,7 @@ def _converted_chat(
         started_at=text(chat.facts, "startTime"),
         unknown_events=tuple(chat.unknown),
         gaps=steps.gaps,
-        agent="Gemini CLI",
+        agent="Qwen Code" if chat.parents else "Gemini CLI",
     )
     return Converted(run, report, place)
 

@@ -11,6 +11,8 @@ Field notes
   error, agent, agent_span_id, timestamp}, span_begin {id, parent_id, type, name}. What a tool's agent did lies in the
   events of its span or, in older logs, in the tool event's own `events`.
 - Where `messages` has nothing of the model, its events have.
+- The input of a model's event may be ranges, input_refs: [[begin, end), ...], of the messages in events_data.messages
+  or, for a while, message_pool.
 """
 
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ from potato.runs.model import JSON, NO_USAGE, ConversionReport, Screenshot, Usag
 
 _ATTACHMENT = "attachment://"
 _MOST_SPANS = 50
+_MOST_REFERRED_TO = 100_000
 _MEDIA = ("image", "audio", "video")
 
 
@@ -41,6 +44,9 @@ class Sample:
         attachments = value.get("attachments")
         self._attachments: dict[str, Any] = attachments if isinstance(attachments, dict) else {}
         self._events = objects(value.get("events")) or objects(value.get("transcript"))
+        data = value.get("events_data")
+        pool = data.get("messages") if isinstance(data, dict) else value.get("message_pool")
+        self._pool: list[JSON] = pool if isinstance(pool, list) else []
         self._times: dict[str, str] = {}
         self._usages: dict[str, Usage] = {}
         self.started_at = ""
@@ -185,8 +191,9 @@ class Sample:
         for number, event in enumerate(events, 1):
             kind = text(event, "event")
             if kind == "model":
-                inputs = objects(event.get("input"))
                 if not conversation.has_messages():
+                    refs = event.get("input_refs")
+                    inputs = objects(event.get("input")) or objects(referred_to(refs, self._pool))
                     self._report.dropped["system message"] += sum(text(each, "role") == "system" for each in inputs)
                     for content in (each.get("content") for each in inputs if text(each, "role") == "user"):
                         if words := self._words(content):
@@ -232,6 +239,16 @@ class Sample:
         self, tool: str, arguments: JSON, outcome: JSON, answer: Answer, report: ConversionReport
     ) -> CallEffects:
         return read_tool_effects(tool, arguments, None, answer, report)
+
+
+def referred_to(refs: JSON, pool: list[JSON]) -> list[JSON]:
+    """The entries of a list that ranges [begin, end) name."""
+    found: list[JSON] = []
+    for ref in refs if isinstance(refs, list) else ():
+        # Ranges that overlap may name more than there are, again and again.
+        if isinstance(ref, list) and [type(each) for each in ref] == [int, int] and len(found) <= _MOST_REFERRED_TO:
+            found += pool[max(ref[0], 0) : max(ref[1], 0)]
+    return found
 
 
 def _output_messages(event: dict[str, JSON]) -> list[dict[str, JSON]]:

@@ -12,10 +12,11 @@ Field notes
 - input and output are JSON, or a text of it: messages of any form, arguments and results of tools. A tool's input may
   have {id, name, args} of the call, as LangChain writes it; tool_call_id stands there or in metadata.
 - level ERROR: it failed, and statusMessage says how.
-- A trace without a generation is read by its own input and output.
+- A trace without a generation is read by its own input and output. In a list of traces `observations` are ids alone.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
@@ -101,8 +102,24 @@ class Langfuse:
             members = spans.get(trace, [])
             if not any(span.kind == MODEL for span in members) and trace in traces:
                 members = [*members, _whole(traces[trace], trace, place, own_report)]
-            yield run_of_spans(trace, members, own_report, own_unknown, options)
+            entry = run_of_spans(trace, members, own_report, own_unknown, options)
+            yield _without_observations(entry, spans.get(trace, []), traces.get(trace, {}))
             own_report, own_unknown = ConversionReport(), []
+
+
+def _without_observations(
+    entry: Converted | Unreadable, members: list[Span], trace: dict[str, JSON]
+) -> Converted | Unreadable:
+    """The run with what it lacks: lists of traces have the ids of their observations alone."""
+    observations = trace.get("observations")
+    named = [each for each in observations if isinstance(each, str)] if isinstance(observations, list) else []
+    if members or not named or isinstance(entry, Unreadable):
+        return entry
+    gap = (
+        f"The trace names {len(named):,} observations, which are not here: what is shown is its own input and output. "
+        "Export the trace with its observations."
+    )
+    return replace(entry, run=replace(entry.run, gaps=(gap, *entry.run.gaps)))
 
 
 def _entries(record: JSON) -> list[dict[str, JSON]]:

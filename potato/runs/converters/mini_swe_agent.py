@@ -4,10 +4,11 @@ Field notes (mini-swe-agent 1.0 to 2.x: agents/default.py, models/utils/actions_
 - {info: {exit_status, submission, model_stats: {instance_cost, api_calls}, mini_version, config: {agent, model,
   environment}}, messages, trajectory_format: "mini-swe-agent-1" or "mini-swe-agent-1.1", instance_id}. Before that, and
   in its own examples, a bare list of messages.
-- 1.x: a message of the agent has its action in a block ```bash or ```mswea_bash_command, just one, or it was refused;
-  the user message behind it is the answer, <returncode>N</returncode> and <output>, by the configuration's template. A
-  long output is cut: <output_head>, <elided_chars>, <output_tail>. A message that says neither is the program's word:
-  a refused format, a time limit, at the end the submission itself.
+- 1.x: a message of the agent has its action in a block ```bash or ```mswea_bash_command, or as another configuration
+  says (swebench_xml.yaml, its action_regex) between <bash_code> or <mswea_bash_command> and the end of that; just one,
+  or it was refused. The user message behind it is the answer, <returncode>N</returncode> and <output>, by the
+  configuration's template. A long output is cut: <output_head>, <elided_chars>, <output_tail>. A message that says
+  neither is the program's word: a refused format, a time limit, at the end the submission itself.
 - 2.x: `extra.actions` [{command, tool_call_id}] has the commands; beside them are OpenAI tool_calls, or an OpenAI
   response {object: "response", output}. Answers are messages of the role tool {tool_call_id}, items
   {type: function_call_output, call_id, output}, or user messages; `extra` has raw_output, returncode, timestamp,
@@ -30,7 +31,7 @@ from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts, repository_named_by
 from potato.runs.converters.fields import name, objects, text, text_or_none
 from potato.runs.converters.inline_pictures import without_pictures
-from potato.runs.converters.marked import stretches
+from potato.runs.converters.marked import Stretch, stretches
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
 from potato.runs.converters.result_pictures import pictures_of_message
@@ -43,6 +44,8 @@ from potato.runs.model import JSON, ConversionReport, Converted, ReadingOptions,
 
 _BLOCK = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\n", re.MULTILINE)
 _END_OF_BLOCK = re.compile(r"^```[ \t]*$", re.MULTILINE)
+_TAG = re.compile(r"<(?:bash_code|mswea_bash_command)>")
+_END_OF_TAG = re.compile(r"</(?:bash_code|mswea_bash_command)>")
 _RETURNED = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>\s*")
 _OUTPUT = re.compile(r"<output>\n?(.*)</output>\s*\Z", re.DOTALL)
 _ROLES = frozenset({"system", "user", "assistant", "tool", "exit"})
@@ -105,7 +108,7 @@ def _is_message(message: dict[str, JSON]) -> bool:
     if text(message, "role") == "assistant":
         extra = message.get("extra")
         is_acting = isinstance(extra, dict) and isinstance(extra.get("actions"), list)
-        return is_acting or "```mswea_bash_command" in content
+        return is_acting or "```mswea_bash_command" in content or "<mswea_bash_command>" in content
     return text(message, "role") == "user" and _RETURNED.match(content) is not None
 
 
@@ -161,6 +164,8 @@ class _Story:
     def __init__(self, report: ConversionReport, task: str, configuration: dict[str, JSON]) -> None:
         self._report = report
         self._template = text(_member(configuration, "agent"), "instance_template")
+        by = (text(_member(configuration, of), "action_regex") for of in ("agent", "model"))
+        self._is_tagged = any(_TAG.match(pattern) for pattern in by)
         self.folder = text(_member(configuration, "environment"), "cwd")
         self._files = ShellFiles(self.folder, is_only_tool=True)
         self.conversation = Conversation(report, task, read_effects=self._effects)
@@ -194,8 +199,7 @@ class _Story:
         content = _message_content(message, self._report)
         actions = objects(extra.get("actions"))
         if not actions and len(content.texts) == 1:
-            blocks = list(stretches(content.texts[0], _BLOCK, _END_OF_BLOCK))
-            blocks = [block for block in blocks if block.opening[1] != "bash"] or blocks
+            blocks = _blocks(content.texts[0], self._is_tagged)
             # The program refuses a message with any other number of actions.
             if len(blocks) == 1:
                 actions = [{"command": blocks[0].body.strip()}]
@@ -282,9 +286,18 @@ def _words_and_pictures(content: JSON, report: ConversionReport) -> tuple[str, t
     return content_text(content, report.unknown), pictures_of_message(content)
 
 
+def _blocks(words: str, is_tagged: bool) -> list[Stretch]:
+    """What the program takes for actions in the words: blocks between backticks, or between tags."""
+    tagged = list(stretches(words, _TAG, _END_OF_TAG))
+    if is_tagged:
+        return tagged
+    blocks = list(stretches(words, _BLOCK, _END_OF_BLOCK))
+    return [block for block in blocks if block.opening[1] != "bash"] or blocks or tagged
+
+
 def _without_block(words: str, command: str) -> str:
     """The words without the block that has the command, which stands beside them as a call."""
-    for block in stretches(words, _BLOCK, _END_OF_BLOCK):
+    for block in (*stretches(words, _BLOCK, _END_OF_BLOCK), *stretches(words, _TAG, _END_OF_TAG)):
         if block.body.strip() == command.strip():
             return (words[: block.begin].rstrip() + "\n\n" + words[block.end :].lstrip()).strip()
     return words

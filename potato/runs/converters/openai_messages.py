@@ -3,7 +3,8 @@
 Field notes (what a message holds stands in `chat_messages`)
 - A record for each run: {messages: [...]}, perhaps with model, tools, id, and choices [{message}] of the answer to
   them; {request: {messages}, response: {choices}} of a log; {input: [items], output: [items]}, or a response {object:
-  "response", id, output, previous_response_id, instructions, usage}. Of several choices the first one is the run's.
+  "response", id, output, previous_response_id, instructions, usage}; {custom_id, response: {body}} of a batch. Of
+  several choices the first one is the run's.
 - Or a file that is one run: a list or lines of messages or of items.
 - Responses that name the one before them by previous_response_id, one after another, are one run.
 - In each record the project's id and task fields, task_id, agent_model or model, instance_id, repo, tags and patch
@@ -48,9 +49,12 @@ class OpenAi:
                     return 0.85, "its messages have tool_calls, or answers of the role tool"
                 if any(text(message, "type") in _ITEMS for message in messages):
                     return 0.8, "it has items of Responses: calls of functions and their outputs"
-            if text(record, "object") == "response" and isinstance(record.get("output"), list):
+            if any(
+                text(each, "object") == "response" and isinstance(each.get("output"), list)
+                for each in objects(_answers(record))
+            ):
                 return 0.85, "it is a response of OpenAI with its output"
-            if any(map(_has_choices, (record, record.get("response"), record.get("body")))):
+            if any(map(_has_choices, _answers(record))):
                 return 0.8, "it has choices of a chat completion"
         return 0.0, "no record has messages with tool_calls, or items of Responses"
 
@@ -85,12 +89,22 @@ class OpenAi:
 
 
 def _is_whole(value: dict[str, JSON]) -> bool:
-    return bool(_lists(value)) or text(value, "object") in ("response", "chat.completion") or "choices" in value
+    return any(
+        bool(_lists(each)) or text(each, "object") in ("response", "chat.completion") or "choices" in each
+        for each in objects(_answers(value))
+    )
 
 
 def _has_calls(message: dict[str, JSON]) -> bool:
     calls = message.get("tool_calls")
     return (isinstance(calls, list) and bool(calls)) or "tool_call_id" in message or text(message, "role") == "tool"
+
+
+def _answers(record: dict[str, JSON]) -> list[JSON]:
+    """Where an answer of the model may stand: in the record, or as a log or a batch has it."""
+    response = record.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    return [record, response, record.get("body"), body]
 
 
 def _has_choices(value: JSON) -> bool:

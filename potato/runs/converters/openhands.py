@@ -7,8 +7,9 @@ Field notes
   instruction, instance: {repo, base_commit}, metadata: {llm_config: {model}}, history, test_result: {git_patch},
   git_patch, metrics, error}; the issue resolver's have issue: {owner, repo, number, title, body}.
 - A conversation of version 1 is a folder: base_state.json {id, agent: {llm: {model}}, workspace: {working_dir},
-  leaf_event_id} and events/event-NNNNN-ID.json, one event a file. As a download the events lie alone, as
-  event_NNNNNN_ID.json.
+  leaf_event_id, stats: {usage_to_metrics: {USE: {accumulated_cost, token_usages: [{response_id, prompt_tokens, ...}],
+  response_latencies: [{response_id, latency}]}}}} and events/event-NNNNN-ID.json, one event a file. As a download the
+  events lie alone, as event_NNNNNN_ID.json.
 - git_patch is what the run left, as the resolver prints it: with CR LF at the end of every line, which are mended.
 - Working folders are named nowhere in the old events; /workspace is where OpenHands mounts them.
 """
@@ -142,10 +143,7 @@ def _folder(source: RunFile, record: Record, options: ReadingOptions) -> Convert
     state = record.value
     run = EventRun(ConversionReport())
     run.report.repairs.update(record.repairs)
-    agent = state.get("agent")
-    run.model = text(agent.get("llm"), "model") if isinstance(agent, dict) else ""
-    run.folder = text(state.get("workspace"), "working_dir")
-    run.external_id = name(state, "id")
+    run.take_state(state)
     events = []
     for value in _beside(source, options, run.report):
         if isinstance(value, Unreadable):
@@ -272,6 +270,7 @@ def _finished(
             unknown_events=tuple(run.unknown),
             gaps=(*run.gaps, *steps.gaps),
             agent="OpenHands",
+            cost_usd=run.cost,
         ),
         run.report,
         place,

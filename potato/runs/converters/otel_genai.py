@@ -5,8 +5,11 @@ How spans become a run stands in `spans`, what a message holds in `span_messages
 Field notes
 - OTLP as JSON: {resourceSpans: [{scopeSpans: [{spans: [{traceId, spanId, parentSpanId, name, startTimeUnixNano,
   attributes: [{key, value: {stringValue | intValue | boolValue | arrayValue | kvlistValue}}], events, status}]}]}]},
-  one document, or one a line as the collector's file exporter writes it. Printed by SDKs: {name, context: {trace_id,
-  span_id}, parent_id, start_time, attributes: {...}, events, status: {status_code}}.
+  one document, or one a line as the collector's file exporter writes it; with underscores (resource_spans,
+  string_value) where a program kept the protocol's names. Printed by SDKs: {name, context: {trace_id, span_id},
+  parent_id, start_time, attributes: {...}, events, status: {status_code}}.
+- Events may come as records of a log, which belong to their spans: {resourceLogs: [{scopeLogs: [{logRecords: [{traceId,
+  spanId, timeUnixNano, eventName or the attribute event.name, attributes, body}]}]}]}.
 - gen_ai.operation.name is chat, generate_content, text_completion, execute_tool, invoke_agent, create_agent; elsewhere
   the span's name begins with it.
 - Messages: gen_ai.input.messages and gen_ai.output.messages, JSON or a text of it, as attributes or those of an event
@@ -15,11 +18,14 @@ Field notes
   .tool_calls.M.name.
 - Tools: gen_ai.tool.name, gen_ai.tool.call.{id,arguments,result}. Failures: status.code 2 (ERROR), error.type.
 - A run is a trace, or the traces of one gen_ai.conversation.id.
+- The AI SDK has names of its own beside some of these: ai.operationId (ai.generateText.doGenerate, ai.toolCall and the
+  like), ai.prompt.messages, ai.response.{text,toolCalls}, ai.toolCall.{id,name,args,result}, whose result is JSON.
 - A list of messages {role, parts} without any span is a conversation, too.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from potato.runs.converters.fields import name, objects, text
 from potato.runs.converters.json_text import read_arguments
@@ -36,6 +42,10 @@ _KINDS = {
     "invoke_agent": AGENT, "tool": TOOL, "agent": AGENT,
 }  # fmt: skip
 _PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning", "server_tool_call"})
+_RESOURCES = ("resourceSpans", "resource_spans")
+_LOGS = ("resourceLogs", "resource_logs")
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans")
+_LOG_TIMES = ("timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_time_unix_nano")
 _FLAT = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,4})\.(.+)")
 _FLAT_CALL = re.compile(r"tool_calls\.(\d{1,3})\.(id|name|arguments)")
 _EVENT_ROLE = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
@@ -51,8 +61,9 @@ class OtelGenAi:
     def recognises(self, head: bytes, filename: str) -> tuple[float, str]:
         records = [record for record in detect_outline(head, filename).records() if isinstance(record, dict)]
         for record in records:
-            if isinstance(record.get("resourceSpans"), list):
-                return 0.9, "it has resourceSpans, as spans of OpenTelemetry have"
+            for key in (*_RESOURCES, *_LOGS):
+                if isinstance(record.get(key), list):
+                    return 0.9, f"it has {key}, as OpenTelemetry writes them"
             if any(key.startswith("gen_ai.") for key in _attribute_keys(record)):
                 return 0.95, "its spans have attributes gen_ai.*"
             messages = objects(record.get("messages")) or [record]
@@ -61,7 +72,7 @@ class OtelGenAi:
         return 0.0, "no record is a span of OpenTelemetry or a message in its form"
 
     def read(self, lines: RunFile, options: ReadingOptions) -> Iterator[Converted | Unreadable]:
-        spans: list[Span] = []
+        found = _Found()
         report = ConversionReport()
         unknown: list[JSON] = []
         messages: list[dict[str, JSON]] = []
@@ -73,19 +84,20 @@ class OtelGenAi:
             place = place or record.place
             size += record.size
             report.repairs.update(record.repairs)
-            if size > options.bounds.run_bytes or len(spans) > options.bounds.events:
+            if size > options.bounds.run_bytes or found.count > options.bounds.events:
                 continue
-            spans += _spans(record, report, unknown)
+            _take(record, found, report, unknown)
             own = objects(record.value.get("messages")) or [record.value]
             messages += [message for message in own if _is_message(message)]
         if not place:
             return
-        if size > options.bounds.run_bytes or len(spans) > options.bounds.events:
+        if size > options.bounds.run_bytes or found.count > options.bounds.events:
             bound = f"{in_words(options.bounds.run_bytes)} and {options.bounds.events:,} spans"
             yield Unreadable(
                 place, "too_large", f"{lines.name} is over {bound}, the bounds of one file. Split it by traces."
             )
             return
+        spans = [_span(value, place, report) for value, place in found.with_logs()]
         if messages and not spans:
             spans = [_as_span(messages, report)]
         if not any(span.kind != OTHER for span in spans):
@@ -128,21 +140,66 @@ def _as_span(messages: list[dict[str, JSON]], report: ConversionReport) -> Span:
     return Span("", "", "", MODEL, inputs=chat_messages(messages, "user", report.unknown))
 
 
-def _spans(record: Record, report: ConversionReport, unknown: list[JSON]) -> Iterator[Span]:
+@dataclass(slots=True)
+class _Found:
+    """The spans of a file with their places, and the events that it has as records of a log, by trace and span."""
+
+    spans: list[tuple[dict[str, JSON], int]] = field(default_factory=list)
+    logs: dict[tuple[str, str], list[dict[str, JSON]]] = field(default_factory=dict)
+    count: int = 0
+
+    def add_log(self, value: dict[str, JSON], report: ConversionReport) -> None:
+        attributes = _attributes(value.get("attributes"))
+        kind = text(value, "eventName", "event_name") or text(attributes, "event.name")
+        if not kind.startswith("gen_ai."):
+            report.dropped["record of a log that is none of generative AI"] += 1
+            return
+        self.count += 1
+        event = {**value, "name": kind, "attributes": attributes, "body": _any_value(value.get("body"))}
+        self.logs.setdefault(_ids(value), []).append(event)
+
+    def with_logs(self) -> Iterator[tuple[dict[str, JSON], int]]:
+        """The spans with their events; events whose span is not there are one of their own."""
+        for value, place in self.spans:
+            events = self.logs.pop(_ids(value), []) if self.logs else []
+            yield ({**value, "events": [*objects(value.get("events")), *events]} if events else value), place
+        for (trace, span), events in self.logs.items():
+            at = next((known for key in _LOG_TIMES if (known := events[0].get(key))), None)
+            yield {"traceId": trace, "spanId": span, "startTimeUnixNano": at, "events": events}, 1
+
+
+def _ids(value: dict[str, JSON]) -> tuple[str, str]:
+    context = value.get("context")
+    return _id(value, context, "traceId", "trace_id"), _id(value, context, "spanId", "span_id")
+
+
+def _take(record: Record, found: _Found, report: ConversionReport, unknown: list[JSON]) -> None:
     value = record.value
-    resources = value.get("resourceSpans")
-    if not isinstance(resources, list):
-        if "attributes" in value or any(key.startswith("gen_ai.") for key in value):
-            yield _span(value, record.place, report)
-        elif not _is_message(value) and "messages" not in value:
-            report.unknown["record that is no span"] += 1
-            unknown.append(value)
+    is_whole = False
+    for key in _RESOURCES:
+        for span in _inside(value.get(key), _SCOPES, "spans"):
+            found.spans.append((span, record.place))
+            found.count += 1
+        is_whole |= isinstance(value.get(key), list)
+    for key in _LOGS:
+        for log in _inside(value.get(key), ("scopeLogs", "scope_logs"), "logRecords", "log_records"):
+            found.add_log(log, report)
+        is_whole |= isinstance(value.get(key), list)
+    if is_whole:
         return
+    if "attributes" in value or any(key.startswith("gen_ai.") for key in value):
+        found.spans.append((value, record.place))
+        found.count += 1
+    elif not _is_message(value) and "messages" not in value:
+        report.unknown["record that is no span"] += 1
+        unknown.append(value)
+
+
+def _inside(resources: JSON, scopes: tuple[str, ...], *members: str) -> Iterator[dict[str, JSON]]:
     for resource in objects(resources):
-        scopes = objects(resource.get("scopeSpans")) or objects(resource.get("instrumentationLibrarySpans"))
-        for scope in scopes:
-            for span in objects(scope.get("spans")):
-                yield _span(span, record.place, report)
+        for scope in (scope for key in scopes for scope in objects(resource.get(key))):
+            for key in members:
+                yield from objects(scope.get(key))
 
 
 def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
@@ -154,6 +211,7 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
     for event in events:
         if "operation.details" in text(event, "name"):
             attributes = {**_attributes(event.get("attributes")), **attributes}
+    attributes = _with_names_of_ai_sdk(attributes)
     times = ("startTimeUnixNano", "start_time", "startTime", "start_time_unix_nano", "timestamp")
     start, at = iso_time(next((value[key] for key in times if key in value), None))
     ends = ("endTimeUnixNano", "end_time", "endTime", "end_time_unix_nano")
@@ -192,6 +250,32 @@ def _span(value: dict[str, JSON], place: int, report: ConversionReport) -> Span:
     )
 
 
+def _with_names_of_ai_sdk(attributes: dict[str, JSON]) -> dict[str, JSON]:
+    """The attributes, with those that the AI SDK has in place of the conventions' by the names of these."""
+    operation = text(attributes, "ai.operationId")
+    if operation == "ai.toolCall":
+        own = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": attributes.get("ai.toolCall.name"),
+            "gen_ai.tool.call.id": attributes.get("ai.toolCall.id"),
+            "gen_ai.tool.call.arguments": attributes.get("ai.toolCall.args"),
+            "gen_ai.tool.call.result": read_arguments(attributes.get("ai.toolCall.result")),
+        }
+    elif operation.endswith((".doGenerate", ".doStream")):
+        calls = objects(read_arguments(attributes.get("ai.response.toolCalls")))
+        said: list[JSON] = [{"type": "tool-call", **call} for call in calls]
+        if words := text(attributes, "ai.response.text"):
+            said.insert(0, {"type": "text", "text": words})
+        own = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": attributes.get("ai.prompt.messages"),
+            "gen_ai.output.messages": [{"role": "assistant", "content": said}] if said else None,
+        }
+    else:
+        return attributes
+    return {**{key: member for key, member in own.items() if member is not None}, **attributes}
+
+
 def _usage(attributes: dict[str, JSON]) -> Usage:
     names = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
     counts = {name: attributes.get(f"gen_ai.usage.{name}") for name in names}
@@ -213,18 +297,21 @@ def _any_value(value: JSON, depth: int = 0) -> JSON:
     """The plain value of an attribute of OTLP."""
     if not isinstance(value, dict) or depth > _MOST_DEEP:
         return value
-    for key in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
-        if key in value:
-            return value[key]
-    if "intValue" in value:
-        number = value["intValue"]
-        return int(number) if isinstance(number, str) and number.lstrip("-").isdigit() and len(number) < 30 else number
-    if isinstance(value.get("arrayValue"), dict):
-        members = value["arrayValue"].get("values")
-        return [_any_value(member, depth + 1) for member in members] if isinstance(members, list) else []
-    if isinstance(value.get("kvlistValue"), dict):
-        pairs = objects(value["kvlistValue"].get("values"))
-        return {text(pair, "key"): _any_value(pair.get("value"), depth + 1) for pair in pairs}
+    for kind, member in value.items():
+        match kind:
+            case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
+                return member
+            case "string_value" | "bool_value" | "double_value" | "bytes_value":
+                return member
+            case "intValue" | "int_value":
+                is_text = isinstance(member, str) and member.lstrip("-").isdigit() and len(member) < 30
+                return int(member) if is_text else member
+            case "arrayValue" | "array_value" if isinstance(member, dict):
+                values = member.get("values")
+                return [_any_value(each, depth + 1) for each in values] if isinstance(values, list) else []
+            case "kvlistValue" | "kvlist_value" if isinstance(member, dict):
+                pairs = objects(member.get("values"))
+                return {text(pair, "key"): _any_value(pair.get("value"), depth + 1) for pair in pairs}
     return None
 
 

@@ -61,7 +61,8 @@ def _is_document(text: str, filename: str) -> bool:
         return text[0] == "[" or filename.lower().endswith((".json", ".traj"))
     if _is_json(first):
         return text[0] == "[" and not rest.strip()
-    if first.strip() in {"{", "["}:
+    # A container goes on behind such an end; a line of its own that was cut off there is rarer.
+    if first.rstrip().endswith(("{", "[", ",")):
         return True
     return not any(line.startswith("{") and _is_json(line) for line in rest.split("\n")[:_MOST_LINES])
 

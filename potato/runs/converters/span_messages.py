@@ -8,6 +8,8 @@ Field notes
 - OpenAI: {role, content: text or parts, tool_calls: [{id, function: {name, arguments}}]}, {role: tool, tool_call_id,
   content}. Anthropic: content of blocks, which `blocks` reads. LangChain: {type: human | ai | tool | system, content,
   tool_calls: [{id, name, args}], additional_kwargs}, perhaps under `data` or `kwargs`.
+- AI SDK: content of parts text, reasoning {text}, tool-call {toolCallId, toolName, input, earlier args} and tool-result
+  {toolCallId, output: {type: text | json | error-text | error-json | content, value}, earlier result}.
 - Gemini: {role: user | model, parts: [{text, thought}, {functionCall}, {functionResponse}]}.
 - A list of messages may stand under `messages`, be a text of JSON, or be a text alone.
 """
@@ -114,7 +116,7 @@ def _message(value: dict[str, JSON], role: str, unknown: Counter[str]) -> ChatMe
 
 def _add_content(value: dict[str, JSON], message: ChatMessage, unknown: Counter[str]) -> None:
     content = value["content"]
-    if message.role == "tool":
+    if message.role == "tool" and not _has_results(content):
         call_id = name(value, "tool_call_id") or name(value, "id")
         failed = text(value, "status") == "error"
         words = result_text(_plain_parts(content), unknown)
@@ -148,11 +150,31 @@ def _plain_parts(content: JSON) -> JSON:
             parts.append({"type": "text", "text": text(part, "text", "content")})
         elif kind in ("blob", "file", "uri"):
             parts.append({"type": "text", "text": _named_part(part, kind)})
+        elif kind == "tool-call":
+            given = read_arguments(part.get("input", part.get("args")))
+            parts.append(
+                {"type": "tool_use", "id": part.get("toolCallId"), "name": text(part, "toolName"), "input": given}
+            )
+        elif kind == "tool-result":
+            parts.append(_result_of_ai_sdk(part))
         elif kind == "reasoning":
             parts.append({"type": "thinking", "thinking": text(part, "reasoning", "text", "content")})
         else:
             parts.append(part)
     return parts
+
+
+def _result_of_ai_sdk(part: dict[str, JSON]) -> dict[str, JSON]:
+    output = part.get("output", part.get("result"))
+    kind, failed = text(output, "type"), part.get("isError") is True
+    if isinstance(output, dict) and "value" in output:
+        failed, output = failed or kind.startswith("error"), output["value"]
+    words = output if isinstance(output, str) or (isinstance(output, list) and kind == "content") else as_json(output)
+    return {"type": "tool_result", "tool_use_id": part.get("toolCallId"), "content": words, "is_error": failed}
+
+
+def _has_results(content: JSON) -> bool:
+    return any(text(part, "type") == "tool-result" for part in objects(content))
 
 
 def _add_part(part: JSON, message: ChatMessage, unknown: Counter[str]) -> None:

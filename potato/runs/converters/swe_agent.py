@@ -24,7 +24,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from potato.runs.converters.blocks import Answer, Content, as_json, read_content, result_text
+from potato.runs.converters.blocks import Answer, Content, as_json, read_content
+from potato.runs.converters.chat_messages import content_text
 from potato.runs.converters.conversation import Conversation
 from potato.runs.converters.facts import read_facts, repository_named_by
 from potato.runs.converters.fields import name, objects, text
@@ -32,7 +33,7 @@ from potato.runs.converters.inline_pictures import without_pictures
 from potato.runs.converters.json_text import Malformed, parsed
 from potato.runs.converters.outline import detect_outline
 from potato.runs.converters.records import Record, read_records, resumable
-from potato.runs.converters.result_pictures import pictures_in
+from potato.runs.converters.result_pictures import pictures_of_message
 from potato.runs.converters.submission import submitted_patch
 from potato.runs.converters.swe_agent_actions import WindowFiles, is_failure, read_action
 from potato.runs.converters.templates import task_in_prompt
@@ -101,6 +102,8 @@ def _converted(record: Record, filename: str, options: ReadingOptions) -> Conver
     steps = objects(value.get("trajectory"))
     configuration = _object(value.get("replay_config"), options)
     task, pictures = without_pictures(read_facts(value, options).task or _task(configuration, history))
+    if steps:
+        pictures += _pictures_of_task(history)
     read = _Trajectory(report, task, _folder(steps or history, options), options, pictures)
     if steps:
         read.read_steps(steps, history)
@@ -152,7 +155,7 @@ class _Trajectory:
     def read_history(self, history: list[dict[str, JSON]]) -> None:
         waiting: tuple[Content, str, JSON] | None = None
         for message in history:
-            words = result_text(message.get("content"), self._report.unknown)
+            words, pictures = _words_and_pictures(message.get("content"), self._report)
             match text(message, "role"):
                 case "assistant":
                     if waiting:
@@ -162,10 +165,10 @@ class _Trajectory:
                     content.thoughts += _thoughts(message)
                     waiting = content, action, _call(message, self._options)
                 case "user" | "tool" if waiting:
-                    self._add(*waiting, words, {}, message.get("content"))
+                    self._add(*waiting, words, {}, pictures)
                     waiting = None
                 case "user" | "tool":
-                    self._conversation.add_user_message(words)
+                    self._conversation.add_user_message(words, pictures)
                 case "system":
                     self._report.dropped["instruction of the agent"] += 1
                 case role:
@@ -180,9 +183,9 @@ class _Trajectory:
         call: JSON,
         observation: JSON,
         state: dict[str, JSON],
-        whole: JSON = None,
+        shown: tuple[Screenshot, ...] = (),
     ) -> None:
-        """One step. `whole` is the observation in parts, which may be pictures."""
+        """One step. `shown` are pictures of the observation that are no part of its text."""
         self._count += 1
         key = f"step {self._count}"
         if action.strip() or call is not None:
@@ -192,7 +195,7 @@ class _Trajectory:
             content.texts = ["(The agent gave no action.)"]
         self._conversation.add_agent_message(content, message_id=key, at="", model="")
         answer = observation if isinstance(observation, str) or observation is None else as_json(observation)
-        pictures = pictures_in(whole)
+        pictures = shown
         if answer is not None:
             answer, inline = without_pictures(answer)
             pictures += inline
@@ -201,7 +204,7 @@ class _Trajectory:
             has_failed = is_failure(content.calls[0][1], answer)
             self._conversation.answer(Answer(key, answer, has_failed, pictures), outcome)
         elif answer and answer.strip():
-            self._conversation.add_user_message(answer)
+            self._conversation.add_user_message(answer, pictures)
         self._working = text(state, "working_dir") or self._working
 
     def run(self, facts: AgentRun, info: dict[str, JSON]) -> AgentRun:
@@ -295,8 +298,20 @@ def _task(configuration: dict[str, JSON], history: list[dict[str, JSON]]) -> str
     ignored = ConversionReport()
     for message in history:
         if text(message, "role") == "user":
-            return task_in_prompt(result_text(message.get("content"), ignored.unknown), template)
+            return task_in_prompt(content_text(message.get("content"), ignored.unknown), template)
     return ""
+
+
+def _pictures_of_task(history: list[dict[str, JSON]]) -> tuple[Screenshot, ...]:
+    """Those that stand as parts in the first prompt."""
+    first = next((message for message in history if text(message, "role") == "user"), {})
+    return pictures_of_message(first.get("content"))
+
+
+def _words_and_pictures(content: JSON, report: ConversionReport) -> tuple[str, tuple[Screenshot, ...]]:
+    """What a message says, with a line for each picture, and the pictures, in the text or as parts."""
+    words, inline = without_pictures(content_text(content, report.unknown))
+    return words, (*inline, *pictures_of_message(content))
 
 
 def _facts(value: dict[str, JSON], configuration: dict[str, JSON], filename: str, options: ReadingOptions) -> AgentRun:

@@ -272,6 +272,10 @@ def codex(_: str, data: bytes) -> Counts:
                 counts.steps += is_new
             is_new = False
             asked.add(name)
+            if kind == "image_generation_call" or (kind == "web_search_call" and payload.get("status")):
+                # They ran where the model runs, and say themselves what came of it.
+                counts.repairs += name in answered
+                answered.add(name)
             if payload.get("name") == "apply_patch":
                 envelopes[name] = payload.get("input", "")
         elif kind.endswith(("_call_output", "tool_search_output", "_result")):
@@ -291,6 +295,10 @@ def codex(_: str, data: bytes) -> Counts:
             counts.calls += payload["call_id"] not in asked
             asked.add(payload["call_id"])
             paths |= payload["changes"].keys()
+        elif kind == "mcp_tool_call_end" and payload["call_id"] not in asked:
+            counts.calls += 1
+            asked.add(payload["call_id"])
+            answered.add(payload["call_id"])
         elif kind == "item_completed" and payload["item"]["type"] == "FileChange":
             paths |= payload["item"]["changes"].keys()
         else:
@@ -380,6 +388,8 @@ def swe_agent(_: str, data: bytes) -> Counts:
 
 def openhands(name: str, data: bytes) -> Counts:
     """Actions of the agent; those of one answer of the model are one step."""
+    if b'"kind"' in data:
+        return openhands_v1(json.loads(data))
     counts = Counts()
     rows = lines_of(data) if name.endswith(".jsonl") else [{"history": json.loads(data)}]
     for row in rows:
@@ -402,6 +412,24 @@ def openhands(name: str, data: bytes) -> Counts:
                 first = texts[path][0] if path in texts else extras["old_content"] or ""
                 texts[path] = first, extras["new_content"]
         counts.change(of_difference(old, new) for old, new in texts.values())
+    return counts
+
+
+def openhands_v1(events: list[dict[str, Any]]) -> Counts:
+    """A list of events of version 1, none of whose branches was left."""
+    counts = Counts(runs=1)
+    kinds = Counter(event["kind"] for event in events)
+    counts.steps = len({event["llm_response_id"] for event in events if event["kind"] == "ActionEvent"})
+    counts.steps += sum(event["kind"] == "MessageEvent" and event["source"] == "agent" for event in events)
+    counts.calls = kinds["ActionEvent"]
+    counts.dropped = kinds["SystemPromptEvent"]
+    texts: dict[str, tuple[str, str]] = {}
+    for shown in (event["observation"] for event in events if event["kind"] == "ObservationEvent"):
+        if "new_content" in shown:
+            path = shown["path"]
+            first = texts[path][0] if path in texts else shown["old_content"] or ""
+            texts[path] = first, shown["new_content"]
+    counts.change(of_difference(old, new) for old, new in texts.values())
     return counts
 
 

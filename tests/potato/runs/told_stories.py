@@ -333,6 +333,39 @@ def told_as_openhands(told: Story) -> tuple[str, bytes]:
     return "trajectory.json", json.dumps(events).encode()
 
 
+def told_as_openhands_v1(told: Story) -> tuple[str, bytes]:
+    """A conversation of version 1, as a list of its events."""
+    said = hands.text_of(told.task)
+    events: list[Any] = [
+        hands.v1(0, "SystemPromptEvent", source="agent"),
+        hands.v1(1, "MessageEvent", source="user", llm_message={"role": "user", "content": said}),
+    ]
+    for number, turn in enumerate(told.turns):
+        if turn.prompt:
+            message = {"role": "user", "content": hands.text_of(turn.prompt)}
+            events.append(hands.v1(len(events), "MessageEvent", source="user", llm_message=message))
+        if not turn.acts:
+            message = {"role": "assistant", "content": hands.text_of(turn.words)}
+            events.append(hands.v1(len(events), "MessageEvent", source="agent", llm_message=message))
+        made = []
+        for act in turn.acts:
+            tool, given = editor(act)
+            made.append((act, len(events)))
+            words = turn.words if act is turn.acts[0] else ""
+            events.append(hands.v1_action(len(events), tool, given, f"r{number}", thought=words))
+        for act, call in made:
+            shown: dict[str, Any] = {"content": hands.text_of(answer(act)), "is_error": act.fails}
+            if act.kind == RUN:
+                shown["exit_code"] = 0
+            elif not act.fails:
+                before = told.text(act.path, act)
+                after = act.new if act.kind == WRITE else before.replace(act.old, act.new)
+                shown |= {"path": f"/work/{act.path}", "prev_exist": act.kind == EDIT}
+                shown |= {"old_content": before, "new_content": after}
+            events.append(hands.v1_observation(len(events), call, **shown))
+    return "events.json", json.dumps(events).encode()
+
+
 def told_as_react(told: Story) -> tuple[str, bytes]:
     text = f"{told.task}\n"
     for number, turn in enumerate(told.turns, 1):
@@ -547,3 +580,5 @@ TOLD_AS: dict[str, Callable[[Story], tuple[str, bytes]]] = {
         told_as_swebench, told_as_webarena, told_as_webvoyager,
     )
 }  # fmt: skip
+"""By the format; a second form of a format has a word behind its name."""
+TOLD_AS["openhands v1"] = told_as_openhands_v1

@@ -71,6 +71,39 @@ def test_each_reply_is_a_step_with_its_edits_and_what_the_program_did() -> None:
     assert (converted.run.agent_model, converted.run.started_at) == ("m-1", "2026-10-02T12:00:00")
 
 
+NEWER = session(
+    asks("Make a script."),
+    "\nHere it is:\n\n",
+    block("run.sh", "", "#!/bin/sh\necho 1\n"),
+    "\n> Tokens: 3.7k sent, 1.5k received.  \n> run.sh  \n> Create new file? (Y)es/(N)o [Yes]: y  \n"
+    "> no.sh  \n> Create new file? (Y)es/(N)o [Yes]: n  \n"
+    "> Committing price.py before applying edits.  \n> Commit 1111111 chore: mine  \n"
+    "> Applied edit to run.sh  \n> Commit 2222222 feat: add script  \n"
+    "> export OWNER=me\nexport NAME=x      \n./run.sh  \n"
+    "> Run shell commands? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n"
+    "> You can use /undo to undo and discard each aider commit.  \n",
+    asks("And say two."),
+    block("\nrun.sh", "echo 1\n", "echo 2\n"),
+    "\n> Applied edit to run.sh  \n> The edit was odd:\n  line 2 has no end  \n",
+    "\nI see.\n",
+)
+
+
+def test_questions_of_newer_versions_stand_below_what_they_are_about() -> None:
+    converted = the_one(NEWER.encode(), NAME)
+    first, second, third = converted.run.steps
+    assert [(call.name, call.result) for call in first.calls] == [
+        ("edit", "Applied edit to run.sh"),
+        ("commit", "2222222"),
+    ]
+    assert [(file.path, file.operation, file.added, file.removed) for file in derive(converted.run).files] == [
+        ("run.sh", "added", 2, 0)
+    ]
+    assert (second.prompt, third.message) == ("And say two.", "I see.")
+    assert third.prompt == "The edit was odd:\n  line 2 has no end"
+    assert converted.report.dropped["commit of what the person had changed"] == 1
+
+
 def test_the_edits_that_were_applied_are_the_change() -> None:
     run = the_one(ROUND.encode(), NAME).run
     price, tests = derive(run).files

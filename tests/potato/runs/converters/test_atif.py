@@ -114,6 +114,14 @@ def test_an_agent_in_another_file_is_said() -> None:
     assert run.gaps[0].startswith("The trajectory of a sub-agent is in another file, and what happened there")
 
 
+def test_a_trajectory_that_goes_on_in_another_file_says_so() -> None:
+    goes_on = trajectory(
+        step(1, "user", "Round."), step(2, "agent", "I look."), continued_trajectory_ref="t.cont-1.json"
+    )
+    (gap,) = the_one(json.dumps(goes_on).encode(), "t.json").run.gaps
+    assert gap == "The trajectory goes on in another file, t.cont-1.json, which is a run of its own."
+
+
 def test_broken_ones_are_read_and_what_was_mended_is_counted() -> None:
     broken = {
         "schema_version": "1.4",

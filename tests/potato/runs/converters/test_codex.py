@@ -199,6 +199,21 @@ def test_what_a_program_of_exec_ran_is_shown_as_calls_of_its_step() -> None:
     ]
     assert changes_in(run) == {"cart.py": ("added", 1, 0)}
     assert run.gaps == ()
+    old = RolloutFile().user("Round.").custom("c", "exec", "await tools.docs.find()").call("d", "docs__find")
+    asked = {"server": "docs", "tool": "find", "arguments": {"q": "x"}}
+    found = {"Ok": {"content": [{"type": "text", "text": "found"}], "isError": False}}
+    for call_id, result in (("exec-1", found), ("exec-2", {"Err": "down"}), ("d", found)):
+        old.event("mcp_tool_call_end", call_id=call_id, invocation=asked, result=result)
+    old.output("c", "ok", "custom_tool_call_output").output("d", "found")
+    converted = the_one(old.data)
+    assert [(call.name, call.result, call.is_error) for call in converted.run.steps[0].calls] == [
+        ("exec", "ok", False),
+        ("docs__find", "found", False),
+        ("docs.find", "found", False),
+        ("docs.find", "down", True),
+    ]
+    assert converted.report.dropped["mcp_tool_call_end that says an output again"] == 1
+    assert converted.run.gaps == ()
     bare = RolloutFile().user("Round.").custom("c", "exec", "await tools.exec_command({cmd: x})").output("c", "ok")
     assert the_one(bare.data).run.gaps[0].startswith("A program of the tool `exec` ran tools, and the rollout does not")
 
@@ -354,6 +369,60 @@ def test_a_packed_file_that_is_broken_is_refused() -> None:
     assert refusal.sentence.startswith("rollout-x.jsonl.zst cannot be unpacked: ")
 
 
+def test_what_codex_exec_prints_is_a_run() -> None:
+    def done(number: int, kind: str, **members: Any) -> dict[str, Any]:
+        return {"type": "item.completed", "item": {"id": f"item_{number}", "type": kind, **members}}
+
+    files = [{"path": "/work/a.py", "kind": "update"}, {"path": "/work/b.py", "kind": "delete"}]
+    lines = [
+        {"type": "thread.started", "thread_id": PARENT},
+        {"type": "turn.started"},
+        done(0, "reasoning", text="I look."),
+        {"type": "item.started", "item": {"id": "item_1", "type": "command_execution", "status": "in_progress"}},
+        done(1, "command_execution", command="ls", aggregated_output="a.py\n", exit_code=0, status="completed"),
+        done(2, "command_execution", command="false", aggregated_output="", exit_code=1, status="failed"),
+        done(3, "file_change", changes=files, status="completed"),
+        done(4, "file_change", changes=[{"path": "/work/c.py", "kind": "add"}], status="failed"),
+        done(5, "mcp_tool_call", server="docs", tool="find", arguments={"q": 1}, result={"content": [
+            {"type": "text", "text": "found"}]}, error=None, status="completed"),
+        done(6, "mcp_tool_call", server="docs", tool="find", arguments={}, error={"message": "down"}, status="failed"),
+        done(7, "todo_list", items=[{"text": "Round", "completed": True}]),
+        done(8, "agent_message", text="Rounded."),
+        {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 2}},
+    ]  # fmt: skip
+    converted = the_one(jsonl(*lines), "codex.jsonl")
+    run = converted.run
+    calls = [call for step in run.steps for call in step.calls]
+    assert [(call.name, call.is_error) for call in calls] == [
+        ("shell", False), ("shell", True), ("file_change", False), ("file_change", True), ("docs.find", False),
+        ("docs.find", True), ("update_plan", False),
+    ]  # fmt: skip
+    assert (calls[0].result, calls[4].result) == ("a.py\n", "found")
+    assert (run.external_id, run.steps[0].thought, run.steps[-1].message) == (PARENT, "I look.", "Rounded.")
+    assert {file.path: file.operation for file in derive(run).files} == {
+        "/work/a.py": "modified",
+        "/work/b.py": "deleted",
+    }
+    assert converted.report.dropped == {"turn.started": 1, "item.started": 1, "turn.completed": 1}
+    assert not converted.report.unknown
+    events = [
+        {"type": "task_started"},
+        {"type": "agent_reasoning", "text": "I look."},
+        {
+            "type": "exec_command_end",
+            "call_id": "a",
+            "command": ["bash", "-lc", "ls"],
+            "stdout": "a.py\n",
+            "exit_code": 0,
+        },
+        {"type": "agent_message", "message": "Rounded."},
+    ]
+    printed = [{"id": str(number), "msg": event} for number, event in enumerate(events)]
+    run = the_one(jsonl(*printed), "codex.jsonl").run
+    assert [(call.name, call.result) for step in run.steps for call in step.calls] == [("exec_command", "a.py\n")]
+    assert (run.steps[0].thought, run.steps[-1].message) == ("I look.", "Rounded.")
+
+
 def test_a_rollout_in_which_the_agent_said_nothing_is_refused_with_that() -> None:
     _, refusal = read(RolloutFile().user("Round.").data, "rollout.jsonl")
     assert isinstance(refusal, Unreadable)
@@ -367,7 +436,7 @@ def naive_counts(path: Path) -> tuple[int, int]:
         record = json.loads(line)
         item = record.get("payload", record)
         kind = item.get("type", "")
-        if kind.endswith("_call") or kind == "function_call":
+        if kind.endswith("_call") or kind in ("function_call", "mcp_tool_call_end"):
             calls.add(item.get("call_id") or item.get("id") or line)
         if item.get("role") == "assistant" and kind in ("message", ""):
             messages += 1

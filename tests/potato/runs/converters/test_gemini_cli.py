@@ -158,6 +158,87 @@ def test_conversations_in_geminis_form_are_read_from_every_place_where_they_stan
     assert found[0].report.dropped == {"context that the program wrote": 2}
 
 
+def qwen(number: int, parent: int, kind: str, parts: Any, **more: Any) -> dict[str, Any]:
+    role = "model" if kind == "assistant" else "user"
+    return {
+        "uuid": f"u{number}", "parentUuid": f"u{parent}" if parent else None, "sessionId": "s1", "cwd": "/work",
+        "timestamp": f"2026-01-01T10:00:{number:02}Z", "version": "0.6.0", "type": kind,
+        "message": {"role": role, "parts": parts}, **more,
+    }  # fmt: skip
+
+
+def called(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"functionCall": {"id": call_id, "name": name, "args": arguments}}
+
+
+def gave(call_id: str, name: str, **response: Any) -> list[dict[str, Any]]:
+    return [{"functionResponse": {"id": call_id, "name": name, "response": response}}]
+
+
+def test_the_lines_of_qwen_code_are_a_chat_and_no_session_of_claude_code() -> None:
+    program = {key: value for key, value in qwen(1, 0, "system", []).items() if key != "message"}
+    shown = {"fileName": "x.py", "originalContent": "a\nc\n", "newContent": "b\nc\n"}
+    used = {"promptTokenCount": 9, "candidatesTokenCount": 2}
+    lines = [
+        {**program, "subtype": "slash_command"},
+        qwen(2, 1, "user", [{"text": "Round."}]),
+        qwen(3, 2, "assistant", [{"text": "Hm.", "thought": True}, {"text": "Not so."}], model="qwen-x"),
+        qwen(4, 2, "assistant",
+             [{"text": "I edit."}, called("a", "edit", **REPLACED), called("b", "run_shell_command")],
+             model="qwen-x", usageMetadata=used),
+        qwen(5, 4, "tool_result", gave("a", "edit", output="done"),
+             toolCallResult={"callId": "a", "status": "success", "resultDisplay": shown}),
+        qwen(6, 5, "tool_result", gave("b", "run_shell_command", error="no"),
+             toolCallResult={"callId": "b", "status": "cancelled"}),
+        qwen(7, 6, "assistant", [{"text": "Done."}], model="qwen-x"),
+    ]  # fmt: skip
+    converted = the_one(jsonl(*lines), "s1.jsonl")
+    run = converted.run
+    assert (run.external_id, run.agent, run.agent_model, run.folder, run.task) == (
+        "s1", "Qwen Code", "qwen-x", "/work", "Round.",
+    )  # fmt: skip
+    first, last = run.steps
+    assert [(call.name, call.result, call.is_error, call.refused) for call in first.calls] == [
+        ("edit", "done", False, False),
+        ("run_shell_command", "no", False, True),
+    ]
+    assert (first.message, first.usage.input_tokens, last.message) == ("I edit.", 9, "Done.")
+    assert changes_in(run) == {"x.py": ("modified", 1, 1)}
+    assert converted.report.dropped == {"system slash_command": 1, "message that was taken back": 1}
+    assert not converted.report.unknown
+
+
+def test_what_gemini_prints_as_a_stream_is_a_chat() -> None:
+    def said(content: str, role: str = "assistant") -> dict[str, Any]:
+        return {"type": "message", "role": role, "content": content, "timestamp": "2026-01-01T10:00:01Z", "delta": True}
+
+    def used(tool_id: str, tool_name: str, **parameters: Any) -> dict[str, Any]:
+        return {"type": "tool_use", "tool_name": tool_name, "tool_id": tool_id, "parameters": parameters}
+
+    lines = [
+        {"type": "init", "timestamp": "2026-01-01T10:00:00Z", "session_id": "s1", "model": "gemini-x"},
+        said("Round.", "user"),
+        said("I "),
+        said("edit."),
+        used("a", "replace", **REPLACED),
+        used("b", "run_shell_command", command="pytest"),
+        {"type": "tool_result", "tool_id": "a", "status": "success", "output": "done"},
+        {"type": "tool_result", "tool_id": "b", "status": "error", "error": {"type": "x", "message": "no"}},
+        said("Done."),
+        {"type": "result", "status": "success", "stats": {}},
+    ]
+    converted = the_one(jsonl(*lines), "gemini.jsonl")
+    run = converted.run
+    assert (run.external_id, run.agent_model, run.task) == ("s1", "gemini-x", "Round.")
+    assert [step.message for step in run.steps] == ["I edit.", "Done."]
+    assert [(call.name, call.result, call.is_error) for call in run.steps[0].calls] == [
+        ("replace", "done", False),
+        ("run_shell_command", "no", True),
+    ]
+    assert changes_in(run) == {"/work/x.py": ("modified", 1, 1)}
+    assert converted.report.dropped == {"result line": 1}
+
+
 def test_a_chat_in_which_the_model_said_nothing_is_refused_with_that() -> None:
     _, refusal = read(chat(*MESSAGES[:2]), "session.json")
     assert isinstance(refusal, Unreadable)

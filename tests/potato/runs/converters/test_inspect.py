@@ -3,9 +3,14 @@
 import contextlib
 import io
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
+
+import pytest
+from zstandard import ZstdCompressor
 
 from potato.runs.changes.derive import derive
 from potato.runs.converters.reading import read_file
@@ -44,7 +49,7 @@ MESSAGES = [
     {"role": "user", "content": "Go on."},
     assistant(2, [{"type": "reasoning", "reasoning": "xx==", "redacted": True}, {"type": "text", "text": "Done."}]),
 ]
-EVENTS = [
+EVENTS: list[dict[str, Any]] = [
     {"event": "span_begin", "id": "s1", "name": "researcher", "type": "agent",
      "timestamp": "2026-01-01T10:00:00+00:00"},
     {"event": "model", "span_id": "s1", "model": "gpt-y", "timestamp": "2026-01-01T10:00:01+00:00",
@@ -80,6 +85,52 @@ def as_eval(*samples: Any, header: str = "header.json") -> bytes:
             package.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
         package.writestr(header, json.dumps(LOG))
     return packed.getvalue()
+
+
+def packed_with_zstandard(members: dict[str, bytes]) -> bytes:
+    """A ZIP of method 93, as Inspect writes its logs; Python writes it from 3.14 on alone."""
+    local, central = b"", b""
+    for name, data in members.items():
+        # Inspect packs a large member in frames.
+        frames = b"".join(ZstdCompressor().compress(part) for part in (data[:100], data[100:]))
+        facts = struct.pack("<4HL2L", 0, 93, 0, 33, zlib.crc32(data), len(frames), len(data))
+        name_bytes = name.encode()
+        central += b"PK\x01\x02" + struct.pack("<2H", 63, 63) + facts
+        central += struct.pack("<5H2L", len(name_bytes), 0, 0, 0, 0, 0, len(local)) + name_bytes
+        local += (
+            b"PK\x03\x04" + struct.pack("<H", 63) + facts + struct.pack("<2H", len(name_bytes), 0) + name_bytes + frames
+        )
+    end = struct.pack("<4H2LH", 0, 0, len(members), len(members), len(central), len(local), 0)
+    return local + central + b"PK\x05\x06" + end
+
+
+def in_pieces(sample: dict[str, Any], folder: str, size: int) -> dict[str, bytes]:
+    """The members of a sample that Inspect wrote as a folder: its shell, and lists of so many entries each."""
+    names = list(sample["attachments"])
+
+    def numbered(value: Any) -> Any:
+        words = json.dumps(value)
+        for number, known in enumerate(names):
+            words = words.replace(f"attachment://{known}", f"attachment://{number}")
+        return json.loads(words)
+
+    lists = {
+        "messages": numbered(sample["messages"]),
+        "events": numbered(sample["events"]),
+        "attachments": list(sample["attachments"].values()),
+    }
+    shell = {key: value for key, value in sample.items() if key not in lists}
+    shell["message_refs"] = [[0, 3], [3, len(lists["messages"])]]
+    members = {
+        f"{folder}/sample.json": json.dumps(numbered(shell)).encode(),
+        f"{folder}/skeleton.json": b'{"spans": []}',
+        f"{folder}/events/stats.json": b"{}",
+        f"{folder}/calls/0.json": b"[{}]",
+    }
+    for name, entries in lists.items():
+        for begin in range(0, len(entries), size):
+            members[f"{folder}/{name}/{begin}.json"] = json.dumps(entries[begin : begin + size]).encode()
+    return members
 
 
 def read_eval(data: bytes) -> list[Converted | Unreadable]:
@@ -141,6 +192,72 @@ def test_an_eval_file_gives_the_runs_of_its_samples() -> None:
         assert isinstance(second, Converted)
         assert first.run == the_one(log(SAMPLE), "log.json").run
         assert second.run.external_id == "e1/shop-2/1"
+
+
+def test_an_eval_file_that_is_packed_with_zstandard_is_read_as_one_that_is_not() -> None:
+    whole = json.dumps({**SAMPLE, "uuid": "u1"}).encode()
+    members = {"header.json": json.dumps(LOG).encode(), "samples/shop-1_epoch_1.json": whole}
+    data = packed_with_zstandard(members)
+    (entry,) = read_eval(data)
+    assert isinstance(entry, Converted), entry
+    assert entry.run == the_one(log({**SAMPLE, "uuid": "u1"}), "log.json").run
+    assert entry.run.task_id == "rounding/shop-1"
+    damaged = bytearray(data)
+    damaged[data.index(b"samples/") + 60] ^= 0xFF
+    with pytest.raises(BROKEN):
+        read_eval(bytes(damaged))
+    lying = data.replace(struct.pack("<L", len(whole)), struct.pack("<L", len(whole) + 9))
+    with pytest.raises(zipfile.BadZipFile, match="ends before"):
+        read_eval(lying)
+
+
+def test_a_damaged_list_of_a_zip_raises_nothing_but_that_it_is_damaged() -> None:
+    members = {"header.json": json.dumps(LOG).encode(), "samples/a_epoch_1.json": json.dumps(SAMPLE).encode()}
+    for data in (packed_with_zstandard(members), as_eval(SAMPLE)):
+        for place in range(data.index(b"PK\x01\x02"), len(data)):
+            for changed in (0, 0x7F, 0xFF):
+                with contextlib.suppress(*BROKEN):
+                    read_eval(data[:place] + bytes([changed]) + data[place + 1 :])
+
+
+def test_a_sample_in_pieces_is_one_run_and_each_piece_is_none() -> None:
+    header = {"header.json": json.dumps({**LOG, "version": 3}).encode()}
+    other = {"samples/b_epoch_1.json": json.dumps({**SAMPLE, "id": "b"}).encode()}
+    for folder in ("samples/shop-1_epoch_1", "samples/shop/1_epoch_1"):
+        members = {**header, **in_pieces(SAMPLE, folder, 4), **other}
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as package:
+            for name, data in members.items():
+                package.writestr(name, data)
+        pieces, whole = sorted(
+            (entry for entry in read_eval(packed.getvalue()) if isinstance(entry, Converted)),
+            key=lambda entry: entry.run.external_id,
+            reverse=True,
+        )
+        expected = the_one(log(SAMPLE), "log.json")
+        assert pieces.run == expected.run
+        assert pieces.report == expected.report
+        assert whole.run.external_id == "e1/b/1"
+
+
+def test_a_sample_in_pieces_without_them_is_refused_with_what_to_do() -> None:
+    shell = in_pieces(SAMPLE, "samples/shop-1_epoch_1", 4)["samples/shop-1_epoch_1/sample.json"]
+    (_, refusal) = read(shell, "sample.json")
+    assert isinstance(refusal, Unreadable)
+    assert (refusal.code, "Import the whole log" in refusal.sentence) == ("no_steps", True)
+
+
+def test_what_an_agent_was_told_is_found_where_events_name_it_by_numbers() -> None:
+    told = {"role": "user", "content": "Look."}
+    events = [
+        {**{key: value for key, value in event.items() if key != "input"}, "input": [], "input_refs": [[1, 2]]}
+        if event["event"] == "model" and "input" in event
+        else event
+        for event in EVENTS
+    ]
+    for pool in ({"events_data": {"messages": [MESSAGES[0], told]}}, {"message_pool": [MESSAGES[0], told]}):
+        (agent,) = the_one(log({**SAMPLE, "events": events, **pool}), "log.json").run.steps[0].agents
+        assert agent.task == "Look."
 
 
 def test_a_sample_whose_input_is_longer_than_what_is_looked_at_is_known_by_its_name() -> None:

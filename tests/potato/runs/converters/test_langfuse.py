@@ -95,6 +95,42 @@ def test_a_trace_without_a_generation_is_read_by_its_own_input_and_output() -> N
     assert [answer.code for answer in answers if isinstance(answer, Unreadable)] == ["no_steps"]
 
 
+def test_a_trace_that_names_observations_which_are_not_there_says_so() -> None:
+    trace = {"id": "t1", "timestamp": "2026-01-01T10:00:00Z", "name": "x", "input": "Round.", "output": "Done."}
+    page = {"data": [{**trace, "observations": ["o1", "o2"]}], "meta": {"page": 1}}
+    run = the_one(json.dumps(page, indent=1).encode(), "traces.json").run
+    assert [step.message for step in run.steps] == ["Done."]
+    assert run.gaps[0].startswith("The trace names 2 observations, which are not here")
+
+
+def test_messages_of_the_ai_sdk_have_calls_and_results() -> None:
+    outputs = [
+        {"type": "text", "value": "x.py"},
+        {"type": "error-text", "value": "no"},
+        {"type": "json", "value": {"a": 1}},
+        {"type": "content", "value": [{"type": "text", "text": "seen"}]},
+    ]
+    calls = [
+        {"type": "tool-call", "toolCallId": f"c{at}", "toolName": "bash", "input": {}} for at in range(len(outputs))
+    ]
+    back = [{"type": "tool-result", "toolCallId": f"c{at}", "output": output} for at, output in enumerate(outputs)]
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "Round."}]},
+        {"role": "assistant", "content": [{"type": "reasoning", "text": "Because."}, *calls]},
+        {"role": "tool", "content": back},
+    ]
+    made = observation(1, "GENERATION", input={"messages": messages}, output={"role": "assistant", "content": "Done."})
+    converted = the_one(jsonl(made), "o.jsonl")
+    first, last = converted.run.steps
+    assert [(call.name, call.result, call.is_error) for call in first.calls] == [
+        ("bash", "x.py", False),
+        ("bash", "no", True),
+        ("bash", '{\n  "a": 1\n}', False),
+        ("bash", "seen", False),
+    ]
+    assert (first.thought, last.message, converted.report.unknown) == ("Because.", "Done.", {})
+
+
 def test_an_agent_under_an_agent_is_folded_under_the_call_of_its_tool() -> None:
     asked = [{"id": "h", "name": "ask", "args": {"task": "Look."}}]
     langchain = {"type": "ai", "content": "I ask.", "tool_calls": asked}

@@ -77,6 +77,26 @@ def as_file(value: Any) -> bytes:
     return json.dumps(value, indent=2).encode()
 
 
+@pytest.mark.parametrize("tag", ["bash_code", "mswea_bash_command"])
+def test_actions_between_tags_are_those_between_backticks(tag: str) -> None:
+    """As the configuration swebench_xml.yaml asks for them."""
+    in_tags = [
+        {
+            **message,
+            "content": re.sub(r"```bash\n(.*?)\n```", rf"<{tag}>\n\1\n</{tag}>", message["content"], flags=re.S),
+        }
+        for message in MESSAGES
+    ]
+    expected, tagged = the_one(as_file(trajectory())).run, the_one(as_file(trajectory(in_tags))).run
+    assert expected == tagged
+    value = trajectory(in_tags)
+    value["info"]["config"]["model"]["action_regex"] = rf"<{tag}>(.*?)</{tag}>"
+    shown = {"role": "assistant", "content": f"Not so:\n```bash\nrm -r /\n```\nbut\n<{tag}>ls</{tag}>"}
+    value["messages"] = [*FIRST, shown, answered("price.py\n")]
+    (step,) = the_one(as_file(value)).run.steps
+    assert [call.arguments for call in step.calls] == [{"command": "ls"}]
+
+
 def test_each_message_of_the_agent_is_a_step_with_its_command() -> None:
     run = the_one(as_file(trajectory()), "a.traj.json").run
     assert [call.arguments["command"].split()[0] for step in run.steps for call in step.calls] == [

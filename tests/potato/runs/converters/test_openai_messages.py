@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from potato.runs.changes.derive import derive
+from potato.runs.model import AgentRun
 from tests.potato.runs.damaged_files import damaged, read_without_error, retyped
 from tests.potato.runs.reading import errors, jsonl, read, runs, the_one, the_refusal
 
@@ -50,6 +51,10 @@ ITEMS: list[dict[str, Any]] = [
     {"type": "reasoning", "id": "s", "summary": [], "encrypted_content": "abc"},
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
 ]
+
+
+def changed_by(run: AgentRun) -> dict[str, tuple[str, int, int]]:
+    return {file.path: (file.operation, file.added, file.removed) for file in derive(run).files}
 
 
 def forms(messages: list[dict[str, Any]]) -> list[bytes]:
@@ -137,6 +142,82 @@ def test_calls_in_words_are_calls() -> None:
         "I look.", "Hm.", {"command": "ls"}, "price.py",
     )  # fmt: skip
     assert (second.message, second.calls[0].result, third.calls[0].name) == ("Then:", "/shop", "finish")
+
+
+def test_patches_change_files_in_every_form_in_which_a_model_of_openai_gives_them() -> None:
+    begin, end = "*** Begin Patch", "*** End Patch"
+    update = f"{begin}\n*** Update File: b.py\n@@\n-old\n+new\n{end}"
+    custom = {"id": "a", "type": "custom", "custom": {"name": "apply_patch", "input": update}}
+    shell = {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{begin}\n*** Add File: c.py\n+z\n{end}\nEOF"]}
+    chat = [
+        {"role": "user", "content": "Round."},
+        {"role": "assistant", "content": None, "tool_calls": [custom, call("b", "shell", shell)]},
+        {"role": "tool", "tool_call_id": "a", "content": "Success."},
+        {"role": "tool", "tool_call_id": "b", "content": "Success."},
+    ]
+    converted = the_one(jsonl({"messages": chat}))
+    assert changed_by(converted.run) == {"b.py": ("modified", 1, 1), "c.py": ("added", 1, 0)}
+    assert not converted.report.repairs
+    operations = [
+        {"type": "create_file", "path": "a.py", "diff": "+x = 1\n+y = 2\n"},
+        {"type": "update_file", "path": "b.py", "diff": "@@ def f():\n-    return 1\n+    return 2\n"},
+        {"type": "delete_file", "path": "d.py"},
+        {"type": "create_file", "path": "e.py", "diff": "+not written\n"},
+    ]
+    items: list[dict[str, Any]] = [{"role": "user", "content": "Round."}]
+    for number, operation in enumerate(operations):
+        status = "failed" if number == 3 else "completed"
+        items += [
+            {"type": "apply_patch_call", "call_id": f"p{number}", "status": "completed", "operation": operation},
+            {"type": "apply_patch_call_output", "call_id": f"p{number}", "status": status, "output": "done"},
+        ]
+    items += [
+        {"type": "custom_tool_call", "call_id": "q", "name": "apply_patch", "input": update.replace("b.py", "f.py")},
+        {"type": "custom_tool_call_output", "call_id": "q", "output": "Success."},
+    ]
+    assert changed_by(the_one(jsonl({"input": items[:1], "output": items[1:]})).run) == {
+        "a.py": ("added", 2, 0),
+        "b.py": ("modified", 1, 1),
+        "d.py": ("deleted", 0, 0),
+        "f.py": ("modified", 1, 1),
+    }
+
+
+def test_tools_with_other_names_for_their_arguments_change_files_too() -> None:
+    calls = [
+        call("a", "edit", {"filePath": "/shop/a.py", "oldString": "x", "newString": "y"}),
+        call("b", "exec_command", {"cmd": "python3 mend.py"}),
+    ]
+    answers = [{"role": "tool", "tool_call_id": key, "content": "ok"} for key in "ab"]
+    run = the_one(jsonl({"messages": [{"role": "assistant", "content": "", "tool_calls": calls}, *answers]})).run
+    assert changed_by(run) == {"/shop/a.py": ("modified", 1, 1)}
+    assert "python3 mend.py" in run.gaps[0]
+
+
+def test_a_shell_of_responses_says_by_its_outcome_that_it_failed() -> None:
+    outcomes = [{"type": "exit", "exit_code": 0}, {"type": "exit", "exit_code": 1}, {"type": "timeout"}]
+    items: list[dict[str, Any]] = []
+    for number, outcome in enumerate(outcomes):
+        action = {"commands": ["make"], "timeout_ms": 1000}
+        shown = [{"stdout": "made\n", "stderr": "", "outcome": outcome}]
+        items += [
+            {"type": "shell_call", "call_id": f"s{number}", "action": action},
+            {"type": "shell_call_output", "call_id": f"s{number}", "output": shown},
+        ]
+    calls = [each for step in the_one(jsonl({"input": "Go.", "output": items})).run.steps for each in step.calls]
+    assert [(each.result, each.is_error) for each in calls] == [("made\n", False), ("made\n", True), ("made\n", True)]
+
+
+def test_answers_of_a_batch_are_read_where_they_lie() -> None:
+    message = {"role": "assistant", "content": "Hello."}
+    bodies = [
+        {"object": "chat.completion", "model": "m", "choices": [{"message": message}], "usage": {"prompt_tokens": 3}},
+        {"object": "response", "id": "r", "model": "m", "output": [{"type": "message", **message}]},
+    ]
+    for body in bodies:
+        line = {"id": "b", "custom_id": "c", "response": {"status_code": 200, "body": body}, "error": None}
+        (run,) = runs(read(jsonl(line)))
+        assert (run.external_id, run.agent_model, [step.message for step in run.steps]) == ("b", "m", ["Hello."])
 
 
 def test_pictures_and_unknown_parts_are_named() -> None:

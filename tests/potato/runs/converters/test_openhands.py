@@ -265,6 +265,98 @@ def test_errors_refusals_and_unknown_events_of_version_1() -> None:
     assert changes_in(converted.run) == {}
 
 
+PICTURE = "iVBORw0KGgo="
+
+
+def test_contents_that_further_tools_record_and_the_pages_of_a_browser_are_read() -> None:
+    edit = {"file_path": "/work/a.py", "old_string": "x", "new_string": "y"}
+    events = [
+        *V1[:2],
+        v1_action(2, "edit", edit, "r1", thought="I edit."),
+        v1_action(3, "write_file", {"file_path": "/work/b.py", "content": "1\n"}, "r1"),
+        v1_observation(4, 2, content=text_of("ok"), file_path="/work/a.py", is_new_file=False, replacements_made=1,
+                       old_content="x\nx = 1\n", new_content="y\nx = 1\n"),
+        v1_observation(5, 3, content=text_of("ok"), file_path="/work/b.py", is_new_file=True, old_content=None,
+                       new_content="1\n2\n"),
+        v1_action(6, "browser_get_state", {}, "r2", thought="I look at the page."),
+        v1_observation(7, 6, content=text_of("a page"), screenshot_data=PICTURE),
+    ]  # fmt: skip
+    events[1] = {**events[1], "extended_content": text_of("<EXTRA_INFO>a skill</EXTRA_INFO>")}
+    converted = the_one(jsonl(*events))
+    assert changes_in(converted.run) == {"/work/a.py": ("modified", 1, 1), "/work/b.py": ("added", 2, 0)}
+    (call,) = converted.run.steps[1].calls
+    assert call.result == "a page\n\n[image/png, 8 bytes]"
+    assert [picture.data[:4] for picture in call.pictures] == [b"\x89PNG"]
+    assert (converted.run.task, converted.report.dropped) == (
+        "Round.",
+        {"SystemPromptEvent": 1, "context that the program wrote": 1},
+    )
+
+
+def acp(number: int, call: str, status: str, **members: Any) -> dict[str, Any]:
+    members = {"raw_input": None, "raw_output": None, "content": None, "is_error": False, **members}
+    title = f"Title of {call}"
+    return v1(number, "ACPToolCallEvent", source="agent", tool_call_id=call, title=title, status=status, **members)
+
+
+def test_calls_of_an_agent_behind_the_agent_client_protocol_are_told_once_by_their_last_state() -> None:
+    edit = {"file_path": "/work/shop/a.py", "old_string": "x", "new_string": "y"}
+    difference = {"type": "diff", "path": "/work/shop/a.py", "old_text": "x", "new_text": "y"}
+    new_file = {"type": "diff", "path": "/work/shop/b.py", "oldText": None, "newText": "1\n2\n"}
+    wrapped = {"type": "content", "content": {"type": "text", "text": "two files"}}
+    events = [
+        *V1[:2],
+        acp(2, "t1", "pending"),
+        acp(3, "t1", "in_progress", tool_kind="execute", raw_input={"command": "ls"}),
+        acp(4, "t2", "in_progress", tool_kind="edit", raw_input=edit),
+        acp(5, "t1", "completed", tool_kind="execute", raw_input={"command": "ls"}, raw_output="cart.py"),
+        acp(6, "t2", "completed", tool_kind="edit", raw_input=edit, content=[difference, new_file, wrapped]),
+        acp(7, "t3", "failed", tool_kind="execute", raw_input={"command": ["bash", "-lc", "echo x > c.py"]},
+            raw_output={"formatted_output": "no", "exit_code": 1}, is_error=True),
+        acp(8, "t4", "completed", tool_kind="edit", raw_input=edit | {"old_string": "no such line"}, is_error=True),
+        acp(9, "t5", "in_progress", tool_kind="other"),
+        v1(10, "MessageEvent", source="agent", llm_message={"role": "assistant", "content": text_of("Rounded.")}),
+    ]  # fmt: skip
+    converted = the_one(jsonl(*events))
+    calls = [call for step in converted.run.steps for call in step.calls]
+    assert [(call.name, call.arguments, call.result, call.is_error) for call in calls] == [
+        ("execute", {"command": "ls"}, "cart.py", False),
+        ("edit", edit, "two files", False),
+        ("execute", {"command": ["bash", "-lc", "echo x > c.py"]}, "no", True),
+        ("edit", edit | {"old_string": "no such line"}, "", True),
+        ("Title of t5", {"title": "Title of t5"}, None, False),
+    ]
+    assert [step.message for step in converted.run.steps] == ["", "", "", "", "", "Rounded."]
+    assert changes_in(converted.run)["/work/shop/a.py"] == ("modified", 1, 1)
+    assert changes_in(converted.run)["/work/shop/b.py"] == ("added", 2, 0)
+    assert converted.report.dropped == {"SystemPromptEvent": 1, "earlier state of a call": 3}
+    assert not converted.report.unknown
+
+
+def test_what_a_conversation_of_version_1_took_stands_in_its_state() -> None:
+    metrics = {
+        "agent": {
+            "accumulated_cost": 0.5,
+            "token_usages": [
+                {"response_id": "r1", "prompt_tokens": 10, "completion_tokens": 3, "cache_read_tokens": 4}
+            ],
+            "response_latencies": [{"response_id": "r1", "latency": 1.5}],
+        },
+        "condenser": {"accumulated_cost": 0.25},
+    }  # fmt: skip
+    files = files_of_v1()
+    files["c1/base_state.json"] = json.dumps({**STATE, "stats": {"usage_to_metrics": metrics}}).encode()
+    (converted,) = runs_in(zipped(files))
+    assert isinstance(converted, Converted)
+    usage = converted.run.steps[0].usage
+    assert (converted.run.cost_usd, usage.input_tokens, usage.output_tokens) == (0.75, 10, 3)
+    assert (usage.cached_tokens, usage.seconds) == (4, 1.5)
+    update = v1(9, "ConversationStateUpdateEvent", key="full_state", value=STATE)
+    cost = v1(10, "ConversationStateUpdateEvent", key="stats", value={"usage_to_metrics": metrics})
+    run = the_one(jsonl(*V1[:6], update, cost)).run
+    assert (run.external_id, run.agent_model, run.cost_usd) == ("conversation-1", "claude-y", 0.75)
+
+
 def test_files_whose_marks_stand_behind_a_long_text_are_known_by_what_comes_first() -> None:
     row = {"instance_id": "x", "instruction": "Round.", "test_result": {"git_patch": PATCH}, "notes": "x" * 100_000}
     assert the_one(jsonl({**row, "history": EVENTS}), "output.jsonl").run.patch == PATCH.encode()

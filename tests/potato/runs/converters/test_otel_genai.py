@@ -1,6 +1,7 @@
 """Spans of OpenTelemetry for generative AI: the run behind them, in every form in which messages are recorded."""
 
 import json
+import re
 from typing import Any
 
 from potato.runs.changes.derive import derive
@@ -128,6 +129,82 @@ def test_one_document_lines_and_structured_attributes_are_the_same_run() -> None
         for number, each in enumerate(SPANS, 1)
     ]  # fmt: skip
     assert the_one(json.dumps(printed, indent=1).encode(), "spans.json").run.steps == whole.steps
+
+
+def test_names_with_underscores_are_the_same_names() -> None:
+    def underscored(each: Any) -> Any:
+        if isinstance(each, dict):
+            return {re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", key): underscored(of) for key, of in each.items()}
+        return [underscored(of) for of in each] if isinstance(each, list) else each
+
+    written = json.dumps(underscored(otlp(*SPANS)), indent=1).encode()
+    assert b"resource_spans" in written
+    assert b"string_value" in written
+    assert the_one(written, "traces.json").run == the_one(document(*SPANS), "traces.json").run
+
+
+def test_spans_of_the_ai_sdk_are_read_by_its_own_names() -> None:
+    asked = {"role": "user", "content": [{"type": "text", "text": "Round."}]}
+    call = {"toolCallId": "a", "toolName": "bash", "input": {"command": "ls"}}
+    told = {"role": "assistant", "content": [{"type": "tool-call", **call}]}
+    back = {"type": "tool-result", "toolCallId": "a", "toolName": "bash", "output": {"type": "text", "value": "x.py"}}
+    by: dict[str, Any] = {"gen_ai__request__model": "gpt-x", "ai__operationId": "ai.generateText.doGenerate"}
+    spans = [
+        {**span(1, "", ai__operationId="ai.generateText"), "name": "ai.generateText"},
+        span(2, "", 1, **by, ai__prompt__messages=json.dumps([asked]), ai__response__text="I look.",
+             ai__response__toolCalls=json.dumps([call])),
+        span(3, "", 1, ai__operationId="ai.toolCall", ai__toolCall__id="a", ai__toolCall__name="bash",
+             ai__toolCall__args='{"command": "ls"}', ai__toolCall__result='"x.py"'),
+        span(4, "", 1, **by, ai__response__text="Done.",
+             ai__prompt__messages=json.dumps([asked, told, {"role": "tool", "content": [back]}])),
+    ]  # fmt: skip
+    for each in spans:
+        each["attributes"] = [pair for pair in each["attributes"] if pair["key"] != "gen_ai.operation.name"]
+        each["name"] = each["name"].strip() or "ai"
+    run = the_one(document(*spans), "traces.json").run
+    assert (run.task, run.agent_model) == ("Round.", "gpt-x")
+    assert [(step.message, [(call.name, call.result) for call in step.calls]) for step in run.steps] == [
+        ("I look.", [("bash", "x.py")]),
+        ("Done.", []),
+    ]
+
+
+def test_events_as_records_of_a_log_belong_to_their_spans_or_stand_for_them() -> None:
+    def record(number: int, kind: str, body: Any = None, **more: Any) -> dict[str, Any]:
+        pairs = [{"key": key.replace("__", "."), "value": value(each)} for key, each in more.items()]
+        return {"traceId": "t1", "spanId": f"s{number}", "timeUnixNano": str(BEGIN + number * SECOND),
+                "eventName": kind, "attributes": pairs, "body": value(body) if body else {}}  # fmt: skip
+
+    def details(number: int, inputs: Any, outputs: Any) -> dict[str, Any]:
+        return record(number, "gen_ai.client.inference.operation.details", gen_ai__operation__name="chat",
+                      gen_ai__request__model="gpt-x", gen_ai__input__messages=inputs,
+                      gen_ai__output__messages=outputs)  # fmt: skip
+
+    def logs(*records: Any) -> dict[str, Any]:
+        return {"resourceLogs": [{"scopeLogs": [{"logRecords": list(records)}]}]}
+
+    other = record(9, "http.request", "GET /")
+    newest = [details(2, ASKED, [FIRST]), details(5, [*ASKED, FIRST, BACK], [LAST]), other]
+    whole = the_one(document(*SPANS), "traces.json").run
+    bare = [span(2, "chat", gen_ai__request__model="gpt-x"), span(5, "chat", gen_ai__request__model="gpt-x")]
+    for data in (jsonl(logs(*newest)), jsonl(otlp(*bare), logs(*newest))):
+        converted = the_one(data)
+        assert [step.message for step in converted.run.steps] == [step.message for step in whole.steps]
+        assert [[call.result for call in step.calls] for step in converted.run.steps] == [
+            ["written", "1 failed", "found"],
+            [],
+        ]
+        assert (converted.run.task, converted.run.agent_model) == ("Round.", "gpt-x")
+        assert converted.report.dropped["record of a log that is none of generative AI"] == 1
+    older = [
+        record(2, "gen_ai.user.message", {"content": "Round."}),
+        record(2, "gen_ai.choice", {"index": 0, "message": {"role": "assistant", "content": "I round."}}),
+    ]
+    run = the_one(jsonl(logs(*older))).run
+    assert (run.task, [step.message for step in run.steps]) == ("Round.", ["I round."])
+    _, refusal = read(jsonl(logs(other)))
+    assert isinstance(refusal, Unreadable)
+    assert "none of a model, a tool or an agent" in refusal.sentence
 
 
 def test_older_forms_of_messages_are_read() -> None:

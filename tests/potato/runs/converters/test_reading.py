@@ -47,6 +47,13 @@ def test_a_choice_says_why() -> None:
         ),
         ("a.txt", b"Dear all,\n", "a.txt is no trace: a text without JSON and without a diff. "),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "a.png is no trace: bytes that are no text. "),
+        ("a.jsonl.gz", b"\x1f\x8b\x08\0", "a.jsonl.gz is no trace: it is packed with gzip; unpack it first"),
+        (
+            "rows.parquet",
+            b"PAR1\x15\0",
+            "rows.parquet is no trace: it is a table as Parquet; write its rows as JSON lines",
+        ),
+        ("state.vscdb", b"SQLite format 3\0\x10", "state.vscdb is no trace: it is a data base of SQLite; export"),
         (
             "a.diff",
             "diff --git a/a b/a\n".encode("utf-16"),
@@ -250,6 +257,17 @@ def test_a_session_over_the_bound_of_lines_or_bytes_is_an_error() -> None:
         heavy.agent(says("x" * 1200), message_id="m")
     answers = read(jsonl(*many.lines, *heavy.lines), options=SMALL_BOUNDS)
     assert errors(answers) == [(1, "too_large"), (22, "too_large")]
+
+
+@pytest.mark.parametrize("first", ['{"id": "a", "steps": [', '{"id": "a",'])
+def test_a_document_with_a_whole_object_in_one_of_its_lines_is_a_document(first: str) -> None:
+    rest = (
+        '{"message": "I look."},\n{"message": "I see."}\n]}'
+        if first.endswith("[")
+        else ('"steps":\n[{"message": "I look."},\n{"message": "I see."}\n]}')
+    )
+    (run,) = runs(read(f"{first}\n{rest}\n".encode(), "run.json"))
+    assert [step.message for step in run.steps] == ["I look.", "I see."]
 
 
 def test_a_document_may_hold_several_runs() -> None:

@@ -248,6 +248,27 @@ def test_a_history_alone_is_a_run() -> None:
     ]  # fmt: skip
 
 
+def test_pictures_of_prompts_are_pictures_wherever_they_stand() -> None:
+    url = "data:image/png;base64,iVBORw0KGgo="
+    part = {"type": "image_url", "image_url": {"url": url}}
+    task = {"role": "user", "content": [{"type": "text", "text": PROMPT}, part], "agent": "main"}
+    acted = {"role": "assistant", "content": "I look.\n```\nls\n```", "thought": "I look.", "action": "ls"}
+    said = {"role": "assistant", "content": "What now?", "thought": "What now?", "action": ""}
+    shown = {"role": "user", "content": f"Like this: ![page]({url})", "agent": "main"}
+    history = [task, acted, {"role": "user", "content": "price.py", "agent": "main"}, said, shown, shown, said]
+    converted = the_one(as_file({"history": history, "info": {}}), "a.traj")
+    first, second, third = converted.run.steps
+    assert converted.run.task.strip() == "Totals are cut off."
+    assert [len(each.prompt_pictures) for each in (first, second, third)] == [1, 0, 2]
+    assert third.prompt_pictures[0].data[:4] == b"\x89PNG"
+    assert "base64" not in third.prompt
+    assert not converted.report.unknown
+    value = trajectory(STEPS[:1])
+    value["history"][-1] = task
+    run = the_one(as_file(value), "a.traj").run
+    assert (run.task.strip(), len(run.steps[0].prompt_pictures)) == ("Totals are cut off.", 1)
+
+
 def test_hidden_reasoning_and_other_attempts_are_told() -> None:
     history = [{"role": "assistant", "action": "ls", "thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]}]
     converted = read_one(trajectory([step("ls", "a")], history=history, attempts=[{}, {}, {}], extra=1))
