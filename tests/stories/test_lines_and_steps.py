@@ -10,6 +10,7 @@ from accounts.actions.projects import publish_configuration
 from potato.runs.model import FileEdit, FileTouched
 from tenancy.actor import acting_in
 from tests.stories.conftest import Reader
+from tests.stories.pictures import shoot
 from tests.stories.reviewing import claimed, task_path
 from tests.tenants import Tenants
 from tests.traces.stored import code, read, step, stored
@@ -91,6 +92,7 @@ def test_a_line_that_a_command_changed_says_that_its_step_is_not_known(
     assert [mark.get_attribute("data-step") for mark in marks.all()] == ["1", "?"]
     expect(marks.last).to_have_attribute("title", "Which step removed this line is not known.")
     reader.assert_clean()
+    shoot(reader, "line-of-an-unknown-step")
     other = page.locator("article", has_text="other.py")
     expect(other.locator(".linestep")).to_have_count(0)
     code_cell = other.locator("tr.is-add .code")
