@@ -61,8 +61,9 @@ def _is_document(text: str, filename: str) -> bool:
         return text[0] == "[" or filename.lower().endswith((".json", ".traj"))
     if _is_json(first):
         return text[0] == "[" and not rest.strip()
-    # A container goes on behind such an end; a line of its own that was cut off there is rarer.
-    if first.rstrip().endswith(("{", "[", ",")):
+    # A list goes on with anything, an object with its next key; below a line that was cut off the next one begins.
+    end, begin = first.rstrip()[-1:], rest.lstrip()[:1]
+    if end == "[" or (end in "{," and begin == '"'):
         return True
     return not any(line.startswith("{") and _is_json(line) for line in rest.split("\n")[:_MOST_LINES])
 
