@@ -1,7 +1,5 @@
 """Runs of tests in an agent's run: found by their command, with what came of them as the output says it."""
 
-from pathlib import Path
-
 import pytest
 
 from potato.checks.model import Counts
@@ -9,8 +7,7 @@ from potato.runs.converters.reading import read_file
 from potato.runs.model import AgentRun, Converted, ReadingOptions, Step, SubAgent, ToolCall
 from potato.runs.run_files import source_at
 from potato.runs.test_runs import exit_code, last_outcome, run_record, runner_of, test_runs
-
-SHARED = Path("/work/shared/data/mini-swe-agent")
+from tests.shared_data import shared_files
 
 
 def run(*calls: ToolCall) -> AgentRun:
@@ -127,11 +124,10 @@ def test_long_outputs_and_long_commands_say_nothing() -> None:
         test_runs(run(shell(f"pytest {text}", "1 passed in 1s")))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared files are not here")
 def test_the_exit_codes_and_summaries_of_real_runs_agree() -> None:
     """Where pytest printed its summary the outcome of that must be what its exit code says, too."""
     compared = 0
-    for path in sorted(SHARED.glob("*.json")):
+    for path in shared_files("mini-swe-agent/*.json"):
         for entry in read_file(source_at(path), ReadingOptions()):
             for found in test_runs(entry.run) if isinstance(entry, Converted) else ():
                 if found.counts and found.exit_code is not None:
