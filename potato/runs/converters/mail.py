@@ -183,10 +183,10 @@ def _without_inner_headers(words: bytes) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    value = message.get(name)
-    if value is None:
-        return ""
-    folded = re.sub(r"\r?\n[ \t]*", " ", str(value)).strip()
+    # As it stands: a header with bytes that are no UTF-8 beside letters that are no ASCII cannot be had as a Header.
+    value = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    readable = str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    folded = re.sub(r"\r?\n[ \t]*", " ", readable).strip()
     try:
         return str(make_header(decode_header(folded)))
     except (LookupError, ValueError):

@@ -142,6 +142,11 @@ def test_an_encoded_mail_is_decoded(encoding: str, body: bytes) -> None:
     assert run.task == "Round\n\nPrices had eleven decimals."
 
 
+def test_a_subject_may_have_letters_and_bytes_that_are_none_side_by_side() -> None:
+    box = mail("[PATCH] Caf\u00e9 and ?? prices", BODY).replace(b"??", b"\xff")
+    assert the_one(box, "one.patch").run.task == "Caf\u00e9 and \ufffd prices\n\nPrices had eleven decimals."
+
+
 def test_a_line_of_a_diff_that_looks_like_a_signature_is_kept() -> None:
     diff = DIFF.replace(b"-a\n", b"-- \n")
     run = the_one(mail("[PATCH] Drop a rule", b"---\n" + diff), "one.patch").run
