@@ -3,13 +3,13 @@
 import io
 from typing import BinaryIO, cast
 
+from potato.runs.forward_reader import ForwardReader
 from potato.runs.model import Bounds
 from potato.runs.run_files import HEAD_BYTES, StoredRunFile, in_words
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _ENDING = ".zst"
 _MOST_BYTES = 4 * 2**30
-_SKIPPED_AT_ONCE = 2**20
 
 
 class NotUnpacked(Exception):  # noqa: N818  (an answer to the person who uploaded the file)
@@ -48,8 +48,8 @@ def unpacked_head(head: bytes) -> bytes:
         return b""
 
 
-class _Stream(io.RawIOBase):
-    """What the packed file holds. Seeking goes forward alone, by reading: nothing is kept."""
+class _Stream(ForwardReader):
+    """What the packed file holds."""
 
     def __init__(self, packed: BinaryIO, name: str) -> None:
         try:
@@ -60,33 +60,10 @@ class _Stream(io.RawIOBase):
                 f"{name} is packed with Zstandard, and the package zstandard is not installed here. Unpack it first "
                 "(zstd -d), or install potato-review[zstd]."
             ) from None
+        super().__init__()
         self._packed = packed
         self._name = name
         self._reader = ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if whence == io.SEEK_CUR:
-            offset += self._at
-        if whence == io.SEEK_END or offset < self._at:
-            raise io.UnsupportedOperation("a packed file is read forwards")
-        while self._at < offset and self._read(min(_SKIPPED_AT_ONCE, offset - self._at)):
-            pass
-        return self._at
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
     def _read(self, size: int) -> bytes:
         from zstandard import ZstdError

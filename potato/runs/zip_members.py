@@ -6,8 +6,9 @@ import zipfile
 import zlib
 from typing import BinaryIO, cast
 
+from potato.runs.forward_reader import ForwardReader
+
 _STORED, _ZSTANDARD = zipfile.ZIP_STORED, 93
-_SKIPPED_AT_ONCE = 2**20
 
 
 def opened_member(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
@@ -41,37 +42,14 @@ def _opened(package: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
         raise zipfile.BadZipFile(f"{member.filename} is not where the list says: {error}") from None
 
 
-class _Unpacked(io.RawIOBase):
-    """What a member holds. Seeking goes forward alone, by reading: nothing is kept."""
+class _Unpacked(ForwardReader):
+    """What a member holds."""
 
     def __init__(self, reader: BinaryIO, member: zipfile.ZipInfo) -> None:
+        super().__init__()
         self._reader = reader
         self._member = member
-        self._at = 0
         self._sum = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if whence == io.SEEK_CUR:
-            offset += self._at
-        if whence == io.SEEK_END or offset < self._at:
-            raise io.UnsupportedOperation("a packed member is read forwards")
-        while self._at < offset and self._read(min(_SKIPPED_AT_ONCE, offset - self._at)):
-            pass
-        return self._at
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
     def _read(self, size: int) -> bytes:
         from zstandard import ZstdError
